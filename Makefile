@@ -1,0 +1,44 @@
+# `make lab` sets everything up and opens the first lesson, `make test` sets everything up and runs every check
+# there is. What they do after setting up stands in course_utils/cli.py. Without make: see README.md.
+
+PYTHON ?= python3
+VENV := .venv
+COURSE := $(VENV)/bin/python -m course_utils.cli
+PIP := $(VENV)/bin/python -m pip
+INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
+WANTED := pyproject.toml constraints.txt
+
+.PHONY: lab test build clean
+
+lab: $(VENV)/.lab
+	@$(COURSE) lab $(if $(PORT),--port $(PORT))
+
+test: $(VENV)/.test
+	@$(COURSE) test
+
+build: $(VENV)/.lab
+	@$(COURSE) build
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is written only after its installation ended well, so an interrupted one is taken up again.
+$(VENV)/.lab: $(WANTED)
+	@$(make_venv)
+	@$(say) && $(INSTALL) '.[lab]'
+	@touch $@
+
+$(VENV)/.test: $(WANTED)
+	@$(make_venv)
+	@$(say) && $(INSTALL) '.[lab,test]'
+	@touch $(VENV)/.lab $@
+
+say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards."
+
+# An environment that works is kept; a missing or half-made one is made anew.
+make_venv = $(PIP) --version >/dev/null 2>&1 || { $(check_python) && $(PYTHON) -m venv --clear $(VENV); }
+
+check_python = { $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
+	>/dev/null 2>&1 || { echo "The course needs Python 3.10 to 3.13 with its venv module, and $(PYTHON) is not that" \
+	"($$($(PYTHON) --version 2>&1)): name another one, as in 'make lab PYTHON=python3.12'." >&2; exit 1; }; }

@@ -1,0 +1,8 @@
+"""How an answer is run, judged and explained. What is asked lives in `course_utils.tasks`.
+
+    cases(seed) --> run(answer, cases) --> outcomes --> judge(task, cases, outcomes) --> report
+
+`contract` holds what may cross the cut between run and judge: tensors, numbers and strings.
+`run` is the only module that calls an answer; it imports neither tasks nor judge.
+`notebook` joins the two halves in one process and keeps the learner's progress.
+"""

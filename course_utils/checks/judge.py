@@ -1,0 +1,224 @@
+"""Judges outcomes: finds what is wrong first, names the mistake, writes the report. Never calls the answer.
+
+Oracle and named mistakes are run here, on the judge's side, through the same `run` as the answer, so that their
+values, gradients and side effects are compared like with like.
+"""
+
+from dataclasses import replace
+
+import torch
+
+from course_utils.checks.compare import KINDS, Finding, close, difference
+from course_utils.checks.contract import Failure, Foreign, Outcome, float_positions, in_float64
+from course_utils.checks.report import Report
+from course_utils.checks.run import run
+
+
+def judge(task, cases, outcomes):
+    """A Report on the outcomes that an answer gave for a task's cases.
+
+    Args:
+        task: the Task that the cases were made from.
+        cases: the Cases the answer was run on.
+        outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
+    """
+    if not outcomes or outcomes[0].status == "not implemented":
+        return Report(task, "not attempted")
+    truth = _truth(task, cases)
+    found = [(case, outcome, _first_wrong(task, case, outcome, right)) for case, outcome, right in
+             zip(cases, outcomes, truth, strict=False)]  # fmt: skip
+    found = [(case, outcome, finding) for case, outcome, finding in found if finding]
+    if not found:
+        return Report(task, "passed", remark=_remark(cases, outcomes))
+    case, outcome, finding = min(found, key=lambda item: _urgency(*item))
+    mistake = _diagnose(task, cases, outcomes, truth)
+    stopped = outcome.status != "value"
+    return Report(
+        task,
+        "error" if stopped else "failed",
+        finding=finding,
+        case=case,
+        failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
+        printed=outcome.printed,
+        mistake=mistake,
+        properties=() if stopped or mistake else _broken_properties(task, cases, outcomes),
+    )
+
+
+def _truth(task, cases):
+    outcomes = run(task.answer, [in_float64(case) for case in cases], 60, lambda key: task.candidates[key])
+    for case, outcome in zip(cases, outcomes, strict=True):
+        if outcome.status != "value":
+            raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
+    return outcomes
+
+
+def _urgency(case, outcome, finding):
+    """Ordinary inputs before edges, errors first, then the order of KINDS, then the smallest input."""
+    kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
+    return case.edge, kind, sum(_numel(arg) for arg in case.args)
+
+
+def _numel(arg):
+    if isinstance(arg, torch.Tensor):
+        return arg.numel()
+    return sum(map(_numel, arg)) if isinstance(arg, (list, tuple)) else 1
+
+
+def _first_wrong(task, case, outcome, right):
+    """The first thing wrong with one outcome as a Finding, or None."""
+    if outcome.status != "value":
+        return Finding("error", _stopped(outcome))
+    result = task.results if len(task.results) > 1 else task.results[0]
+    double = any(case.args[i].dtype == torch.float64 for i in float_positions(case.args))
+    finding = difference(right.value, outcome.value, result, double)
+    if finding or not outcome.unstable:
+        return finding or _gradient_wrong(task, case, outcome, right) or _side_effect(task, outcome)
+    return Finding("value", "A second call with the same input gives another value: something random, or state kept between calls.")
+
+
+def _stopped(outcome):
+    if outcome.status == "timeout":
+        return (
+            f"Your function was stopped after {outcome.printed} seconds. Is there a loop that never ends? "
+            "If it only needs longer, give the check more time: check(…, seconds=60)."
+        )
+    if outcome.status == "memory":
+        return "Your function asked for more memory than there is. Print the shapes: one tensor is far larger than needed."
+    if outcome.status == "not implemented":
+        return "For this input your function still raises NotImplementedError."
+    return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}"
+
+
+def _gradient_wrong(task, case, outcome, right):
+    if outcome.gradients is None:
+        return None
+    if outcome.gradient_failure:
+        sentence = "The values are right, but your function fails when gradients are wanted: "
+        return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
+    for position, expected, received in zip(float_positions(case.args), right.gradients, outcome.gradients, strict=True):
+        name = task.arguments[position].partition(" ")[0]
+        if expected is None or (received is None and not expected.any()):
+            continue
+        if received is None:
+            return Finding(
+                "gradient",
+                f"The values are right, but no gradient reaches {name}: the way from {name} to your result is cut. "
+                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors cut it.",
+            )
+        if not received.isfinite().all():
+            return Finding("gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received)
+        if not close(expected, received).all():
+            return Finding("gradient", f"The values are right, but the gradient of {name} is not.", expected, received)
+    return None
+
+
+def _side_effect(task, outcome):
+    if not outcome.changed:
+        return None
+    names = " and ".join(task.arguments[i].partition(" ")[0] for i in outcome.changed)
+    return Finding(
+        "side effect",
+        f"The result is right, but your function alters its input {names}: whoever calls it finds other numbers there "
+        "afterwards. Operations that end in an underscore, and assignments into an argument, do that.",
+    )
+
+
+def _remark(cases, outcomes):
+    """Something worth saying about a right answer, or None."""
+    for case, outcome in zip(cases, outcomes, strict=True):
+        doubles = [t for t in _tensors(outcome.value) if t.dtype == torch.float64]
+        floats = [case.args[i].dtype for i in float_positions(case.args)]
+        if doubles and floats and torch.float64 not in floats:
+            return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
+    return None
+
+
+def _tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
+
+
+def _broken_properties(task, cases, outcomes):
+    """Sentences on the properties that an unknown wrong answer breaks, from the smallest case that shows each."""
+    sentences = []
+    for broken in task.properties:
+        for case, outcome in zip(cases, outcomes, strict=False):
+            sentence = _try_property(broken, case, outcome)
+            if sentence:
+                sentences.append(sentence)
+                break
+    return tuple(sentences)
+
+
+def _try_property(broken, case, outcome):
+    if outcome.status != "value":
+        return None
+    try:
+        return broken(case, outcome.value)
+    except Exception:  # a property may rely on a type or shape that this wrong answer does not have
+        return None
+
+
+def _diagnose(task, cases, outcomes, truth):
+    """The named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
+
+    Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
+    ordinary case. In each, the mistake must differ from the truth in what is compared.
+    """
+    known = [(m, run(m.function, cases, 60, lambda key: task.candidates[key])) for m in task.mistakes]
+    edges = [case.edge for case in cases]
+    for alike, core in ((_alike, False), (_alike_value, False), (_alike_value, True)):
+        keep = [i for i, edge in enumerate(edges) if not (core and edge)]
+
+        def same(a, b, alike=alike, keep=keep):
+            return all(alike(_at(a, i), _at(b, i)) for i in keep)
+
+        fitting = [m for m, theirs in known if same(outcomes, theirs) and not same(truth, theirs)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
+
+
+def _at(outcomes, i):
+    return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
+
+
+def _alike(a, b):
+    """Whether two outcomes agree in everything: status, value, gradients, altered inputs."""
+    return (
+        _alike_value(a, b)
+        and a.changed == b.changed
+        and (a.gradient_failure is None) == (b.gradient_failure is None)
+        and _alike_part(a.gradients, b.gradients)
+        and a.unstable == b.unstable
+        and _precision(a) == _precision(b)
+    )
+
+
+def _precision(outcome):
+    return [t.dtype == torch.float64 for t in _tensors(outcome.value)]
+
+
+def _alike_value(a, b):
+    return a.status == b.status and (a.status != "value" or _alike_part(a.value, b.value))
+
+
+def _alike_part(a, b):
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (b.dtype == torch.bool)
+        return a.shape == b.shape and same_kind and bool(close(a, b).all())
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(_alike_part, a, b))
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, (int, float, torch.Tensor)) and isinstance(b, (int, float, torch.Tensor)) and _numbers_alike(a, b)
+    return type(a) is type(b) and a == b
+
+
+def _numbers_alike(a, b):
+    a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
+    return a.shape == b.shape and bool(close(a, b).all())
+
+
+__all__ = ["Failure", "Foreign", "Outcome", "judge"]

@@ -1,0 +1,187 @@
+"""What a learner reads after a check: as HTML in a notebook, as plain text elsewhere. Judges nothing.
+
+HTML uses inline styles only (JupyterLab drops others from outputs it does not trust), takes its text colour from the theme,
+and says in words whatever a colour or a symbol says.
+"""
+
+from html import escape
+
+import torch
+
+from course_utils.checks.compare import describe, number, shape
+
+COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
+SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
+TABLE_AT_MOST = 8  # rows and columns of a matrix shown in full
+LIST_AT_MOST = 8
+
+
+class Report:
+    """The verdict on an answer.
+
+    `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
+    `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
+    side effect, error) or None.
+    """
+
+    def __init__(self, task, state, finding=None, case=None, failure=None, printed="", mistake=None, properties=(), remark=None):
+        self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
+        self.kind = finding.kind if finding else None
+        self.mistake = mistake.name if mistake else None
+        self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
+        self.note = ""  # one line below the report, such as where to find the next hint
+        self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
+        self._names = [name.partition(" ")[0] for name in task.arguments]
+        if state == "not attempted":
+            self.message = (
+                "There is nothing to check yet. Put your answer in place of `raise NotImplementedError`, "
+                "run that cell, then run this one again."
+            )
+        elif state == "passed":
+            self.message = remark or "Right, on every input it was tried on."
+
+    def __str__(self):
+        lines = [f"{SYMBOLS[self.state]} {self.task} {self._title}: {self.state}", self.message]
+        if self._finding:
+            if self._diagnosed:
+                lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
+            lines += [f"{label}:\n{text}" for label, text in self._texts()]
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def __repr__(self):
+        return str(self)
+
+    def _texts(self):
+        """The facts behind the message, as (label, plain text)."""
+        if self.failure and self.failure.source:
+            marked = [f"{'->' if here else '  '} {n:3} {text}" for n, text, here in self.failure.source]
+            yield f"In {self.failure.function}", "\n".join(marked)
+        yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
+        if self._finding.expected is not None:
+            yield "Expected", _text(self._finding.expected)
+            yield "Received", _text(self._finding.received)
+        if self.printed:
+            yield "Your function printed", self.printed
+
+    def _inputs(self):
+        return zip(self._names, self.case.args, strict=False)
+
+    def _repr_html_(self):
+        colour = COLOURS[self.state]
+        parts = [
+            f"<div><strong><span aria-hidden='true' style='color:{colour}'>{SYMBOLS[self.state]}</span> "
+            f"{self.task} {escape(self._title)}: {self.state}</strong></div>",
+            _paragraph(self.message),
+        ]
+        if self._finding:
+            if self._diagnosed:
+                parts.append(_paragraph(f"First thing wrong ({self.kind}): {self._finding.sentence}"))
+            parts += self._facts()
+        if self.note:
+            parts.append(f"<div style='opacity:.8'>{_code(self.note)}</div>")
+        label = f"Check of {self.task}: {self.state}"
+        style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
+        return f"<div role='group' aria-label='{label}' style='{style}'>{''.join(parts)}</div>"
+
+    def _facts(self):
+        if self.failure and self.failure.source:
+            rows = (
+                f"<span style='background:rgba(217,83,79,.25)'>→ {n:3} {escape(text)}</span>" if here else f"  {n:3} {escape(text)}"
+                for n, text, here in self.failure.source
+            )
+            yield f"<div>In <code>{escape(self.failure.function)}</code>:</div>{_pre(chr(10).join(rows))}"
+        inputs = "".join(_shown(f"{name}", arg) for name, arg in self._inputs())
+        yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
+        expected, received = self._finding.expected, self._finding.received
+        if expected is not None:
+            yield _row(_shown("expected", expected) + _shown("received", received, against=expected))
+        if self.printed:
+            yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
+
+    def _ipython_display_(self):
+        """Show once a cell: `check` shows the report, and a report as a cell's last value is not shown again."""
+        from IPython import get_ipython
+        from IPython.display import display
+
+        cell = getattr(get_ipython(), "execution_count", None)
+        if cell != self._shown_at:
+            self._shown_at = cell
+            display({"text/html": self._repr_html_(), "text/plain": str(self)}, raw=True)
+
+
+def _paragraph(text):
+    return f"<p style='margin:.4em 0'>{_code(text)}</p>"
+
+
+def _code(text):
+    """Escaped text with `…` spans as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+def _pre(text):
+    return f"<pre style='margin:.3em 0;overflow-x:auto'>{text}</pre>"
+
+
+def _row(cells):
+    return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
+
+
+def _shown(name, value, against=None):
+    """A value under its name: tensors of up to three axes as tables, the rest as text."""
+    if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
+        matrices = value.reshape(-1, *value.shape[-2:]) if value.dim() == 3 else value.reshape(1, -1, value.shape[-1])
+        other = against.reshape(matrices.shape) if _comparable(value, against) else [None] * len(matrices)
+        tables = "".join(_table(m, o) for m, o in zip(matrices[:3], other, strict=False))
+        return f"<div><div>{escape(name)}, shape {shape(value)}</div>{tables}</div>"
+    return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value)))}</div>"
+
+
+def _comparable(value, against):
+    return isinstance(against, torch.Tensor) and against.shape == value.shape
+
+
+def _table(matrix, against):
+    """A matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
+    rows, columns = (min(n, TABLE_AT_MOST) for n in matrix.shape)
+    off = None if against is None else (matrix.double() - against.double()).abs()
+    worst = 0 if off is None else off[off.isfinite()].max().item() if off.isfinite().any() else 1
+
+    def cell(i, j):
+        text, style = number(matrix[i, j]), "padding:.1em .5em;text-align:right"
+        if off is not None and not off[i, j] <= 2e-5 * (1 + against[i, j].double().abs()):
+            strength = (off[i, j].item() / worst if worst else 1) if off[i, j].isfinite() else 1
+            text, style = f"≠ {text}", f"{style};background:rgba(217,83,79,{0.15 + 0.45 * strength:.2f})"
+        return f"<td style='{style}'>{text}</td>"
+
+    body = "".join(f"<tr>{''.join(cell(i, j) for j in range(columns))}</tr>" for i in range(rows))
+    cut = "" if (rows, columns) == tuple(matrix.shape) else f"<div>(its first {rows} rows and {columns} columns)</div>"
+    return f"<table style='border-collapse:collapse;margin:.2em 0'>{body}</table>{cut}"
+
+
+def _text(value):
+    """A plain value as short text."""
+    if isinstance(value, torch.Tensor):
+        if value.dim() == 0:
+            return number(value)
+        cut = value[tuple(slice(0, TABLE_AT_MOST) for _ in value.shape)]
+        rows = _rows(cut)
+        return rows if cut.shape == value.shape else f"{rows} … of shape {shape(value)}"
+    if isinstance(value, dict):
+        entries = [f"{k!r}: {_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
+        return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"
+    if isinstance(value, (tuple, list)):
+        entries = [_text(v) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
+        return f"({', '.join(entries)})" if isinstance(value, tuple) else f"[{', '.join(entries)}]"
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else describe_or_name(value)
+
+
+def describe_or_name(value):
+    """A Foreign by its type's name; a Candidate as the function it stands for."""
+    return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
+
+
+def _rows(tensor):
+    if tensor.dim() == 1:
+        return "[" + ", ".join(number(v) for v in tensor) + "]"
+    return "[" + ", ".join(_rows(row) for row in tensor) + "]"

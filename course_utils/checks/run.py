@@ -1,0 +1,175 @@
+"""The only place that calls a learner's answer. Sees cases, never the truth; imports neither tasks nor judge.
+
+`run(answer, cases)` gives one Outcome a case: what came back, which gradients flowed, what was altered, what
+was printed, or which exception stood at which line of the learner's.
+"""
+
+import contextlib
+import inspect
+import io
+import linecache
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from course_utils.checks.contract import Candidate, Failure, Foreign, Outcome, float_positions
+from course_utils.checks.limit import TimeIsUp, time_limit
+
+PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
+NOT_THE_LEARNERS = tuple(
+    {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
+)
+
+
+def run(answer, cases, seconds=10.0, candidates=None):
+    """Call `answer` with each case's args and return a list of Outcomes, in order.
+
+    Args:
+        answer: any callable; arguments are passed by position, as copies.
+        cases: Cases, smallest first.
+        seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
+        candidates: maps a Candidate's key to a function, for answers that test other functions.
+    """
+    outcomes = []
+    try:
+        with time_limit(seconds), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+            for case in cases:
+                outcomes.append(_one(answer, case, candidates))
+                if outcomes[-1].status in ("not implemented", "memory"):
+                    break
+    except TimeIsUp:
+        outcomes.append(Outcome("timeout", printed=f"{seconds:g}"))
+    return outcomes
+
+
+def _one(answer, case, candidates):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        outcome = _call(answer, case, candidates)
+    text = printed.getvalue()
+    if len(text) > PRINTED_AT_MOST:
+        text = f"{text[:PRINTED_AT_MOST]}\n… {len(text) - PRINTED_AT_MOST} more characters"
+    return Outcome(**{**vars(outcome), "printed": text})
+
+
+def _call(answer, case, candidates):
+    args = _copies(case.args, candidates)
+    try:
+        value = answer(*args)
+    except NotImplementedError:
+        return Outcome("not implemented")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
+            return Outcome("memory", failure=_failure(error, answer, args))
+        return Outcome("error", failure=_failure(error, answer, args))
+    except TimeIsUp:
+        raise
+    except (Exception, SystemExit) as error:
+        return Outcome("error", failure=_failure(error, answer, args))
+    changed = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _same(old, new))
+    kept = plain(value)
+    unstable = not case.edge and not changed and not _repeats(answer, case, candidates, kept)
+    gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
+    return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable)
+
+
+def _copies(args, candidates):
+    def copy(arg):
+        if isinstance(arg, torch.Tensor):
+            return arg.clone()
+        if isinstance(arg, Candidate):
+            return candidates(arg.key)
+        return type(arg)(copy(a) for a in arg) if isinstance(arg, (list, tuple)) else arg
+
+    return tuple(copy(arg) for arg in args)
+
+
+def _same(old, new):
+    if isinstance(old, torch.Tensor):
+        return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
+    return isinstance(old, Candidate) or old == new
+
+
+def _repeats(answer, case, candidates, first):
+    """Whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
+    try:
+        return _close(first, plain(answer(*_copies(case.args, candidates))))
+    except Exception:
+        return False
+
+
+def _close(a, b):
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return a == b or a != a and b != b
+
+
+def _gradients(answer, case, candidates):
+    """Gradients of a fixed random projection of the output, one for each floating-point tensor in args."""
+    positions = float_positions(case.args)
+    leaves = [case.args[i].clone().requires_grad_() for i in positions]
+    args = list(_copies(case.args, candidates))
+    for i, leaf in zip(positions, leaves, strict=True):
+        args[i] = leaf.clone()  # not a leaf, so that altering it in place is reported as that, not as an error
+    try:
+        value = answer(*args)
+        outputs = [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(v, torch.Tensor)]
+        outputs = [v for v in outputs if v.requires_grad]
+        if not outputs:
+            return (None,) * len(leaves), None
+        loss = sum((v.double() * _projection(v.shape)).sum() for v in outputs)
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
+    except Exception as error:
+        return (None,) * len(leaves), _failure(error, answer, args)
+    return tuple(None if g is None else plain(g) for g in gradients), None
+
+
+def _projection(shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def plain(value):
+    """The value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
+    if isinstance(value, torch.Tensor):
+        dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+        return dense.cpu().clone().as_subclass(torch.Tensor)
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {plain(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(plain(v) for v in value) if type(value) in (tuple, list) else tuple(map(plain, value))
+    return Foreign(type(value).__name__)
+
+
+def _failure(error, answer, args):
+    """The exception told at the learner's own line, without our frames and without the library's."""
+    name = getattr(answer, "__name__", type(answer).__name__)
+    message = str(error).strip() or "no message"
+    frame, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")):
+            frame = (code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    if frame is None:  # the call itself failed, or a library's callable was given as the answer
+        return Failure(type(error).__name__, message, _definition(answer), name)
+    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2])
+
+
+def _around(filename, line, reach=2):
+    lines = linecache.getlines(filename)
+    numbers = range(max(1, line - reach), min(len(lines), line + reach) + 1)
+    return tuple((n, lines[n - 1].rstrip("\n"), n == line) for n in numbers)
+
+
+def _definition(answer):
+    code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
+    return _around(code.co_filename, code.co_firstlineno, reach=0) if code else ()

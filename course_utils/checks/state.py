@@ -1,0 +1,79 @@
+"""Keeps what a learner has reached: one small JSON file in the course folder. Judges and shows nothing.
+
+Two notebooks may write at once: every change reads, alters and replaces the file under a lock. A damaged file is
+set aside, never overwritten. COURSE_HOME names another folder; COURSE_PROGRESS=off keeps nothing.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+FILE = Path(".course") / "progress.json"
+_in_memory = {}  # serves where nothing can or shall be written
+
+
+def course_folder():
+    """The folder that holds the course: named by COURSE_HOME, else found upwards from here, else the current one."""
+    if named := os.environ.get("COURSE_HOME"):
+        return Path(named)
+    here = Path.cwd()
+    return next((p for p in (here, *here.parents) if (p / ".course").is_dir() or (p / "exercises").is_dir()), here)
+
+
+def read(say=print):
+    """What is kept, as {task id: {"state", "passed", "attempts", "hints"}}."""
+    if os.environ.get("COURSE_PROGRESS") == "off":
+        return dict(_in_memory)
+    path = course_folder() / FILE
+    try:
+        tasks = json.loads(path.read_text(encoding="utf-8"))["tasks"]
+        if not isinstance(tasks, dict) or not all(isinstance(entry, dict) for entry in tasks.values()):
+            raise ValueError
+        return tasks
+    except OSError:
+        return dict(_in_memory)
+    except (ValueError, KeyError, TypeError):
+        return _set_aside(path, say)
+
+
+def _set_aside(path, say):
+    aside = path.with_name(f"progress-damaged-{len(list(path.parent.glob('progress-damaged-*'))) + 1}.json")
+    try:
+        os.replace(path, aside)
+    except OSError:
+        return dict(_in_memory)
+    say(f"The file with your progress could not be read. It is kept as {aside.name} beside it; a new one is begun.")
+    return {}
+
+
+def change(task, alter, say=print):
+    """Apply `alter` to the task's entry (a dict, empty at first) and keep the result. Returns the entry."""
+    path = course_folder() / FILE
+    if os.environ.get("COURSE_PROGRESS") != "off":
+        try:
+            path.parent.mkdir(exist_ok=True)
+            with FileLock(path.with_suffix(".lock"), timeout=5):
+                tasks = read(say)
+                entry = tasks.setdefault(task, {})
+                alter(entry)
+                _replace(path, tasks)
+            return entry
+        except (OSError, Timeout):
+            if not _in_memory:
+                say(f"Your progress cannot be written to {path.parent}: it is kept only until this notebook closes.")
+    entry = _in_memory.setdefault(task, {})
+    alter(entry)
+    return entry
+
+
+def _replace(path, tasks):
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+        json.dump({"version": 1, "tasks": dict(sorted(tasks.items()))}, file, indent=1)
+    try:
+        os.replace(file.name, path)
+    except OSError:
+        Path(file.name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,110 @@
+"""What a task is made of: cases, an oracle, properties, named mistakes, hints. Runs and judges nothing.
+
+A task is declared in `course_utils/tasks/lesson_NN.py`:
+
+    dot = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"),
+               result="scores B×T×S", hints=("…", "…", "…"))
+
+    @dot.cases
+    def _(draw):
+        for size in sizes(B=2, T=3, S=5, D=7):
+            yield Case(...)
+
+    @dot.oracle
+    def _(state, hidden): ...
+
+    @dot.mistake("Your scores …: …")
+    def swapped_axes(state, hidden): ...
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import torch
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong implementation with a name, and the sentence that helps its author."""
+
+    name: str
+    sentence: str
+    function: Callable
+
+
+class Task:
+    """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S"."""
+
+    def __init__(self, id, title, arguments, result, hints, candidates=()):
+        self.id, self.title, self.hints = id, title, tuple(hints)
+        self.arguments = tuple(arguments)
+        self.results = (result,) if isinstance(result, str) else tuple(result)
+        self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(key)
+        self.mistakes, self.properties = [], []
+
+    def cases(self, function):
+        """Decorator: a generator of Cases from a Draw, smallest first."""
+        self.make_cases = lambda seed=0: list(function(Draw(seed)))
+        return function
+
+    def oracle(self, function):
+        """Decorator: the right answer, computed otherwise than in the solution; receives float64."""
+        self.answer = function
+        return function
+
+    def mistake(self, sentence):
+        """Decorator: a wrong implementation. Its function's name is the mistake's name."""
+
+        def register(function):
+            self.mistakes.append(Mistake(function.__name__, sentence, function))
+            return function
+
+        return register
+
+    def property(self, function):
+        """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""
+        self.properties.append(function)
+        return function
+
+
+class Draw:
+    """Random inputs from a seed. Small tensors hold round numbers, so that a case can be worked by hand."""
+
+    def __init__(self, seed):
+        self.generator = torch.Generator().manual_seed(1000 + seed)
+
+    def numbers(self, *shape, dtype=torch.float32):
+        """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
+        if torch.Size(shape).numel() > 12:
+            return torch.randn(shape, generator=self.generator, dtype=torch.float64).to(dtype)
+        return self.whole(-4, 5, *shape).to(dtype) / 2
+
+    def whole(self, low, high, *shape):
+        """Whole numbers from `low` up to but not `high`."""
+        return torch.randint(low, high, shape, generator=self.generator)
+
+    def mask(self, *shape):
+        """True means "may attend". In each row of the last axis at least one True, and one False where it is longer than 1."""
+        length = shape[-1]
+        kept = self.whole(1, max(length, 2), *shape[:-1], 1)
+        order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)
+        return order < kept
+
+    def lengths_mask(self, B, S):
+        """Mask of B sentences padded at the end to S words; the first is full, the last is not."""
+        lengths = self.whole(1, S + 1, B)
+        lengths[0], lengths[-1] = S, max(1, S - 1) if B > 1 else S
+        return torch.arange(S) < lengths[:, None]
+
+
+def sizes(**full):
+    """Sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
+
+    Full sizes should be primes, all different, so that no two axes can be mixed up unseen. `.full` tells the last.
+    """
+    tiny = {axis: 1 if axis in "BTN" else 2 for axis in full}
+    for axis in (None, *full):
+        longer = {axis: tiny[axis] + 1} if axis else {}
+        yield SimpleNamespace(**{**tiny, **longer}, full=False)
+    yield SimpleNamespace(**full, full=True)

@@ -1,0 +1,259 @@
+"""Where the files of the real data sets come from: a mirror, the cache, or their publisher; always checked.
+
+Here: the registry of files, `fetch`, `where`, and the one exception they raise, `DataError`. Not here:
+what is in the files (`sst2.py`), and what a lesson does without them (`load_reviews` in `__init__.py`).
+
+Why a half-written file is never loaded: a download goes to a private folder inside the cache, is checked
+there, and only then renamed into place, which either happens as a whole or not at all, also when two
+processes do it at once. Besides, `fetch` compares the checksum each time, so that a file damaged later is
+downloaded anew.
+"""
+
+import atexit
+import functools
+import os
+import queue
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+import pooch
+
+_SST2 = (
+    "https://raw.githubusercontent.com/clairett/pytorch-sentiment-classification/"
+    "457ffd83de90a9d6d472d8ffc31bbffe40a8b236/data/SST2/"
+)
+# Path below a mirror or the cache -> (address, SHA-256). A new file is a new line here, and nothing else.
+REGISTRY = {
+    "sst2/train.tsv": (
+        _SST2 + "train.tsv",
+        "ec192f833a64da08f475488a77b0d0b47db47acd0f458bd18433fc793b569920",
+    ),
+    "sst2/dev.tsv": (
+        _SST2 + "dev.tsv",
+        "eddea6b39e601dd4e7a672b53cc40fdf6019fa80522f351206c24340ca5d9359",
+    ),
+    "sst2/test.tsv": (
+        _SST2 + "test.tsv",
+        "831169c7e2e429d6026e1bdbb542f33b636e3e596caad9602ebc953c205928b7",
+    ),
+}
+
+SECONDS_TO_ANSWER = 5  # until a server counts as out of reach
+SECONDS_OF_SILENCE = 10  # in the middle of a download
+RETRIES = 2  # after a broken or wrong download; pooch waits 1 s before the first, 2 s before the second
+
+pooch.get_logger().setLevel("WARNING")  # its "Downloading ..." says the same as the progress bar
+
+
+class DataError(RuntimeError):
+    """A data file can't be had: the message says in one sentence what was expected, what came, what to do."""
+
+
+def fetch(path: str) -> Path:
+    """Return the checked local file of a registered path such as "sst2/train.tsv", downloading it if need be.
+
+    A folder in COURSE_DATA_MIRROR is read in place and never written; an address there replaces the
+    publisher's. Raises `DataError`.
+    """
+    if path not in REGISTRY:
+        raise DataError(f"There is no data file {path!r}: name one of {', '.join(REGISTRY)}.")
+    address, sha256 = REGISTRY[path]
+    mirror = _mirror()
+    if isinstance(mirror, Path):
+        return _from_folder(mirror, path, sha256)
+    return _from_cache(path, f"{mirror}/{path}" if mirror else address, sha256)
+
+
+def where() -> str:
+    """Say in a short phrase where data come from: a mirror folder, a mirror address, or the cache folder."""
+    mirror = _mirror()
+    if isinstance(mirror, Path):
+        return f"mirror folder {mirror}"
+    return f"mirror address {mirror}" if mirror else f"cache folder {_cache()}"
+
+
+def _mirror() -> Path | str | None:
+    """Return COURSE_DATA_MIRROR as a folder (Path) or an address (str); None when it is not set."""
+    mirror = os.environ.get("COURSE_DATA_MIRROR", "").strip()
+    if not mirror:
+        return None
+    if mirror.lower().startswith(("http://", "https://")):
+        return mirror.rstrip("/")
+    return Path(os.path.expanduser(mirror))
+
+
+def _cache() -> Path:
+    folder = os.environ.get("COURSE_DATA", "").strip()
+    return Path(os.path.expanduser(folder)) if folder else pooch.os_cache("attention-course")
+
+
+def _from_folder(folder: Path, path: str, sha256: str) -> Path:
+    file = folder / path
+    remedy = "mend COURSE_DATA_MIRROR, or unset it to download the file"
+    if not folder.is_dir():
+        raise DataError(
+            f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}."
+        )
+    try:
+        received = pooch.file_hash(str(file))
+    except OSError as error:
+        came = "it is not there" if isinstance(error, FileNotFoundError) else "it can't be read"
+        raise DataError(f"Expected {path} in the mirror folder {folder}, but {came}: {remedy}.") from None
+    if received != sha256:
+        raise DataError(
+            f"Expected {file} to have the checksum {sha256[:12]}…, but it has {received[:12]}…: "
+            "copy it there anew, or unset COURSE_DATA_MIRROR to download it."
+        )
+    return file
+
+
+def _from_cache(path: str, address: str, sha256: str) -> Path:
+    target = _cache() / path
+    # An intact file is used even from a folder that can't be written: a class may share one.
+    if not _is_intact(target, sha256) and not _can_write(target.parent):
+        target = _temporary_folder(_cache()) / path
+    if not _is_intact(target, sha256):
+        _download(path, address, sha256, target)
+    return target
+
+
+def _is_intact(file: Path, sha256: str) -> bool:
+    try:
+        return pooch.file_hash(str(file)) == sha256
+    except OSError:
+        return False
+
+
+def _can_write(folder: Path) -> bool:
+    # Tried, not looked up: permission bits say little about root, network drives and full disks.
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@functools.cache
+def _temporary_folder(cache: Path) -> Path:
+    """Make this process's stand-in for a cache that can't be written; say so once, for it is remembered."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="attention-course-"))
+    except OSError:
+        raise DataError(
+            f"Expected to write to the cache folder {cache} or a temporary folder, but neither is possible: "
+            "name a folder of yours in COURSE_DATA."
+        ) from None
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    print(
+        f"The cache folder {cache} can't be written, so data are kept in a temporary folder until this "
+        "process ends: name a folder of yours in COURSE_DATA to keep them."
+    )
+    return folder
+
+
+def _download(path: str, address: str, sha256: str, target: Path) -> None:
+    """Bring one file to `target`, or say in a `DataError` why not."""
+    import requests  # takes 0.1 s, and most calls find the file in the cache
+
+    received = ["unknown"]
+    failure = f"Expected to download {path} from {address}, but"
+    remedy = "check COURSE_DATA_MIRROR" if _mirror() else "go online, or name a mirror in COURSE_DATA_MIRROR"
+    try:
+        _reach(address)
+        _pull(address, sha256, target, received)
+    except requests.RequestException as error:
+        raise DataError(f"{failure} {_what_came(error)}: {remedy}, and try again.") from None
+    except ValueError:  # pooch's word for a wrong checksum
+        raise DataError(
+            f"{failure} what came has the checksum {received[-1][:12]}… instead of {sha256[:12]}… "
+            f"({1 + RETRIES} attempts): try again later, or name another mirror in COURSE_DATA_MIRROR."
+        ) from None
+    except OSError as error:
+        # Windows refuses to replace a file that another process has just put there and is reading.
+        if not _is_intact(target, sha256):
+            raise DataError(
+                f"Expected to write {target}, but it failed ({error.strerror or type(error).__name__}): "
+                "make room there, or name another folder in COURSE_DATA."
+            ) from None
+
+
+def _pull(address: str, sha256: str, target: Path, received: list[str]) -> None:
+    """Download, check, and only then rename into place; note in `received` the checksum of each attempt."""
+
+    name = target.name
+
+    def downloader(url, file, pup):
+        _stream(url, file, name)
+        received.append(pooch.file_hash(file))
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(".incoming", dir=target.parent, ignore_cleanup_errors=True) as private:
+        pup = pooch.create(
+            private, "", registry={name: sha256}, urls={name: address}, retry_if_failed=RETRIES
+        )
+        file = pup.fetch(name, downloader=downloader)
+        os.chmod(file, 0o644)  # a temporary file is its owner's only, while a cache may be shared
+        os.replace(file, target)
+
+
+def _stream(address: str, file: str, title: str) -> None:
+    """Write what the address gives to a file, under a progress bar."""
+    # Not pooch's own downloader: when a transfer fails it leaves the connection open and the bar half drawn.
+    import requests
+    from tqdm import tqdm
+
+    timeout = (SECONDS_TO_ANSWER, SECONDS_OF_SILENCE)
+    as_it_is = {"Accept-Encoding": "identity"}  # so that a broken transfer shows and the total is right
+    with requests.get(address, stream=True, timeout=timeout, headers=as_it_is) as response:
+        response.raise_for_status()
+        total = int(response.headers.get("Content-Length", 0)) or None
+        with open(file, "wb") as out, tqdm(desc=title, total=total, unit="B", unit_scale=True) as bar:
+            for chunk in response.iter_content(2**16):
+                out.write(chunk)
+                bar.update(len(chunk))
+
+
+def _reach(address: str) -> None:
+    """Raise an error of requests unless the server answers within SECONDS_TO_ANSWER.
+
+    Asked in a thread, because offline the look-up of a name and a try of each of a host's addresses can
+    together take a minute, which no time limit of requests bounds.
+    """
+    import requests
+
+    outcome = queue.SimpleQueue()
+
+    def ask():
+        try:
+            requests.head(address, timeout=SECONDS_TO_ANSWER)
+            outcome.put(None)
+        except Exception as error:
+            outcome.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        error = outcome.get(timeout=SECONDS_TO_ANSWER)
+    except queue.Empty:
+        error = requests.Timeout()
+    if error is not None:
+        raise error if isinstance(error, requests.RequestException) else requests.ConnectionError(str(error))
+
+
+def _what_came(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, requests.HTTPError):
+        return f"the server answered {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "the server's certificate was refused"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return f"the transfer broke off ({1 + RETRIES} attempts)"
+    if isinstance(error, requests.exceptions.InvalidURL):
+        return "that is no address"
+    # requests reports a read that times out in mid-file as a mere ConnectionError, with these words.
+    if isinstance(error, requests.Timeout) or "timed out" in str(error):
+        return "no answer came in time"
+    return "the server can't be reached"

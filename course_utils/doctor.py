@@ -1,0 +1,207 @@
+"""Says in one table whether this environment can run the course, and what to do where it can't.
+
+Here: the rows of `course doctor`, where this environment's kernel is, the search for Chromium. Nothing here
+uses the network or changes anything. Not here: the command itself and the writing of the kernel (`cli.py`).
+"""
+
+from __future__ import annotations  # so that an older Python gets the sentence in cli.py, not a SyntaxError
+
+import glob
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+
+PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested on
+OLDEST_TORCH = (2, 4)
+LEAST_MEMORY = 4  # GB
+KERNEL_NAME = "Attention course"
+INSTALL = "pip install -c constraints.txt -e .[lab]"
+
+CHROMIUM_COMMANDS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+)
+CHROMIUM_PLACES = (  # where installers put it outside the PATH; the last three are Playwright's own downloads
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    r"%PROGRAMFILES%\Google\Chrome\Application\chrome.exe",
+    r"%PROGRAMFILES(X86)%\Google\Chrome\Application\chrome.exe",
+    r"%LOCALAPPDATA%\Google\Chrome\Application\chrome.exe",
+    "~/.cache/ms-playwright/chromium-*/chrome-linux*/chrome",
+    "~/Library/Caches/ms-playwright/chromium-*/chrome-mac*/*.app/Contents/MacOS/*",
+    r"%LOCALAPPDATA%\ms-playwright\chromium-*\chrome-win*\chrome.exe",
+)
+GET_CHROMIUM = "run `python -m playwright install chromium`, or name a browser in CHROMIUM"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; `advice` is empty where there is nothing to do."""
+
+    name: str
+    value: str
+    ok: bool
+    advice: str = ""
+
+
+class Report:
+    """The rows, as text in a terminal and as a table in a notebook."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __str__(self):
+        cells = [(row.name, row.value, _verdict(row)) for row in self.rows]
+        widths = [max(len(line[column]) for line in cells) for column in (0, 1)]
+        return "\n".join(f"{name:{widths[0]}}  {value:{widths[1]}}  {say}" for name, value, say in cells)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        lines = "".join(
+            f'<tr><th scope="row" style="text-align:left">{escape(row.name)}</th>'
+            f'<td style="text-align:left">{escape(row.value)}</td>'
+            f'<td style="text-align:left">{escape(_verdict(row))}</td></tr>'
+            for row in self.rows
+        )
+        head = "".join(
+            f'<th scope="col" style="text-align:left">{name}</th>' for name in ("", "here", "verdict")
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def doctor() -> Report:
+    """Return the table for the last line of a cell."""
+    return Report(rows())
+
+
+def table() -> str:
+    """Return the table as aligned plain text."""
+    return str(doctor())
+
+
+def rows() -> list[Row]:
+    """Look at everything a lesson needs; a row that is not ok always carries advice."""
+    return [_python(), *_torch(), _memory(), _kernel(), _data(), _chromium()]
+
+
+def right_python(version=None) -> bool:
+    """Whether this Python (or the version given) is one the course is tested on."""
+    return PYTHONS[0] <= tuple(version or sys.version_info)[:2] <= PYTHONS[1]
+
+
+def kernel_folder() -> Path:
+    """Return where this environment, and no other, keeps its Python kernel."""
+    return Path(sys.prefix) / "share" / "jupyter" / "kernels" / "python3"
+
+
+def kernel_is_ours() -> bool:
+    """Whether that kernel has the course's name and starts this very Python."""
+    try:
+        spec = json.loads((kernel_folder() / "kernel.json").read_text(encoding="utf-8"))
+        return spec["display_name"] == KERNEL_NAME and spec["argv"][0] == sys.executable
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        return False
+
+
+def find_chromium() -> str | None:
+    """Return the path of Chromium or Chrome: what CHROMIUM names, else from the PATH or the usual places."""
+    if os.environ.get("CHROMIUM"):
+        return shutil.which(os.environ["CHROMIUM"])
+    for command in filter(shutil.which, CHROMIUM_COMMANDS):
+        return shutil.which(command)
+    for place in CHROMIUM_PLACES:
+        for path in sorted(glob.glob(os.path.expandvars(os.path.expanduser(place))), reverse=True):
+            if os.access(path, os.X_OK):
+                return path
+    return None
+
+
+def _verdict(row):
+    if not row.ok:
+        return f"TO DO: {row.advice}"
+    return f"ok; {row.advice}" if row.advice else "ok"
+
+
+def _python():
+    value = ".".join(map(str, sys.version_info[:3]))
+    oldest, newest = (".".join(map(str, version)) for version in PYTHONS)
+    return Row(
+        "Python", value, right_python(), "" if right_python() else f"install Python {oldest} to {newest}"
+    )
+
+
+def _torch():
+    try:
+        import torch
+    except (ImportError, OSError) as error:  # OSError: a library that torch needs does not load
+        return [Row("torch", f"does not load ({type(error).__name__})", False, f"run `{INSTALL}`")]
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    old = version < OLDEST_TORCH
+    return [
+        Row(
+            "torch",
+            torch.__version__,
+            not old,
+            f"run `{INSTALL}`: the course needs 2.4 or newer" if old else "",
+        ),
+        Row("device", _device(torch), True),
+        Row("threads", str(torch.get_num_threads()), True),
+    ]
+
+
+def _device(torch):
+    if torch.cuda.is_available():
+        return f"cuda ({torch.cuda.get_device_name()})"
+    return "mps (Apple GPU)" if torch.backends.mps.is_available() else "cpu (enough for every lesson so far)"
+
+
+def _memory():
+    try:
+        import psutil
+    except ImportError:
+        return Row("memory", "unknown: psutil is missing", False, f"run `{INSTALL}`")
+    memory = psutil.virtual_memory()
+    free, total = (size / 2**30 for size in (memory.available, memory.total))
+    advice = "close other programs if a lesson stops" if free < LEAST_MEMORY else ""
+    return Row("memory", f"{free:.1f} GB free of {total:.1f} GB", True, advice)
+
+
+def _kernel():
+    if find_spec("ipykernel") is None:
+        return Row("kernel", "ipykernel is missing", False, f"run `{INSTALL}`")
+    ipython = sys.modules.get("IPython")
+    if ipython and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell":
+        return Row("kernel", "running this notebook", True)
+    if kernel_is_ours():
+        return Row("kernel", f"{KERNEL_NAME} (python3)", True)
+    return Row("kernel", "not set up yet", True, "`course lab` sets it up")
+
+
+def _data():
+    from course_utils.data import download
+
+    mirror = download._mirror()
+    folder = mirror if isinstance(mirror, Path) else download._cache()
+    if all((folder / path).is_file() for path in download.REGISTRY):
+        source = "the folder in COURSE_DATA_MIRROR" if folder is mirror else "this computer's cache"
+        return Row("data", f"real reviews (SST-2), from {source}", True)
+    if folder is mirror:
+        return Row("data", "generated reviews", False, "COURSE_DATA_MIRROR lacks SST-2: mend it or unset it")
+    return Row("data", "generated reviews, until SST-2 is there", True, "`course data` downloads it")
+
+
+def _chromium():
+    path = find_chromium()
+    if path:
+        return Row("Chromium", path.replace(os.path.expanduser("~"), "~", 1), True)
+    return Row("Chromium", "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")

@@ -1,0 +1,442 @@
+"""Tests of course_utils/build.py on small courses made here; the real lessons are not touched."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_utils import build as builder
+from course_utils.build import ANSWERS, build, first_sentence
+
+LESSON = """\
+# %% [markdown]
+# # Do words add up?
+#
+# **You will be able to** add.
+
+# %%
+from course_utils.helper import double
+
+double(21)
+
+# %% tags=["nbval-check-output"]
+print("one")
+print("two", flush=True)
+print("three")
+
+# %% [markdown]
+# What does the line look like?
+
+# %%
+import matplotlib.pyplot as plt
+
+plt.plot([1, 2]);
+
+# %% [markdown]
+# ## Seen
+# The line **rises** by 0.5. It rises on.
+"""
+
+SOLUTION = '''\
+# %% [markdown]
+# # Exercises on sums
+
+# %%
+def double(number):
+    """Twice a number."""
+    ### BEGIN SOLUTION
+    secret = number + number
+    return secret
+    ### END SOLUTION
+
+# %%
+check = print
+check("01.double", double(4))
+'''
+
+OTHER = """\
+# %% [markdown]
+# # Is this another one?
+
+# %%
+import os
+
+{name: os.environ.get(name) for name in ("COURSE_PROGRESS", "OMP_NUM_THREADS", "MPLBACKEND", "KEPT")}
+"""
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def new_course(root):
+    write(root / "pyproject.toml", '[project.urls]\nRepository = "https://github.com/someone/sums"\n')
+    write(root / "course_utils/__init__.py", '"""A small package."""\n')
+    write(
+        root / "course_utils/helper.py", "from . import deep\n\n\ndef double(x):\n    return deep.twice(x)\n"
+    )
+    write(root / "course_utils/deep.py", "def twice(x):\n    return 2 * x\n")
+    write(root / "course_utils/unused.py", "")
+    write(root / "course_utils/checks/judge.py", "")
+    write(root / "course_utils/tasks/lesson_01.py", "from ..unused import nothing\n")
+    write(root / "notebooks/01_sums.py", LESSON)
+    write(root / "notebooks/02_other.py", OTHER)
+    write(root / "solutions/01_sums.py", SOLUTION)
+    return root
+
+
+def quiet(line):
+    pass
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory):
+    root = new_course(tmp_path_factory.mktemp("built"))
+    assert build(root, say=quiet) == []
+    return root
+
+
+@pytest.fixture
+def course(built_once, tmp_path):
+    """A built course of one's own: copied, since kernels take a second each."""
+    return Path(shutil.copytree(built_once, tmp_path / "course"))
+
+
+@pytest.fixture
+def no_kernel(monkeypatch):
+    """Names what would be executed, and executes nothing."""
+    executed = []
+
+    def pretend(root, target, cells, notebook):
+        executed.append(target.built)
+        return notebook
+
+    monkeypatch.setattr(builder, "_execute", pretend)
+    return executed
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def snapshot(root):
+    files = [path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def change(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    write(path, text.replace(old, new))
+
+
+def test_all_is_written(built_once):
+    notebooks = sorted(path.relative_to(built_once).as_posix() for path in built_once.rglob("*.ipynb"))
+    assert notebooks == [
+        "exercises/01_sums.ipynb",
+        "notebooks/01_sums.ipynb",
+        "notebooks/02_other.ipynb",
+        "solutions/01_sums.ipynb",
+    ]
+    assert not list(built_once.rglob("*.tmp"))
+
+
+def test_form_of_the_file(built_once):
+    path = built_once / "notebooks/01_sums.ipynb"
+    notebook = load(path)
+    assert path.read_bytes() == (
+        json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+    )
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert notebook["metadata"]["language_info"] == {"name": "python"}
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info", "course"}
+    identities = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(identities)) == len(identities)
+    assert all(set(cell["metadata"]) <= {"tags"} for cell in notebook["cells"])
+
+
+def test_outputs_are_kept_and_streams_merged(built_once):
+    cells = load(built_once / "notebooks/01_sums.ipynb")["cells"]
+    assert cells[2]["outputs"][0]["data"]["text/plain"] == ["42"]
+    assert [output["text"] for output in cells[3]["outputs"]] == [["one\n", "two\n", "three\n"]]
+
+
+def test_picture_gets_the_next_sentence(built_once):
+    cells = load(built_once / "notebooks/01_sums.ipynb")["cells"]
+    (picture,) = cells[5]["outputs"]
+    assert picture["metadata"]["image/png"]["alt"] == "The line rises by 0.5."
+    assert picture["data"]["text/plain"] == ["The line rises by 0.5."]
+    assert picture["data"]["image/png"]
+
+
+def test_first_sentence():
+    assert first_sentence("# Head\nThe *long* row, `a_b` and [this](x.html), wins. Then.") == (
+        "The long row, a_b and this, wins."
+    )
+    assert first_sentence("Weights of 0.5, e.g. here, stay\nas they are") == (
+        "Weights of 0.5, e.g. here, stay as they are"
+    )
+    assert first_sentence("**Is it so?** Yes.") == "Is it so?"
+    assert first_sentence("## Only a heading") == ""
+
+
+def test_environment_of_the_kernel(course, monkeypatch):
+    monkeypatch.setenv("KEPT", "yes")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    assert build(course, ["02"], everything=True, say=quiet) == []
+    (output,) = load(course / "notebooks/02_other.ipynb")["cells"][2]["outputs"]
+    values = {"COURSE_PROGRESS": "off", "OMP_NUM_THREADS": "1", "KEPT": "yes"}
+    assert eval("".join(output["data"]["text/plain"])).items() >= values.items()
+    assert "'agg'" not in "".join(output["data"]["text/plain"])
+
+
+def test_badge_and_setup_cell(built_once):
+    for folder in ("notebooks", "solutions", "exercises"):
+        first, setup, *_ = load(built_once / folder / "01_sums.ipynb")["cells"]
+        lines = source(first).split("\n")
+        assert lines[0].startswith("# ")
+        address = f"colab.research.google.com/github/someone/sums/blob/main/{folder}/01_sums.ipynb"
+        assert lines[2].startswith("[![Open in Colab](") and lines[2].endswith(f"(https://{address})")
+        assert setup["metadata"]["tags"] == ["setup"]
+        assert '"git+https://github.com/someone/sums"' in source(setup)
+        assert len(source(setup).split("\n")) <= 8 and source(setup).startswith("# ")
+
+
+def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_path):
+    setup = source(load(built_once / "exercises/01_sums.ipynb")["cells"][1])
+    spy = "import subprocess, types\nsubprocess.run = lambda command, **_: (print(command[1:]), DONE)[1]\n"
+    for name, expected in (
+        ("course_utils", ""),
+        ("missing_utils", "['-m', 'pip', 'install', '--quiet', 'a.whl']"),
+    ):
+        code = spy.replace("DONE", "types.SimpleNamespace(returncode=0)") + setup.replace(
+            "course_utils", name
+        )
+        environment = os.environ | {"COURSE_SOURCE": "a.whl", "PYTHONPATH": str(built_once)}
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert (run.returncode, run.stdout.strip()) == (0, expected)
+    code = spy.replace("DONE", "types.SimpleNamespace(returncode=1)") + setup.replace(
+        "course_utils", "missing_utils"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.returncode and run.stderr.startswith("The course could not be installed from a.whl")
+    assert run.stderr.count("\n") == 1
+
+
+def test_no_badge_away_from_colabs_host(course):
+    write(course / "pyproject.toml", '[project.urls]\nRepository = "https://example.org/sums/"\n')
+    assert build(course, ["01"], say=quiet) == []
+    first, setup, *_ = load(course / "exercises/01_sums.ipynb")["cells"]
+    assert "Colab" not in source(first) and '"git+https://example.org/sums"' in source(setup)
+
+
+def test_answer_is_cut_out_and_stored(built_once):
+    exercise = (built_once / "exercises/01_sums.ipynb").read_text(encoding="utf-8")
+    assert "secret" not in exercise and "SOLUTION" not in exercise
+    cells = load(built_once / "exercises/01_sums.ipynb")["cells"]
+    assert source(cells[2]) == (
+        'def double(number):\n    """Twice a number."""\n    raise NotImplementedError'
+    )
+    assert not any(cell.get("outputs") for cell in cells)
+    assert load(built_once / ANSWERS) == {
+        "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n'
+        "    return secret"
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("    ### END SOLUTION\n", "", 7, "has no `### END SOLUTION`"),
+        ("    ### BEGIN SOLUTION\n", "", 9, "only `### BEGIN SOLUTION` is right"),
+        ("    secret = number", "    ### BEGIN SOLUTION\n    secret = number", 8, "only `### END SOLUTION`"),
+        ("### BEGIN SOLUTION", "## Begin solution", 7, "`## Begin solution` stands"),
+        ("    secret =", "    a = 1  ### BEGIN SOLUTION\n    secret =", 8, "on a line of its own"),
+        ("sums\n", "sums\n# ### BEGIN SOLUTION\n", 3, "in a code cell"),
+        ('check("01.double", double(4))', "", 5, "needs a `check("),
+        ('check("01.double"', 'check("02.double"', 13, "must be used once and start with 01"),
+    ],
+)
+def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
+    before = snapshot(course)
+    change(course / "solutions/01_sums.py", old, new)
+    (problem,) = build(course, say=quiet)
+    assert problem.startswith(f"solutions/01_sums.py, line {line}: ") and words in problem
+    for name in ("exercises/01_sums.ipynb", ANSWERS):  # what was right is not lost
+        assert (course / name).read_bytes() == before[course / name][0]
+
+
+def test_a_second_build_does_nothing(course, no_kernel):
+    before, said = snapshot(course), []
+    assert build(course, say=said.append) == []
+    assert snapshot(course) == before and no_kernel == [] and said == []
+
+
+def test_a_build_of_everything_gives_the_same_bytes(course):
+    before = snapshot(course)
+    assert build(course, everything=True, say=quiet) == []
+    assert snapshot(course) == before
+
+
+def test_only_what_changed_is_executed(course, no_kernel):
+    change(course / "notebooks/02_other.py", "another", "one more")
+    assert build(course, say=quiet) == []
+    assert no_kernel == ["notebooks/02_other.ipynb"]
+
+
+def test_windows_line_ends_are_not_a_change(course):
+    for path in [*course.rglob("*.py"), *course.rglob("*.ipynb"), course / ANSWERS]:
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert build(course, check=True, say=quiet) == []
+
+
+def test_what_is_imported_counts_directly_or_not(course):
+    write(course / "course_utils/deep.py", "def twice(x):\n    return x + x\n")
+    assert build(course, check=True) == [
+        "notebooks/01_sums.ipynb is stale, what it is built from has changed: run `course build 01`."
+    ]
+
+
+@pytest.mark.parametrize("name", ["checks/judge.py", "tasks/lesson_01.py", "unused.py"])
+def test_checks_and_tasks_count_for_solutions(course, name):
+    write(course / "course_utils" / name, "changed = True\n")
+    assert build(course, check=True) == [
+        "solutions/01_sums.ipynb is stale, what it is built from has changed: run `course build 01`."
+    ]
+
+
+def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
+    change(course / "notebooks/02_other.py", "another", "one more")
+    change(course / "notebooks/01_sums.ipynb", "Do words", "Don't words")
+    (course / "solutions/01_sums.ipynb").unlink()
+    shutil.copy(course / "exercises/01_sums.ipynb", course / "exercises/07_gone.ipynb")
+    write(course / "exercises/08_mine.ipynb", "{}")
+    write(course / ANSWERS, "{}")
+    before = snapshot(course)
+    assert build(course, check=True, say=quiet) == [
+        "exercises/07_gone.ipynb has no source solutions/07_gone.py: `course build` removes it.",
+        "exercises/08_mine.ipynb has no source solutions/08_mine.py and holds more than the build wrote: "
+        "delete it, or write solutions/08_mine.py and run `course build`.",
+        f"{ANSWERS} is stale: run `course build`.",
+        "notebooks/01_sums.ipynb was edited by hand: put your change into notebooks/01_sums.py, then run "
+        "`course build 01`.",
+        "solutions/01_sums.ipynb is missing: run `course build 01`.",
+        "notebooks/02_other.ipynb is stale, what it is built from has changed: run `course build 02`.",
+    ]
+    assert snapshot(course) == before and no_kernel == []
+
+
+def test_the_build_mends_it(course, built_once):
+    change(course / "exercises/01_sums.ipynb", "Exercises", "My exercises")
+    shutil.copy(course / "notebooks/01_sums.ipynb", course / "notebooks/07_gone.ipynb")
+    (course / ANSWERS).unlink()
+    said = []
+    assert build(course, say=said.append) == []
+    assert build(course, check=True) == []
+    for name in ("exercises/01_sums.ipynb", ANSWERS):
+        assert (course / name).read_bytes() == (built_once / name).read_bytes()
+    assert not (course / "notebooks/07_gone.ipynb").exists() and len(said) == 4
+    copy = course / "exercises/.ipynb_checkpoints/01_sums-before-build.ipynb"
+    assert "My exercises" in copy.read_text(encoding="utf-8")
+
+
+def test_a_failing_cell_leaves_the_old_file(course):
+    before = snapshot(course)
+    change(course / "notebooks/01_sums.py", "double(21)", '\ndouble(21) / 0  # "oh"')
+    assert build(course, ["01"], say=quiet) == [
+        "notebooks/01_sums.py, line 7: the cell `from course_utils.helper import double` failed with "
+        "ZeroDivisionError: division by zero."
+    ]
+    built = course / "notebooks/01_sums.ipynb"
+    assert (built.read_bytes(), built.stat().st_mtime_ns) == before[built]
+
+
+def test_a_cell_that_never_ends(course, monkeypatch):
+    monkeypatch.setattr(builder, "CELL_TIMEOUT", 1)
+    change(course / "notebooks/02_other.py", "import os\n", "while True:\n    pass\n")
+    assert build(course, ["02"], say=quiet) == [
+        "notebooks/02_other.py, line 5: the cell `while True:` ran longer than 1 s."
+    ]
+
+
+@pytest.mark.parametrize("name", ["02", "02_other", "notebooks/02_other.py", "notebooks/02_other.ipynb"])
+def test_names_choose(course, no_kernel, name):
+    change(course / "notebooks/01_sums.py", "add up", "sum up")
+    change(course / "notebooks/02_other.py", "another", "one more")
+    assert build(course, [name], say=quiet) == []
+    assert no_kernel == ["notebooks/02_other.ipynb"]
+
+
+def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
+    write(course / "solutions/02_other.py", SOLUTION.replace("01.", "02."))
+    change(course / "solutions/01_sums.py", "secret", "hidden")
+    assert build(course, ["02"], say=quiet) == []
+    answers = load(course / ANSWERS)
+    assert list(answers) == ["01.double", "02.double"] and "secret" in answers["01.double"]
+
+
+def test_an_unknown_name(course):
+    assert build(course, ["09"]) == ["There is no lesson 09: the lessons are 01_sums, 02_other."]
+
+
+def test_sources_that_cannot_be_built(course, no_kernel):
+    write(course / "notebooks/01_sums.py", "# %%\nx = (\n")
+    write(course / "notebooks/02_other.py", "# %%\nx = 1\n")
+    assert build(course, say=quiet) == [
+        "notebooks/01_sums.py, line 2: this is not Python: '(' was never closed.",
+        "notebooks/02_other.py: the first cell must be markdown and start with `# ` and a title.",
+    ]
+
+
+def test_a_folder_that_is_no_course(tmp_path):
+    assert "holds no pyproject.toml" in build(tmp_path)[0]
+    write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
+    assert build(tmp_path) == [
+        f"{tmp_path.resolve()} holds no lessons: expected files such as notebooks/02_topic.py."
+    ]
+
+
+def test_a_missing_tool(course, monkeypatch):
+    monkeypatch.setattr(builder, "TOOLS", ("json", "no_such_tool"))
+    assert build(course) == ["The build needs no_such_tool: install with `pip install -e .[lab]`."]
+
+
+def test_total_size(course, monkeypatch):
+    monkeypatch.setattr(builder, "MAX_TOTAL_BYTES", 1000)
+    (problem,) = build(course, check=True)
+    assert problem.startswith("All notebooks together have 0.0 MB, at most 0 MB")
+
+
+def test_a_folder_that_cannot_be_written(course, no_kernel, monkeypatch):
+    def refuse(self, content):
+        raise PermissionError(13, "Permission denied")
+
+    change(course / "notebooks/02_other.py", "another", "one more")
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    assert build(course, say=quiet) == ["notebooks/02_other.ipynb could not be written: Permission denied."]
+
+
+def test_widgets_leave_their_static_picture(course, no_kernel, monkeypatch):
+    view = {builder.WIDGET_VIEW: {"model_id": "random"}, "text/plain": "Slider()"}
+    outputs = [
+        {"output_type": "display_data", "metadata": {}, "data": dict(view)},
+        {"output_type": "display_data", "metadata": {}, "data": {**view, "image/png": "aGk="}},
+    ]
+
+    def draw(root, target, cells, notebook):
+        notebook["cells"][2]["outputs"] = outputs
+        return notebook
+
+    monkeypatch.setattr(builder, "_execute", draw)
+    assert build(course, ["01"], everything=True, say=quiet) == []
+    (output,) = load(course / "notebooks/01_sums.ipynb")["cells"][2]["outputs"]
+    assert set(output["data"]) == {"image/png", "text/plain"}

@@ -1,0 +1,335 @@
+"""Holds the command line to one sentence for every wrong use, and starts JupyterLab for real.
+
+Not here: what build, lint and data do (their own tests), and a browser in front of JupyterLab (`test_browser.py`).
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from course_utils import cli, doctor, testing
+
+ROOT = Path(__file__).resolve().parent.parent
+ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
+
+
+def course(folder, *arguments, python=("-m", "course_utils.cli"), **environment):
+    """Run the command in a folder, as a user does; PYTHONPATH makes it this checkout's."""
+    return subprocess.run(
+        [sys.executable, *python, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def complaint(done, code=2):
+    """The one sentence that a refused command leaves on stderr."""
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A small course of one lesson, with a notebook that reads."""
+    for folder in ("notebooks", "solutions", "exercises"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "notebooks" / "00_start_here.py").write_text("# %%\n1 + 1\n")
+    notebook = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text(json.dumps(notebook))
+    return tmp_path
+
+
+def test_without_a_command_the_help_is_shown(tmp_path):
+    done = course(tmp_path)
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("lab", "doctor", "build", "lint", "data", "test"))
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["fly"], "invalid choice: 'fly'"),
+        (["lab", "--port", "0"], "expected a number from 1 to 65535, not '0'"),
+        (["lab", "--port", "many"], "not 'many'"),
+        (["lab", "02", "03"], "unrecognized arguments: 03"),
+        (["lab", "77"], "no lesson '77': the lessons are 00_start_here"),
+        (["lab", "../pyproject.toml"], "no lesson '../pyproject.toml'"),
+        (["lab", ""], "no lesson ''"),
+    ],
+)
+def test_wrong_arguments_get_one_sentence(copy, arguments, words):
+    assert words in complaint(course(copy, *arguments))
+
+
+@pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])
+def test_outside_the_course_one_sentence(tmp_path, command):
+    assert "is not inside the course" in complaint(course(tmp_path, command))
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere"
+)
+def test_in_a_folder_that_is_gone_one_sentence(tmp_path):
+    command = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.cli import main;"
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); sys.exit(main(['lint']))"
+    )
+    done = course(tmp_path, str(ROOT), python=("-c", command))
+    assert "current folder is gone" in complaint(done)
+
+
+@pytest.mark.parametrize("text", ["not a notebook", "[]", "{}", "\xff"])
+def test_an_unreadable_notebook_gets_one_sentence(copy, text):
+    (copy / "notebooks" / "00_start_here.ipynb").write_bytes(text.encode("latin-1"))
+    assert "cannot be read as a notebook: run `course build 00`" in complaint(course(copy, "lab"))
+
+
+def test_a_lesson_not_yet_built_names_the_command(copy):
+    (copy / "notebooks" / "00_start_here.ipynb").unlink()
+    assert "00_start_here.ipynb is not there: run `course build 00`" in complaint(course(copy, "lab", "0"))
+
+
+def test_an_unknown_lesson_cannot_be_built(copy):
+    done = course(copy, "build", "77")
+    assert "77" in complaint(done, code=1)
+
+
+def test_a_mirror_that_is_no_folder_gets_one_sentence(tmp_path):
+    done = course(tmp_path, "data", COURSE_DATA_MIRROR=str(tmp_path / "none"))
+    assert "there is no such folder" in complaint(done)
+
+
+@pytest.mark.parametrize("version", [(3, 9), (3, 14), (2, 7)])
+def test_a_wrong_python_gets_one_sentence(tmp_path, version):
+    pretend = f"import sys; sys.version_info = {version}; from course_utils.cli import main; sys.exit(main(['lab']))"
+    done = course(tmp_path, python=("-c", pretend))
+    assert f"needs Python 3.10 to 3.13, and this is {version[0]}.{version[1]}" in complaint(done)
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (
+            PermissionError(13, "Permission denied", "exercises/x.ipynb"),
+            "Cannot use exercises/x.ipynb: Permission",
+        ),
+        (ZeroDivisionError("odd"), "Something went wrong (ZeroDivisionError: odd)"),
+    ],
+)
+def test_no_traceback_of_ours_reaches_a_user(monkeypatch, capsys, error, words):
+    def broken(options):
+        raise error
+
+    monkeypatch.setattr(cli, "_doctor", broken)
+    monkeypatch.delenv("COURSE_DEBUG", raising=False)
+    assert cli.main(["doctor"]) == 2
+    assert words in capsys.readouterr().err
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+    with pytest.raises(type(error)):
+        cli.main(["doctor"])
+
+
+def test_an_interruption_is_quiet(monkeypatch, capsys):
+    def interrupted(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_doctor", interrupted)
+    assert cli.main(["doctor"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+# JupyterLab
+
+
+class Lab:
+    """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
+
+    def __init__(self, folder, *arguments, wait=90, **environment):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            **environment,
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "course_utils.cli", "lab", "--no-browser", *arguments],
+            cwd=folder,
+            env={**environment, "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.printed = []
+        self.reader = threading.Thread(target=lambda: self.printed.extend(self.process.stdout), daemon=True)
+        self.reader.start()
+        deadline = time.monotonic() + wait
+        while not (found := ADDRESS.search("".join(self.printed))):
+            assert self.process.poll() is None and time.monotonic() < deadline, "".join(self.printed)
+            time.sleep(0.1)
+        self.port, self.path, self.token = int(found[1]), found[2], found[3]
+
+    def get(self, path, token=None):
+        """Fetch a path of the server as text."""
+        address = f"http://127.0.0.1:{self.port}/{path}?token={token or self.token}"
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            assert answer.status == 200
+            return answer.read().decode("utf-8")
+
+    def stop(self, how=signal.SIGTERM):
+        """End it; return its exit code."""
+        self.process.send_signal(how)
+        code = self.process.wait(timeout=30)
+        self.reader.join()
+        self.process.stdout.close()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.returncode is None:
+            self.stop()
+
+
+def free_port():
+    """A port that nothing listens on, nor on the next."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def test_lab_opens_the_lesson_and_ends_at_ctrl_c(copy):
+    with Lab(copy / "exercises", "00_start_here", "--port", str(port := free_port())) as lab:
+        assert (lab.port, lab.path) == (port, "notebooks/00_start_here.ipynb")
+        page = lab.get(f"lab/tree/{lab.path}")
+        assert '"news": {"disabled": true}' in page
+        assert json.loads(lab.get(f"api/contents/{lab.path}"))["type"] == "notebook"
+        kernel = json.loads(lab.get("api/kernelspecs"))["kernelspecs"]["python3"]["spec"]
+        assert kernel["display_name"] == "Attention course"
+        assert kernel["argv"][0] == sys.executable
+        if sys.platform != "win32":
+            assert lab.stop(signal.SIGINT) in (0, 130)
+            assert "Traceback" not in "".join(lab.printed)
+            assert len("".join(lab.printed).splitlines()) < 15  # the address is not lost in a log
+
+
+def test_a_taken_port_gives_the_next(copy):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Lab(copy, "--port", str(port)) as lab:
+            assert lab.port > port
+            assert "Attention" in lab.get("api/kernelspecs")
+
+
+@pytest.mark.parametrize(
+    "environment, shown",
+    [({"DISPLAY": ":0"}, True), ({}, False), ({"DISPLAY": ":0", "SSH_CONNECTION": "1"}, False)],
+)
+def test_a_browser_is_opened_only_where_there_is_a_display(monkeypatch, environment, shown):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "CI", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert cli._has_display() is shown
+
+
+def test_the_kernel_is_written_once_into_this_environment(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert not doctor.kernel_is_ours()
+    cli._set_up_kernel()
+    assert doctor.kernel_is_ours()
+    written = (doctor.kernel_folder() / "kernel.json").stat().st_mtime_ns
+    cli._set_up_kernel()
+    assert (doctor.kernel_folder() / "kernel.json").stat().st_mtime_ns == written
+
+
+# The doctor
+
+
+def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path):
+    done = course(tmp_path, "doctor")
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    assert names == ["Python", "torch", "device", "threads", "memory", "kernel", "data", "Chromium"]
+    assert done.returncode == (1 if "TO DO" in done.stdout else 0)
+
+
+def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "none"))
+    monkeypatch.setattr(sys, "version_info", (3, 9, 1))
+    rows = {row.name: row for row in doctor.rows()}
+    assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
+    assert not rows["data"].ok and "COURSE_DATA_MIRROR" in rows["data"].advice
+    assert rows["Chromium"].ok and "playwright install chromium" in rows["Chromium"].advice
+    assert all(row.advice for row in rows.values() if not row.ok)
+
+
+def test_the_doctors_table_reads_as_text_and_as_html():
+    report = doctor.Report([doctor.Row("kernel", "<none>", False, "run it")])
+    assert str(report) == "kernel  <none>  TO DO: run it"
+    assert '<th scope="row"' in report._repr_html_()
+    assert "&lt;none&gt;" in report._repr_html_() and "TO DO: run it" in report._repr_html_()
+
+
+# course test
+
+
+def results(folder, text):
+    """A step that has read these results of pytest."""
+    file = folder / "results.xml"
+    file.write_text(f"<testsuites><testsuite>{text}</testsuite></testsuites>")
+    step = testing.Step("tests")
+    testing.read_results(file, step)
+    return step
+
+
+def test_results_are_counted_and_reasons_kept(tmp_path):
+    step = results(
+        tmp_path,
+        "<testcase/><testcase><failure/></testcase><testcase><error/></testcase>"
+        '<testcase><skipped message="set X"/></testcase>',
+    )
+    assert step.counts == {"passed": 1, "failed": 2, "skipped": 1}
+    last = testing.closing_table([step, testing.Step("style", Counter(passed=2))]).splitlines()
+    assert last[-1] == "3 passed, 2 failed, 1 skipped"
+    assert "  1 x set X" in last
+
+
+def test_a_step_without_tests_has_failed(tmp_path):
+    assert results(tmp_path, "").counts["failed"] == 1
+    assert results(tmp_path, "<testcase><skipped/></testcase>").counts["failed"] == 1
+    step = testing.Step("tests")
+    testing.read_results(tmp_path / "none.xml", step)
+    assert step.counts["failed"] == 1
+
+
+def test_all_steps_run_although_some_fail(copy):
+    (copy / "tests").mkdir()
+    (copy / "tests" / "test_one.py").write_text("def test_one():\n    assert True\n")
+    (copy / "ugly.py").write_text("import os,sys\n")
+    done = course(copy, "test", "--quick")
+    assert done.returncode == 1
+    assert re.search(r"code style +1 failed", done.stdout)
+    assert re.search(r"tests +1 passed", done.stdout)
+    assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", done.stdout.splitlines()[-1])

@@ -1,0 +1,609 @@
+"""Tests of `course_utils.data`: downloads from real local servers, SST-2, and the generated world's truth.
+
+Downloads are tested with a small file of our own in place of the registry, so that no test needs the network.
+Only the tests of SST-2 itself need its files: from COURSE_DATA_MIRROR, or from `shared/data` beside the
+repository.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_utils import data
+from course_utils.data import DataError, download
+
+WORDS = b"the film was great\n" * 5000
+SHA256 = hashlib.sha256(WORDS).hexdigest()
+PATH = "toy/words.txt"
+NOBODY = "http://127.0.0.1:1/"  # nothing listens at this port: what "no network" comes to
+
+
+# --- servers and folders
+class Handler(BaseHTTPRequestHandler):
+    """Serves WORDS well or badly, as the first part of the address says: /good/..., /truncated/..., ..."""
+
+    def do_HEAD(self):
+        if self._way() == "mute":
+            self.server.closing.wait(20)
+        self._start(len(WORDS))
+
+    def do_GET(self):
+        self.server.served.append(self.path)
+        getattr(self, f"_serve_{self._way()}")()
+
+    def log_message(self, *args):
+        pass
+
+    def _way(self):
+        return self.path.split("/")[1]
+
+    def _start(self, length=None, status=200):
+        self.send_response(status)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def _serve_good(self):
+        self._start(len(WORDS))
+        self.wfile.write(WORDS)
+
+    def _serve_truncated(self):  # breaks off before the length it promised
+        self._start(len(WORDS))
+        self.wfile.write(WORDS[:1000])
+
+    def _serve_short(self):  # promises no length, so that only the checksum can tell
+        self._start()
+        self.wfile.write(WORDS[:1000])
+
+    def _serve_wrong(self):
+        self._start(len(WORDS))
+        self.wfile.write(WORDS.replace(b"great", b"awful"))
+
+    def _serve_missing(self):
+        self._start(0, status=404)
+
+    def _serve_recovers(self):  # the first attempt breaks off, the second is good
+        self._serve_truncated() if len(self.server.served) == 1 else self._serve_good()
+
+    def _serve_stalls(self):  # sends a part, then nothing more
+        self._serve_truncated()
+        self.wfile.flush()
+        self.server.closing.wait(20)
+
+    def _serve_together(self):  # waits for a second process, so that the two write at once
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self.server.barrier.wait(20)
+        self._start(len(WORDS))
+        for start in range(0, len(WORDS), 30_000):
+            self.wfile.write(WORDS[start : start + 30_000])
+            time.sleep(0.1)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = False  # so that closing the server waits for its threads, and no socket is left
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.served = []
+        self.closing = threading.Event()
+        self.barrier = threading.Barrier(2)
+
+    def handle_error(self, request, client_address):
+        pass  # a client that has given up is what some tests are about
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield server
+    server.closing.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch, tmp_path):
+    """Give each test its own registry, cache and decision, no mirror, no proxy, and short waits."""
+    monkeypatch.setattr(download, "REGISTRY", {PATH: (NOBODY + PATH, SHA256)})
+    monkeypatch.setattr(download, "RETRIES", 1)
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
+    monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    data._sst2.cache_clear()
+    download._temporary_folder.cache_clear()
+    yield
+    data._sst2.cache_clear()
+    download._temporary_folder.cache_clear()
+
+
+def fetch_error(path=PATH) -> str:
+    """Return the message of the DataError that fetching must raise: one sentence, nothing chained to it."""
+    with pytest.raises(DataError) as caught:
+        data.fetch(path)
+    message = str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert "\n" not in message
+    assert message.endswith(".")
+    assert ". " not in message
+    return message
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+def write(folder: Path, content: bytes) -> Path:
+    file = folder / PATH
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    return file
+
+
+# --- downloading
+def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, capfd):
+    monkeypatch.setattr(download, "REGISTRY", {PATH: (f"{server.address}/good/{PATH}", SHA256)})
+    file = data.fetch(PATH)
+    assert file == tmp_path / "cache" / PATH
+    assert file.read_bytes() == WORDS
+    assert files_below(tmp_path) == [file]
+    assert "100%" in capfd.readouterr().err  # the progress bar
+    assert data.fetch(PATH) == file
+    assert len(server.served) == 1
+    if os.name == "posix":
+        assert file.stat().st_mode & 0o777 == 0o644  # a class may share the cache
+
+
+def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good/")
+    assert data.fetch(PATH).read_bytes() == WORDS
+    assert server.served == [f"/good/{PATH}"]
+
+
+@pytest.mark.parametrize(
+    ("way", "what"),
+    [
+        ("truncated", "the transfer broke off"),
+        ("short", hashlib.sha256(WORDS[:1000]).hexdigest()[:12]),
+        ("wrong", SHA256[:12]),
+        ("missing", "404"),
+    ],
+)
+def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, monkeypatch, tmp_path, way, what):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
+    message = fetch_error()
+    assert what in message
+    assert PATH in message
+    assert "COURSE_DATA_MIRROR" in message
+    assert len(server.served) == 2  # it was tried again
+    assert files_below(tmp_path) == []
+
+
+def test_a_broken_download_is_tried_again(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/recovers")
+    assert data.fetch(PATH).read_bytes() == WORDS
+    assert len(server.served) == 2
+    assert len(files_below(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("way", ["mute", "stalls"])
+def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
+    monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr(download, "SECONDS_OF_SILENCE", 0.5)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
+    start = time.monotonic()
+    assert "no answer came in time" in fetch_error()
+    assert time.monotonic() - start < 10
+    assert files_below(tmp_path) == []
+
+
+def test_no_network_fails_fast(monkeypatch, tmp_path):
+    start = time.monotonic()
+    message = fetch_error()
+    assert time.monotonic() - start < 5
+    assert "can't be reached" in message
+    assert "go online, or name a mirror in COURSE_DATA_MIRROR" in message
+    assert files_below(tmp_path) == []
+
+
+def test_a_look_up_that_hangs_does_not(monkeypatch):
+    # Offline, looking up a host's name may take much longer than any time limit of requests.
+    monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", "http://data.invalid")
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: over.wait(20) and [])
+    start = time.monotonic()
+    message = fetch_error()
+    over.set()
+    assert "no answer came in time" in message
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("mirror", ["http://", "http://[broken", "https://a b.invalid"])
+def test_an_address_that_is_none(monkeypatch, mirror):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
+    assert "check COURSE_DATA_MIRROR" in fetch_error()
+
+
+def test_an_unknown_path_names_the_known_ones():
+    assert PATH in fetch_error("toy/other.txt")
+
+
+# --- the cache
+@pytest.mark.parametrize("content", [b"", WORDS[:-1], WORDS[:-1] + b"!"])
+def test_a_damaged_file_in_the_cache_is_fetched_anew(server, monkeypatch, tmp_path, content):
+    file = write(tmp_path / "cache", content)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    assert data.fetch(PATH) == file
+    assert file.read_bytes() == WORDS
+
+
+def test_a_damaged_file_in_the_cache_is_never_returned(tmp_path):
+    write(tmp_path / "cache", WORDS[:-1])
+    assert "can't be reached" in fetch_error()
+
+
+def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, monkeypatch, tmp_path, capsys):
+    # Below a file no folder can be made, not even by root.
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    file = data.fetch(PATH)
+    assert file.read_bytes() == WORDS
+    assert tmp_path not in file.parents
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert "COURSE_DATA" in said
+    assert data.fetch(PATH) == file
+    assert len(server.served) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_an_intact_file_needs_no_writing(monkeypatch, tmp_path):
+    monkeypatch.setattr(download, "_can_write", lambda folder: False)
+    file = write(tmp_path / "cache", WORDS)
+    assert data.fetch(PATH) == file
+
+
+def test_a_folder_in_the_files_place(server, monkeypatch, tmp_path):
+    (tmp_path / "cache" / PATH).mkdir(parents=True)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    assert "Expected to write" in fetch_error()
+
+
+FETCH_IN_A_PROCESS = f"""
+from course_utils.data import download
+download.REGISTRY = {{{PATH!r}: ("", {SHA256!r})}}
+print(download.fetch({PATH!r}).read_bytes().count(b"great"))
+"""
+
+
+def test_processes_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/together")
+    command = [sys.executable, "-c", FETCH_IN_A_PROCESS]
+    run = functools.partial(subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for process in [run(command) for _ in range(2)]:
+        said, complaint = process.communicate(timeout=60)
+        assert process.returncode == 0, complaint
+        assert said == "5000\n"
+    assert files_below(tmp_path) == [tmp_path / "cache" / PATH]
+
+
+def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/stalls")
+    process = subprocess.Popen([sys.executable, "-c", FETCH_IN_A_PROCESS], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not files_below(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert files_below(tmp_path)  # what had come so far, under another name
+    assert not (tmp_path / "cache" / PATH).exists()
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    assert data.fetch(PATH).read_bytes() == WORDS
+
+
+# --- a folder mirror
+def test_a_folder_mirror_is_read_in_place(monkeypatch, tmp_path):
+    file = write(tmp_path / "mirror", WORDS)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
+    assert data.fetch(PATH) == file
+    assert files_below(tmp_path) == [file]
+
+
+def test_a_folder_mirror_is_checked_and_not_mended(monkeypatch, tmp_path):
+    file = write(tmp_path / "mirror", WORDS[:-1])
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
+    assert SHA256[:12] in fetch_error()
+    assert file.read_bytes() == WORDS[:-1]
+
+
+def test_a_folder_mirror_that_lacks_something(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
+    assert "no such folder" in fetch_error()
+    (tmp_path / "nowhere").mkdir()
+    assert "not there" in fetch_error()
+    (tmp_path / "nowhere" / PATH).mkdir(parents=True)
+    assert "can't be read" in fetch_error()
+
+
+def test_where_says_where_data_come_from(monkeypatch, tmp_path):
+    assert data.where() == f"cache folder {tmp_path / 'cache'}"
+    monkeypatch.setenv("COURSE_DATA_MIRROR", "https://data.invalid/course/")
+    assert data.where() == "mirror address https://data.invalid/course"
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    assert data.where() == f"mirror folder {tmp_path}"
+    monkeypatch.delenv("COURSE_DATA_MIRROR")
+    monkeypatch.delenv("COURSE_DATA")
+    assert "attention-course" in data.where()
+
+
+# --- SST-2, and its stand-in
+def test_load_sst2_reads_rows(monkeypatch, tmp_path):
+    content = "it does n't work \u0085 , no\t0\ngood fun\t1".encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    monkeypatch.setattr(download, "REGISTRY", {"sst2/dev.tsv": ("", sha256)})
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    (tmp_path / "sst2").mkdir()
+    (tmp_path / "sst2" / "dev.tsv").write_bytes(content)
+    reviews = data.load_sst2("dev")
+    assert reviews.sentences == [["it", "does", "n't", "work", "\u0085", ",", "no"], ["good", "fun"]]
+    assert reviews.labels.tolist() == [0, 1]
+    assert reviews.labels.dtype == torch.int64
+    assert reviews.negated.tolist() == [True, False]
+    assert reviews.negated.dtype == torch.bool
+    assert len(reviews) == 2
+    assert "SST-2" in reviews.name
+
+
+@pytest.mark.parametrize("load", [data.load_sst2, data.load_reviews])
+def test_a_split_that_is_none(load):
+    with pytest.raises(ValueError, match="split must be one of train, dev, test, not 'validation'"):
+        load("validation")
+
+
+def test_a_preference_that_is_none():
+    with pytest.raises(ValueError, match="prefer must be sst2 or generated, not 'imdb'"):
+        data.load_reviews("train", prefer="imdb")
+
+
+def fake_sst2(monkeypatch, folder: Path, splits=data.SPLITS):
+    """Name a folder mirror that holds these splits of a set with one sentence each."""
+    content = b"good fun\t1"
+    registry = {f"sst2/{split}.tsv": ("", hashlib.sha256(content).hexdigest()) for split in data.SPLITS}
+    monkeypatch.setattr(download, "REGISTRY", registry)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
+    (folder / "sst2").mkdir()
+    for split in splits:
+        (folder / "sst2" / f"{split}.tsv").write_bytes(content)
+
+
+def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
+    fake_sst2(monkeypatch, tmp_path)
+    reviews = data.load_reviews("test")
+    assert reviews.sentences == [["good", "fun"]]
+    assert capsys.readouterr().out == ""
+    reviews.sentences[0].clear()
+    reviews.labels.zero_()
+    (tmp_path / "sst2" / "test.tsv").unlink()  # the world stays the same, whatever happens
+    again = data.load_reviews("test")
+    assert again.sentences == [["good", "fun"]]
+    assert again.labels.tolist() == [1]
+    assert isinstance(data.load_reviews("dev", prefer="generated"), data.GeneratedReviews)
+
+
+def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
+    fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
+    sizes = {split: len(data.load_reviews(split)) for split in data.SPLITS}
+    assert sizes == {"train": 6920, "dev": 872, "test": 1821}
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert "generated reviews" in said
+    assert "COURSE_DATA_MIRROR" in said
+
+
+def test_load_reviews_without_a_network(monkeypatch, capsys):
+    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", NOBODY)
+    reviews = data.load_reviews("train")
+    assert isinstance(reviews, data.GeneratedReviews)
+    assert abs(reviews.negated.float().mean() - 0.22) < 0.02
+    assert "can't be reached" in capsys.readouterr().out
+    other = data.load_reviews("test")
+    assert other.sentences != reviews.sentences[: len(other)]
+
+
+REAL_REGISTRY = download.REGISTRY
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
+
+
+@pytest.fixture
+def real_sst2(monkeypatch):
+    if MIRROR is None:
+        pytest.skip(
+            "SST-2 itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR"
+        )
+    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
+
+
+@pytest.mark.parametrize(
+    ("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)]
+)
+def test_sst2_itself(real_sst2, split, size, positive):
+    reviews = data.load_reviews(split)
+    assert reviews.name == f"SST-2 {split}"
+    assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
+    assert reviews.labels.sum() == positive
+    assert all(word and word == word.strip() for sentence in reviews.sentences for word in sentence)
+    assert 0.20 < reviews.negated.float().mean() < 0.24
+
+
+def test_sst2_spells_negations_as_we_list_them(real_sst2):
+    words = Counter(word for sentence in data.load_sst2("train").sentences for word in sentence)
+    assert {word for word in data.NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
+    assert [
+        word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")
+    ] == []
+
+
+def test_the_registry_names_files_at_a_fixed_commit():
+    assert set(REAL_REGISTRY) == {f"sst2/{split}.tsv" for split in data.SPLITS}
+    for path, (address, sha256) in REAL_REGISTRY.items():
+        assert address.startswith("https://raw.githubusercontent.com/")
+        assert address.endswith(path.removeprefix("sst2"))
+        assert len(sha256) == 64
+
+
+# --- the generated world
+def mixed(n=4000, seed=7):
+    return data.generate_reviews(n, seed, negation=0.4, contrast=0.3)
+
+
+def test_the_truth_follows_from_the_words():
+    # Told again from the words alone: what the generator says of a review must be what stands in it.
+    reviews = mixed()
+    for row, words in enumerate(reviews.sentences):
+        opinions = [i for i, word in enumerate(words) if word in data.POSITIVE + data.NEGATIVE]
+        assert reviews.opinion_at[row] == opinions[0]
+        polarity = 1 if words[opinions[0]] in data.POSITIVE else -1
+        assert reviews.polarity[row] == polarity
+        at = words.index("not") if "not" in words else -1
+        assert reviews.negation_at[row] == at
+        start, end = reviews.scope[row]
+        if reviews.kind[row] == "plain":
+            assert (at, start, end, len(opinions)) == (-1, 0, 0, 1)
+        elif reviews.kind[row] == "negated":
+            assert (start, end, len(opinions)) == (at + 1, opinions[0] + 1, 1)
+        else:
+            assert words[at - 1] == ","
+            assert (start, end, opinions[1]) == (at + 1, at + 2, at + 1)
+            assert (words[opinions[1]] in data.POSITIVE) == (polarity == -1)
+        flipped = start <= opinions[0] < end
+        assert reviews.labels[row] == (polarity == 1) ^ flipped
+        assert reviews.negated[row] == (not data.NEGATIONS.isdisjoint(words))
+
+
+def test_generated_reviews_have_the_promised_form():
+    reviews = mixed()
+    assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000
+    for tensor in (reviews.labels, reviews.polarity, reviews.opinion_at, reviews.negation_at):
+        assert (tensor.shape, tensor.dtype) == ((4000,), torch.int64)
+    assert (reviews.negated.shape, reviews.negated.dtype) == ((4000,), torch.bool)
+    lengths = {len(words) for words in reviews.sentences}
+    assert lengths == set(range(4, 15))
+    assert len(data.POSITIVE) == len(data.NEGATIVE) == len(set(data.POSITIVE + data.NEGATIVE)) / 2
+    assert len(data.generate_reviews(0, 0)) == 0
+
+
+def test_the_world_is_balanced_and_its_choices_independent():
+    reviews = data.generate_reviews(20_000, 3, negation=0.3, contrast=0.2)
+    positive = reviews.polarity == 1
+    kinds = {
+        kind: torch.tensor([k == kind for k in reviews.kind]) for kind in ("plain", "negated", "contrast")
+    }
+    shares = {kind: mask.float().mean().item() for kind, mask in kinds.items()}
+    assert shares == pytest.approx({"plain": 0.56, "negated": 0.24, "contrast": 0.2}, abs=0.015)
+    has_adverb = torch.tensor(
+        [not {"really", "very", "so", "quite"}.isdisjoint(w) for w in reviews.sentences]
+    )
+    long = torch.tensor([len(words) > 8 for words in reviews.sentences])
+    for mask in (*kinds.values(), has_adverb, long, reviews.opinion_at > 4):
+        assert positive[mask].float().mean() == pytest.approx(0.5, abs=0.03)
+    words = Counter(
+        words[at] for words, at in zip(reviews.sentences, reviews.opinion_at.tolist(), strict=True)
+    )
+    assert min(words.values()) > 850  # 1,000 expected of each of 20 words
+    assert max(words.values()) < 1150
+
+
+def test_the_same_seed_gives_the_same_reviews_and_another_others():
+    first, same, other = mixed(500, seed=1), mixed(500, seed=1), mixed(500, seed=2)
+    assert first.sentences == same.sentences
+    assert first.labels.equal(same.labels)
+    assert first.sentences != other.sentences
+    # The same on every machine and version, as long as the grammar is.
+    assert " ".join(data.generate_reviews(3, 0).sentences[0]) == "the cast was really moving"
+
+
+@pytest.mark.parametrize("name", ["negation", "contrast"])
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_outside_0_to_1(name, share):
+    with pytest.raises(ValueError, match=f"{name} is a share"):
+        data.generate_reviews(10, 0, **{name: share})
+
+
+def bags(reviews, vocabulary):
+    """Return the counts of words: N V."""
+    counts = torch.zeros(len(reviews), len(vocabulary))
+    for row, words in enumerate(reviews.sentences):
+        for word in words:
+            counts[row, vocabulary[word]] += 1
+    return counts
+
+
+def linear_accuracy(train, test) -> float:
+    """Train a linear bag-of-words model (logistic regression) on one set; return its accuracy on the other."""
+    from sklearn.linear_model import LogisticRegression
+
+    words = sorted({word for sentence in train.sentences for word in sentence})
+    vocabulary = {word: column for column, word in enumerate(words)}
+    model = LogisticRegression(C=100, max_iter=1000)
+    model.fit(bags(train, vocabulary).numpy(), train.labels.numpy())
+    return model.score(bags(test, vocabulary).numpy(), test.labels.numpy())
+
+
+@pytest.mark.parametrize("negation", [0.2, 0.5, 0.8])
+def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
+    train = data.generate_reviews(4000, 1, negation)
+    test = data.generate_reviews(4000, 2, negation)
+    ceiling = data.bag_of_words_ceiling(test)
+    assert ceiling == pytest.approx(1 - min(negation, 1 - negation) / 2, abs=0.02)
+    assert linear_accuracy(train, test) <= ceiling + 0.025  # three standard errors of luck
+
+
+def test_fact_a_the_ceiling_is_reached():
+    # With these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
+    worth = {"not": -2, **dict.fromkeys(data.POSITIVE, 1), **dict.fromkeys(data.NEGATIVE, -1)}
+    reviews = data.generate_reviews(4000, 5, negation=0.3)
+    score = torch.tensor([sum(worth.get(word, 0) for word in words) for words in reviews.sentences])
+    accuracy = ((score > 0).long() == reviews.labels).float().mean().item()
+    assert accuracy == pytest.approx(data.bag_of_words_ceiling(reviews), abs=0.02)
+
+
+def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
+    first, second = data.contrast_pairs(1000, 4)
+    for one, other in zip(first.sentences, second.sentences, strict=True):
+        assert one != other
+        assert sorted(one) == sorted(other)
+    assert (first.labels + second.labels == 1).all()
+    assert (first.polarity == -second.polarity).all()
+    assert (first.labels == (first.polarity == 1)).all()
+    for pair in (first, second):
+        opinions = [words[at] for words, at in zip(pair.sentences, pair.opinion_at.tolist(), strict=True)]
+        assert [word in data.POSITIVE for word in opinions] == pair.labels.bool().tolist()
+        assert data.bag_of_words_ceiling(pair) == 0.5
+    assert 400 < first.labels.sum() < 600  # both orders occur
+
+
+def test_a_hundred_thousand_reviews_take_seconds():
+    start = time.process_time()
+    assert len(data.generate_reviews(100_000, 0, contrast=0.2)) == 100_000
+    assert time.process_time() - start < 10

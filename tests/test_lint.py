@@ -1,0 +1,309 @@
+"""Tests of course_utils/lint.py: a good small course has no breach, each breach its own sentence."""
+
+import json
+
+import pytest
+
+from course_utils.build import read_source
+from course_utils.lint import lint, prose
+
+HEADER = """\
+# %% [markdown]
+# # Do words add up?
+#
+# **You will be able to** add words.
+#
+# **You need** nothing.
+#
+# **Minutes:** 20 · **GPU:** not needed
+
+"""
+STEP = """\
+# %% [markdown]
+# Step NUMBER: which is larger, `just!` or $n!$?
+
+# %% tags=["nbval-check-output"]
+# a comment does not count
+step = NUMBER
+step
+
+"""
+PLOT = """\
+# %% [markdown]
+# Which way does the line go?
+
+# %%
+plot([1, 2])
+
+# %% [markdown]
+# It goes up. ![a picture!](just.png) and [a link](simply.html) stand here.
+
+"""
+SILENT = """\
+# %%
+def shout():
+    print("loud")
+
+
+shout;
+
+"""
+ENDING = """\
+# %% [markdown]
+# ## Recap
+# - one
+#   goes on
+# - two
+# - three
+#
+# [Exercises](../exercises/01_sums.ipynb)
+#
+# **Next** What if order counts?
+"""
+LESSON = HEADER + "".join(STEP.replace("NUMBER", str(n)) for n in range(8)) + PLOT + SILENT + ENDING
+
+TASK = '''\
+# %% [markdown]
+# ## Task NUMBER
+# 🔴🔴⚪⚪⚪ 🔵⚪⚪⚪⚪ up to 5 minutes
+
+# %%
+def answer_NUMBER(number):
+    """Twice a number.
+
+    >>> answer_NUMBER(1)
+    2
+    """
+    ### BEGIN SOLUTION
+    return 2 * number
+    ### END SOLUTION
+
+# %%
+check("01.answer_NUMBER", answer_NUMBER)
+
+'''
+SOLUTION = "# %% [markdown]\n# # Exercises on sums\n\n" + "".join(
+    TASK.replace("NUMBER", str(number)) for number in range(3)
+)
+NAMES = ("notebooks/01_sums.py", "solutions/01_sums.py")
+
+
+class Course:
+    """A small course in a folder; the outputs of its built notebooks are written, not computed."""
+
+    def __init__(self, root):
+        self.root, self.texts, self.outputs = root, dict(zip(NAMES, (LESSON, SOLUTION), strict=True)), {}
+
+    def change(self, name, old, new, count=1):
+        assert old in self.texts[name]
+        self.texts[name] = self.texts[name].replace(old, new, count)
+
+    def line(self, name, piece):
+        before, found, _ = self.texts[name].partition(piece)
+        assert found
+        return before.count("\n") + 1
+
+    def lint(self):
+        for name, text in self.texts.items():
+            path = self.root / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            cells = [self.built(cell) for cell in read_source(self.root, name)]
+            setup = {"cell_type": "code", "metadata": {"tags": ["setup"]}, "outputs": []}
+            cells.insert(1, setup)
+            path.with_suffix(".ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        return lint(self.root)
+
+    def built(self, cell):
+        made = {"cell_type": cell.kind, "metadata": cell.metadata, "source": cell.text}
+        if cell.kind == "markdown":
+            return made
+        outputs = [{"output_type": "execute_result", "data": {"text/plain": "1"}}]
+        if "plot(" in cell.text:
+            outputs = [{"output_type": "display_data", "data": {"image/png": "aGk="}}]
+        if "def " in cell.text:
+            outputs = []
+        for piece, written in self.outputs.items():
+            outputs = written if piece in cell.text else outputs
+        return made | {"outputs": outputs}
+
+
+@pytest.fixture
+def course(tmp_path):
+    return Course(tmp_path)
+
+
+def test_a_good_course_has_no_breach(course):
+    assert course.lint() == []
+
+
+def test_sources_that_are_not_built(course, tmp_path):
+    course.lint()
+    for path in tmp_path.rglob("*.ipynb"):
+        path.unlink()
+    assert lint(tmp_path) == []
+
+
+def words(count):
+    return "word " * (count - 1) + "end."
+
+
+LONG_CODE = "\n".join(f"a{number} = {number}" for number in range(21)) + "\na0"
+ONE_STEP = STEP.replace("NUMBER", "7")
+
+# what is replaced, by what, the piece at whose line the breach stands (None: in no line), and its sentence
+LESSON_BREACHES = [
+    (ONE_STEP + PLOT + SILENT, PLOT, None, "has 19 cells, at least 20"),
+    (SILENT, SILENT * 20, None, "has 41 cells, at most 40"),
+    (' tags=["nbval-check-output"]', "", None, "has 2 cells tagged nbval-check-output, at least 3"),
+    ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 22 lines, at most 20"),
+    ("step = ", "(\n1,\n2,\n3,\n4,\n)\nstep = ", None, "code cells have 8 lines in the median, at most 6"),
+    ("Step 3: which is", words(79), words(79), "81 words of text before the next code cell, at most 80"),
+    ("Step 3: which", "Step 3: simply, which", "Step 3", '"simply" in prose: leave it out'),
+    ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
+    ("Step 3: which", "Step 3: just which", "Step 3", '"just" in prose: leave it out'),
+    ("Step 3: which", "Step 3! Which", "Step 3", '"!" in prose: leave it out'),
+    (
+        "# # Do words",
+        "# Do words",
+        None,
+        "the first cell must be markdown and start with `# ` and a title",
+    ),
+    ("**You will be able to**", "You can", None, "the first cell has no line **You will be able to**"),
+    ("**You need**", "You need", None, "the first cell has no line **You need**"),
+    ("**Minutes:**", "Time:", None, "the first cell has no line **Minutes**"),
+    ("**GPU:**", "GPU:", None, "the first cell has no line **GPU**"),
+    ("## Recap", "## Summary", "## Summary", "the last cell has no recap: a heading or bold **Recap**"),
+    ("# - two\n# - three\n", "", "## Recap", "the recap has 1 lines, at least 3"),
+    ("# - two\n", "# - two\n" * 4, "## Recap", "the recap has 6 lines, at most 5"),
+    (
+        "../exercises/01_sums",
+        "../exercises/02_sums",
+        "## Recap",
+        "the last cell has no link to ../exercises/01_sums.ipynb",
+    ),
+    ("order counts?", "order counts.", "## Recap", "the last cell has no **Next** with a question"),
+    ("line go?", "line go.", "plot(", "a picture has no question in the text before it"),
+    (
+        "# %% [markdown]\n# It goes up.",
+        "# %%\nsilent = 1\n\n# %% [markdown]\n# It goes up.",
+        "plot(",
+        "a picture has no text right after it that says what it shows",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "piece", "message"), LESSON_BREACHES, ids=lambda text: str(text)[:40])
+def test_each_breach_in_a_lesson(course, old, new, piece, message):
+    name = NAMES[0]
+    course.change(name, old, new, count={"step = ": -1, ' tags=["nbval-check-output"]': 6}.get(old, 1))
+    place = f", line {course.line(name, piece)}" if piece else ""
+    if message.startswith("the first cell"):
+        place = ", line 1"
+    assert course.lint() == [f"{name}{place}: {message}"]
+
+
+SOLUTION_BREACHES = [
+    (TASK.replace("NUMBER", "1"), "", None, "has 2 tasks, at least 3"),
+    (TASK.replace("NUMBER", "1"), TASK * 8, None, "has 10 tasks, at most 9"),
+    (
+        "# %% [markdown]\n# ## Task 0",
+        "# %% [markdown]\n# A word.\n\n# %%\n# ## Task 0",
+        "def answer_0",
+        "the task has no markdown cell with its prompt right before it",
+    ),
+    ("🔴🔴", "⚪⚪", "def answer_0", "the task has 0 🔴 for its difficulty, at least 1"),
+    ("🔴🔴", "🔴" * 6, "def answer_0", "the task has 6 🔴 for its difficulty, at most 5"),
+    ("🔵", "", "def answer_0", "the task has 0 🔵 for its importance, at least 1"),
+    ("up to 5 minutes", "5 minutes", "def answer_0", 'the task has no "up to N minutes" in its prompt'),
+    (
+        ">>> answer_0(1)",
+        "answer_0(1)",
+        "def answer_0",
+        'the task has no docstring with an example (">>>" or "Example")',
+    ),
+    (
+        'check("01.answer_0"',
+        'print("01.answer_0"',
+        "def answer_0",
+        "the task has no check cell right under it",
+    ),
+    ("## Task 0", "## Just Task 0", "## Just", '"Just" in prose: leave it out'),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "piece", "message"), SOLUTION_BREACHES, ids=lambda text: str(text)[:40]
+)
+def test_each_breach_in_a_solution(course, old, new, piece, message):
+    name = NAMES[1]
+    course.change(name, old, new)
+    place = f", line {course.line(name, piece)}" if piece else ""
+    assert course.lint() == [f"{name}{place}: {message}"]
+
+
+def stream(name):
+    return [{"output_type": "stream", "name": name, "text": "hello"}]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        ([{"output_type": "error", "ename": "ValueError"}], "the built notebook shows an error: ValueError"),
+        (stream("stderr"), "the built notebook shows text on stderr: mend what warns"),
+        ([], "code cell ends in an expression but shows nothing"),
+    ],
+)
+@pytest.mark.parametrize(("name", "piece"), [(NAMES[0], "step = 3"), (NAMES[1], 'check("01.answer_2')])
+def test_each_breach_in_an_output(course, name, piece, outputs, message):
+    course.outputs[piece] = outputs
+    start = "# a comment does not count\nstep = 3" if name == NAMES[0] else piece
+    assert course.lint() == [f"{name}, line {course.line(name, start)}: {message}"]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("print(1);", "prints"),
+        ("for i in range(3):\n    print(i)", "prints"),
+        ("x = 1\nx", "ends in an expression"),
+        ("x = 'ä'; x", "ends in an expression"),
+        ("x = 1\nx;  # quiet", None),
+        ("x = 'ä'; x ;", None),
+        ("def f():\n    print(1)", None),
+        ("f = lambda: print(1)", None),
+        ("x = 1", None),
+        ("# %time x", None),
+        ("# only words", None),
+    ],
+)
+def test_a_cell_that_should_show_something(course, code, why):
+    course.change(NAMES[0], "step = 3\nstep", code)
+    course.outputs[code.removeprefix("# %")] = []
+    line = course.line(NAMES[0], "# a comment does not count\n" + code)
+    assert course.lint() == ([f"{NAMES[0]}, line {line}: code cell {why} but shows nothing"] if why else [])
+
+
+def test_outputs_of_another_version_are_not_judged(course):
+    course.outputs["step = 3"] = []
+    assert len(course.lint()) == 1
+    path = course.root / NAMES[0]
+    path.write_text(course.texts[NAMES[0]].replace(SILENT, SILENT * 2), encoding="utf-8")
+    assert lint(course.root) == []
+
+
+def test_a_source_that_cannot_be_read_does_not_hide_the_others(course):
+    course.change(NAMES[1], "🔵", "")
+    course.lint()
+    (course.root / NAMES[0]).write_text("# %%\nx = (\n", encoding="utf-8")
+    first, second = lint(course.root)
+    assert first.startswith(f"{NAMES[0]}, line 2: this is not Python")
+    assert second.startswith(NAMES[1])
+
+
+def test_prose_is_what_is_read():
+    text = (
+        "A `b!` [c](d!) ![e!](f) $g!$\n\n$$h!\ni!$$\n\n| j! |\n```\nk!\n```\n<b title='l!'>m</b> ``n!`n!`` o"
+    )
+    assert prose(text).split() == ["A", "[c]", "m", "o"]
+    assert prose(text).count("\n") == text.count("\n")

@@ -1,0 +1,231 @@
+"""Holds together what gets installed: pyproject.toml, constraints.txt, environment.yml, the wheel, CI, make.
+
+Not here: whether a notebook installs the course by itself (`test_colab.py`), the command line (`test_cli.py`).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PLATFORMS = {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}
+
+
+def build_wheel(folder):
+    """Build the course's wheel from a copy, so that the tree stays clean and no old build/ gets in."""
+    copy = folder / "copy"
+    copy.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("course_utils", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy]
+    subprocess.run(command, check=True)
+    return next(folder.glob("*.whl"))
+
+
+def wanted():
+    """Every requirement of pyproject.toml, also those of its extras."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [
+        Requirement(line)
+        for line in project["dependencies"] + sum(project["optional-dependencies"].values(), [])
+    ]
+
+
+def pins(python, system):
+    """What constraints.txt pins on one Python and one system, as {name: version}."""
+    environment = {
+        **default_environment(),
+        "python_version": python,
+        "python_full_version": f"{python}.9",
+        "sys_platform": system,
+        "platform_system": PLATFORMS[system],
+    }
+    found = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        pin = Requirement(line)
+        if pin.marker is None or pin.marker.evaluate(environment):
+            (specifier,) = pin.specifier
+            assert specifier.operator == "=="
+            assert canonicalize_name(pin.name) not in found, f"{pin.name} is pinned twice on Python {python}"
+            found[canonicalize_name(pin.name)] = specifier.version
+    return found
+
+
+@pytest.mark.parametrize("system", PLATFORMS)
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_requirement_has_a_pin_that_satisfies_it(python, system):
+    found = pins(python, system)
+    for requirement in wanted():
+        version = found.get(canonicalize_name(requirement.name))
+        assert version, f"{requirement.name} has no pin on Python {python}"
+        assert requirement.specifier.contains(version, prereleases=True), f"{requirement} against {version}"
+
+
+def test_everything_that_the_requirements_bring_along_is_pinned():
+    from importlib.metadata import PackageNotFoundError, requires
+
+    found = pins(".".join(map(str, sys.version_info[:2])), sys.platform)
+    seen, waiting = set(), wanted()
+    while waiting:
+        requirement = waiting.pop()
+        for extra in requirement.extras or {""}:
+            if (requirement.name, extra) in seen:
+                continue
+            seen.add((requirement.name, extra))
+            try:
+                below = map(Requirement, requires(requirement.name) or [])
+            except PackageNotFoundError:  # of the other systems and of torch's CUDA builds
+                continue
+            waiting += [r for r in below if r.marker is None or r.marker.evaluate({"extra": extra})]
+    cuda = {name for name, _ in seen if name.startswith(("nvidia-", "cuda-", "triton"))}  # torch pins those
+    assert {canonicalize_name(name) for name, _ in seen - {(name, "") for name in cuda}} <= set(found)
+
+
+def test_conda_installs_the_same_pins():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    *conda, pip = environment["dependencies"]
+    assert conda == ["python=3.11", "pip"]  # a package named here would escape the pins
+    assert pip == {"pip": ["-c constraints.txt", "-e .[lab,test]"]}
+
+
+def test_the_wheel_holds_the_answers_and_no_tests(tmp_path):
+    names = zipfile.ZipFile(build_wheel(tmp_path)).namelist()
+    assert "course_utils/tasks/answers.json" in names
+    assert any(name.endswith("/LICENSE") for name in names)
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"course_utils"}
+
+
+def test_the_workflow_is_valid_and_covers_every_python():
+    workflow = ROOT / ".github" / "workflows" / "ci.yml"
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.github-workflows",
+        workflow,
+    ]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+    assert tuple(jobs["linux"]["strategy"]["matrix"]["python"]) == PYTHONS
+    assert {job["runs-on"].split("-")[0] for job in jobs.values()} == {"ubuntu", "macos", "windows"}
+
+
+needs_make = pytest.mark.skipif(
+    sys.platform == "win32" or not shutil.which("make"), reason="make is not there: install GNU make"
+)
+
+
+def make(folder, *arguments):
+    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with the Makefile, and a stand-in for Python that notes what it is asked to do."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def stand_in(checkout, version):
+    """A "Python" of a given version, which `-m venv` copies; where a file `offline` lies, installing fails."""
+    script = checkout / "python"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> "{checkout}/log"\n'
+        'case "$*" in\n'
+        f'  --version) echo "Python {version}";;\n'
+        f'  -c*) exec "{sys.executable}" -c "import sys; sys.version_info = '
+        f'({version.replace(".", ", ")}, 0); exec(sys.argv[1])" "$2";;\n'
+        f'  *"pip install"*) test ! -e "{checkout}/offline";;\n'
+        '  "-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python;;\n'
+        "esac\n"
+    )
+    script.chmod(0o755)
+    return f"PYTHON={script}"
+
+
+def log(checkout):
+    """What the stand-in was asked since last time."""
+    file = checkout / "log"
+    lines = file.read_text().splitlines() if file.exists() else []
+    file.unlink(missing_ok=True)
+    return [line for line in lines if not line.startswith("-c")]
+
+
+@needs_make
+@pytest.mark.parametrize("version", ["3.9", "3.14", "2.7"])
+def test_make_refuses_a_wrong_python_before_making_anything(checkout, version):
+    done = make(checkout, "lab", stand_in(checkout, version))
+    assert done.returncode
+    assert f"needs Python 3.10 to 3.13 with its venv module, and {checkout}/python is not" in done.stderr
+    assert f"Python {version}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+@needs_make
+def test_make_refuses_a_python_that_is_not_there(checkout):
+    done = make(checkout, "test", "PYTHON=no-such-python")
+    assert done.returncode
+    assert "no-such-python is not that" in done.stderr
+
+
+@needs_make
+def test_make_installs_once_and_again_when_the_pins_change(checkout):
+    python = stand_in(checkout, "3.12")
+    assert make(checkout, "lab", python).returncode == 0
+    asked = log(checkout)
+    assert any(line.startswith("-m venv") for line in asked)
+    assert any("pip install" in line and "-c constraints.txt -e .[lab]" in line for line in asked)
+    assert asked[-1] == "-m course_utils.cli lab"
+
+    assert make(checkout, "lab", "PORT=9001", python).returncode == 0
+    assert log(checkout) == ["-m course_utils.cli lab --port 9001"]
+
+    later = (checkout / ".venv" / ".lab").stat().st_mtime + 5
+    os.utime(checkout / "constraints.txt", (later, later))
+    assert make(checkout, "lab", python).returncode == 0
+    asked = log(checkout)
+    assert any("pip install" in line for line in asked)
+    assert not any("-m venv" in line for line in asked)
+
+
+@needs_make
+def test_make_takes_an_interrupted_installation_up_again(checkout):
+    python = stand_in(checkout, "3.12")
+    (checkout / "offline").touch()
+    assert make(checkout, "test", python).returncode
+    assert not any("course_utils" in line for line in log(checkout))
+    (checkout / "offline").unlink()
+    assert make(checkout, "test", python).returncode == 0
+    asked = log(checkout)
+    assert any("-e .[lab,test]" in line for line in asked)
+    assert asked[-1] == "-m course_utils.cli test"
+
+
+@needs_make
+def test_make_makes_a_half_made_environment_anew(checkout):
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    assert make(checkout, "lab", stand_in(checkout, "3.12")).returncode == 0
+    assert any(line.startswith("-m venv --clear") for line in log(checkout))
