@@ -103,4 +103,7 @@ def pairs(state: Tensor, hidden: Tensor) -> Tensor:
     return torch.cat([state[:, :, None].expand(-1, -1, S, -1), hidden[:, None].expand(-1, T, -1, -1)], dim=-1)
 
 
-SCORES = {f.__name__: f for f in (dot, scaled_dot, additive, general, concatenating, perceptron, content_based, location_based)}
+SCORES = {
+    f.__name__: f
+    for f in (dot, scaled_dot, additive, general, concatenating, perceptron, content_based, location_based)
+}

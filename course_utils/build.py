@@ -12,11 +12,13 @@ cli.py.
 
 import ast
 import asyncio
+import atexit
 import hashlib
 import json
 import os
 import re
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -31,6 +33,8 @@ FOLDERS = ("notebooks", "solutions", "exercises")
 ANSWERS = "course_utils/tasks/answers.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
 
+# Were magics looked for, a title such as "# Why?" would be taken for a commented call for help.
+PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
@@ -200,7 +204,7 @@ def read_source(root: Path, name: str) -> list[Cell]:
     try:
         text = _text(root / name)
         ast.parse(text)
-        cells = jupytext.reads(text, fmt="py:percent").cells
+        cells = jupytext.reads(text, fmt=PERCENT).cells
     except (OSError, ValueError) as error:
         raise Problem(f"{name} cannot be read: {error}.") from None
     except SyntaxError as error:
@@ -436,7 +440,9 @@ def _build_all(root, plans, say):
             for job in jobs:
                 problems += job.result()
         except KeyboardInterrupt:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            for plan in plans:
+                plan.get("stop", bool)()  # bool does nothing: this one doesn't run
             raise
     return problems
 
@@ -446,7 +452,7 @@ def _build_one(root, plan, say):
     notebook = _notebook(target, plan["cells"])
     try:
         if target.folder != "exercises":
-            notebook = _execute(root, target, plan["cells"], notebook)
+            notebook = _execute(root, plan, notebook)
             _tidy(notebook["cells"])
         path.parent.mkdir(exist_ok=True)
         if plan["state"] == "edited":
@@ -472,49 +478,64 @@ def _keep_copy(path, say):
     say(f"{path.parent.name}/{path.name} was edited by hand; it is kept as {copy.name} in {copy.parent.name}")
 
 
-def _execute(root, target, cells, notebook):
-    """Run all cells in a kernel of this Python; return the notebook with outputs, or raise Problem."""
+def _execute(root, plan, notebook):
+    """Run all cells in a kernel of this Python; return the notebook with outputs, or raise Problem.
+
+    While it runs, plan["stop"] stops it, from any thread.
+    """
     import nbformat
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-    from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
+
+    at, target = [0], plan["target"]
+    with tempfile.TemporaryDirectory(prefix="course") as folder:
+        client = NotebookClient(
+            nbformat.from_dict(notebook),
+            timeout=CELL_TIMEOUT,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(root / target.folder)}},
+            record_timing=False,
+            store_widget_state=False,
+            on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
+        )
+        client.km = _kernel(folder)  # not passed above: what the client was given it doesn't shut down
+        loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
+        try:
+            task = loop.create_task(client.async_execute(env=_environment(root)))
+            plan["stop"] = lambda: loop.call_soon_threadsafe(task.cancel)
+            return loop.run_until_complete(task)
+        except CellExecutionError as error:
+            words = (error.evalue or "").strip().split("\n")[0].rstrip(".")
+            reason = f"failed with {error.ename}: {words}"
+        except CellTimeoutError:
+            reason = f"ran longer than {CELL_TIMEOUT} s"
+        except RuntimeError as error:
+            reason = f"could not be run: {str(error).rstrip('.')}"
+        finally:
+            plan.pop("stop")
+            loop.close()
+            atexit.unregister(client._cleanup_kernel)  # it stays there if the kernel didn't start
+    cell = plan["cells"][at[0]]
+    first_line = cell.text.split("\n")[0]
+    raise Problem(f"{target.source}, line {cell.line}: the cell `{first_line}` {reason}.")
+
+
+def _kernel(folder):
+    """A kernel of the running Python, whatever kernels are registered on this machine."""
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
 
     class ThisPython(KernelSpecManager):
         def get_kernel_spec(self, kernel_name):
             argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
             return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
-    class Kernel(AsyncKernelManager):
-        def __init__(self, **kwargs):
-            super().__init__(**kwargs, kernel_spec_manager=ThisPython())
-
-    at = [0]
-    client = NotebookClient(
-        nbformat.from_dict(notebook),
-        timeout=CELL_TIMEOUT,
-        kernel_name="python3",
-        kernel_manager_class=Kernel,
-        resources={"metadata": {"path": str(root / target.folder)}},
-        record_timing=False,
-        store_widget_state=False,
-        on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
+    # Ports are chosen before the kernel takes them, so that two builds can collide: files can't.
+    return AsyncKernelManager(
+        kernel_spec_manager=ThisPython(),
+        transport="tcp" if os.name == "nt" else "ipc",
+        connection_file=os.path.join(folder, "kernel.json"),
     )
-    loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
-    try:
-        return loop.run_until_complete(client.async_execute(env=_environment(root)))
-    except CellExecutionError as error:
-        words = (error.evalue or "").strip().split("\n")[0].rstrip(".")
-        reason = f"failed with {error.ename}: {words}"
-    except CellTimeoutError:
-        reason = f"ran longer than {CELL_TIMEOUT} s"
-    except RuntimeError as error:
-        reason = f"could not be run: {str(error).rstrip('.')}"
-    finally:
-        loop.close()
-    cell = cells[at[0]]
-    first_line = cell.text.split("\n")[0]
-    raise Problem(f"{target.source}, line {cell.line}: the cell `{first_line}` {reason}.")
 
 
 def _environment(root):

@@ -172,9 +172,8 @@ def _lab(options):
         f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
-        "--LabApp.news_url=None",  # these three: nothing pops up, nothing asks the network
-        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-        "--LabApp.extension_manager=readonly",
+        f"--LabApp.app_settings_dir={Path(__file__).parent / 'lab_settings'}",  # no question about news or kernel
+        "--LabApp.extension_manager=readonly",  # the other one asks the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
         "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
@@ -193,7 +192,7 @@ def _notebook(root, lesson):
     """Return the path below the root of the notebook of a lesson such as 02, once it can be read."""
     files = (root / "notebooks").glob("[0-9][0-9]_*")
     known = sorted({path.stem for path in files if path.suffix in (".py", ".ipynb")})
-    wanted = Path(lesson).stem.zfill(2)
+    wanted = lesson.zfill(2) if lesson.isdecimal() else Path(lesson).stem
     name = next((name for name in known if wanted in (name, name[:2])), None)
     if name is None:
         raise Wrong(f"There is no lesson {lesson!r}: the lessons are {', '.join(known) or 'not here yet'}.")

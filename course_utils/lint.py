@@ -190,10 +190,7 @@ def _outputs(name, cells, built):
 
 def _should_show(code):
     """Why a cell should have an output, or None."""
-    try:
-        statements = ast.parse(code).body
-    except SyntaxError:  # a magic
-        return None
+    statements = ast.parse(code).body
     if any(_calls_print(statement) for statement in statements):
         return "prints"
     last = statements[-1] if statements else None
@@ -240,11 +237,7 @@ def _prompt(cells, place):
 
 def _has_example(code):
     defined = (ast.FunctionDef, ast.ClassDef)
-    try:
-        statements = ast.parse(code).body
-    except SyntaxError:
-        return False
-    texts = [ast.get_docstring(node) or "" for node in statements if isinstance(node, defined)]
+    texts = [ast.get_docstring(node) or "" for node in ast.parse(code).body if isinstance(node, defined)]
     return any(">>>" in text or "Example" in text for text in texts)
 
 

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -77,9 +79,7 @@ def write(path, text):
 def new_course(root):
     write(root / "pyproject.toml", '[project.urls]\nRepository = "https://github.com/someone/sums"\n')
     write(root / "course_utils/__init__.py", '"""A small package."""\n')
-    write(
-        root / "course_utils/helper.py", "from . import deep\n\n\ndef double(x):\n    return deep.twice(x)\n"
-    )
+    write(root / "course_utils/helper.py", "from . import deep\n\n\ndef double(x):\n    return deep.twice(x)\n")
     write(root / "course_utils/deep.py", "def twice(x):\n    return 2 * x\n")
     write(root / "course_utils/unused.py", "")
     write(root / "course_utils/checks/judge.py", "")
@@ -112,8 +112,8 @@ def no_kernel(monkeypatch):
     """Names what would be executed, and executes nothing."""
     executed = []
 
-    def pretend(root, target, cells, notebook):
-        executed.append(target.built)
+    def pretend(root, plan, notebook):
+        executed.append(plan["target"].built)
         return notebook
 
     monkeypatch.setattr(builder, "_execute", pretend)
@@ -153,15 +153,20 @@ def test_all_is_written(built_once):
 def test_form_of_the_file(built_once):
     path = built_once / "notebooks/01_sums.ipynb"
     notebook = load(path)
-    assert path.read_bytes() == (
-        json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
-    )
+    assert path.read_bytes() == (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n")
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
     assert notebook["metadata"]["language_info"] == {"name": "python"}
     assert set(notebook["metadata"]) == {"kernelspec", "language_info", "course"}
     identities = [cell["id"] for cell in notebook["cells"]]
     assert len(set(identities)) == len(identities)
     assert all(set(cell["metadata"]) <= {"tags"} for cell in notebook["cells"])
+
+
+def test_a_title_that_looks_like_a_magic(course, no_kernel):
+    write(course / "notebooks/02_other.py", "# %% [markdown]\n# # Why?\n\n# %%\n# x?\n1\n")
+    assert build(course, say=quiet) == []
+    first, _, code = load(course / "notebooks/02_other.ipynb")["cells"]
+    assert source(first).startswith("# Why?\n") and source(code) == "# x?\n1"
 
 
 def test_outputs_are_kept_and_streams_merged(built_once):
@@ -218,15 +223,11 @@ def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_p
         ("course_utils", ""),
         ("missing_utils", "['-m', 'pip', 'install', '--quiet', 'a.whl']"),
     ):
-        code = spy.replace("DONE", "types.SimpleNamespace(returncode=0)") + setup.replace(
-            "course_utils", name
-        )
+        code = spy.replace("DONE", "types.SimpleNamespace(returncode=0)") + setup.replace("course_utils", name)
         environment = os.environ | {"COURSE_SOURCE": "a.whl", "PYTHONPATH": str(built_once)}
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
         assert (run.returncode, run.stdout.strip()) == (0, expected)
-    code = spy.replace("DONE", "types.SimpleNamespace(returncode=1)") + setup.replace(
-        "course_utils", "missing_utils"
-    )
+    code = spy.replace("DONE", "types.SimpleNamespace(returncode=1)") + setup.replace("course_utils", "missing_utils")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.returncode and run.stderr.startswith("The course could not be installed from a.whl")
     assert run.stderr.count("\n") == 1
@@ -243,13 +244,10 @@ def test_answer_is_cut_out_and_stored(built_once):
     exercise = (built_once / "exercises/01_sums.ipynb").read_text(encoding="utf-8")
     assert "secret" not in exercise and "SOLUTION" not in exercise
     cells = load(built_once / "exercises/01_sums.ipynb")["cells"]
-    assert source(cells[2]) == (
-        'def double(number):\n    """Twice a number."""\n    raise NotImplementedError'
-    )
+    assert source(cells[2]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
     assert load(built_once / ANSWERS) == {
-        "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n'
-        "    return secret"
+        "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n    return secret'
     }
 
 
@@ -304,6 +302,23 @@ def test_what_is_imported_counts_directly_or_not(course):
     assert build(course, check=True) == [
         "notebooks/01_sums.ipynb is stale, what it is built from has changed: run `course build 01`."
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import course_utils.unused", "from course_utils import unused", "from course_utils.unused import x"],
+)
+def test_each_way_to_import_counts(course, no_kernel, line):
+    change(course / "notebooks/02_other.py", "import os", f"import os\n{line}")
+    assert build(course, say=quiet) == []
+    write(course / "course_utils/unused.py", "x = 1\n")
+    assert [problem.split()[0] for problem in build(course, ["02"], check=True)] == ["notebooks/02_other.ipynb"]
+
+
+def test_a_course_without_solutions(course):
+    for name in ("solutions", "exercises", "course_utils/tasks"):
+        shutil.rmtree(course / name)
+    assert build(course, check=True) == []
 
 
 @pytest.mark.parametrize("name", ["checks/judge.py", "tasks/lesson_01.py", "unused.py"])
@@ -368,10 +383,32 @@ def test_a_cell_that_never_ends(course, monkeypatch):
     ]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="an interrupt cannot be sent to one process there")
+def test_an_interrupt_stops_the_kernel(course):
+    begun = course / "notebooks/begun"
+    change(course / "notebooks/02_other.py", "import os\n", "open('begun', 'w').close()\nwhile True:\n    pass\n")
+    code = (
+        "import signal\nfrom pathlib import Path\nfrom course_utils.build import build\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "try:\n    build(Path('.'))\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=course, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        while not begun.exists() and run.poll() is None:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        assert run.communicate(timeout=20) == ("stopped\n", "")
+    finally:
+        run.kill()
+
+
 @pytest.mark.parametrize("name", ["02", "02_other", "notebooks/02_other.py", "notebooks/02_other.ipynb"])
 def test_names_choose(course, no_kernel, name):
     change(course / "notebooks/01_sums.py", "add up", "sum up")
     change(course / "notebooks/02_other.py", "another", "one more")
+    write(course / "notebooks/08_mine.ipynb", "{}")
     assert build(course, [name], say=quiet) == []
     assert no_kernel == ["notebooks/02_other.ipynb"]
 
@@ -388,21 +425,23 @@ def test_an_unknown_name(course):
     assert build(course, ["09"]) == ["There is no lesson 09: the lessons are 01_sums, 02_other."]
 
 
-def test_sources_that_cannot_be_built(course, no_kernel):
+def test_a_source_that_is_no_python(course, no_kernel):
     write(course / "notebooks/01_sums.py", "# %%\nx = (\n")
-    write(course / "notebooks/02_other.py", "# %%\nx = 1\n")
+    assert build(course, say=quiet) == ["notebooks/01_sums.py, line 2: this is not Python: '(' was never closed."]
+
+
+@pytest.mark.parametrize("text", ["", "# %%\n# A comment\n", "# %% [markdown]\n# No title\n"])
+def test_a_source_without_a_title(course, no_kernel, text):
+    write(course / "notebooks/02_other.py", text)
     assert build(course, say=quiet) == [
-        "notebooks/01_sums.py, line 2: this is not Python: '(' was never closed.",
-        "notebooks/02_other.py: the first cell must be markdown and start with `# ` and a title.",
+        "notebooks/02_other.py: the first cell must be markdown and start with `# ` and a title."
     ]
 
 
 def test_a_folder_that_is_no_course(tmp_path):
     assert "holds no pyproject.toml" in build(tmp_path)[0]
     write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
-    assert build(tmp_path) == [
-        f"{tmp_path.resolve()} holds no lessons: expected files such as notebooks/02_topic.py."
-    ]
+    assert build(tmp_path) == [f"{tmp_path.resolve()} holds no lessons: expected files such as notebooks/02_topic.py."]
 
 
 def test_a_missing_tool(course, monkeypatch):
@@ -432,7 +471,7 @@ def test_widgets_leave_their_static_picture(course, no_kernel, monkeypatch):
         {"output_type": "display_data", "metadata": {}, "data": {**view, "image/png": "aGk="}},
     ]
 
-    def draw(root, target, cells, notebook):
+    def draw(root, plan, notebook):
         notebook["cells"][2]["outputs"] = outputs
         return notebook
 

@@ -1,6 +1,6 @@
 """Holds together what gets installed: pyproject.toml, constraints.txt, environment.yml, the wheel, CI, make.
 
-Not here: whether a notebook installs the course by itself (`test_colab.py`), the command line (`test_cli.py`).
+Not here: whether a notebook installs the course by itself (`test_colab.py`); the commands (`test_cli.py`).
 """
 
 import os
@@ -148,7 +148,7 @@ def checkout(tmp_path):
 
 
 def stand_in(checkout, version):
-    """A "Python" of a given version, which `-m venv` copies; where a file `offline` lies, installing fails."""
+    """A "Python" of a given version, which `-m venv` copies; a file `offline` makes installing fail."""
     script = checkout / "python"
     script.write_text(
         "#!/bin/sh\n"

@@ -73,7 +73,9 @@ def float_positions(args):
 
 def in_float64(case):
     """The same case with every floating-point tensor in float64: the oracle's input."""
-    return replace(case, args=tuple(a.double() if i in float_positions(case.args) else a for i, a in enumerate(case.args)))
+    return replace(
+        case, args=tuple(a.double() if i in float_positions(case.args) else a for i, a in enumerate(case.args))
+    )
 
 
 def pack(value):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 
 from course_utils.checks.compare import KINDS, Finding, close, difference
-from course_utils.checks.contract import Failure, Foreign, Outcome, float_positions, in_float64
+from course_utils.checks.contract import Outcome, float_positions, in_float64
 from course_utils.checks.report import Report
 from course_utils.checks.run import run
 
@@ -25,13 +25,16 @@ def judge(task, cases, outcomes):
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     truth = _truth(task, cases)
-    found = [(case, outcome, _first_wrong(task, case, outcome, right)) for case, outcome, right in
-             zip(cases, outcomes, truth, strict=False)]  # fmt: skip
-    found = [(case, outcome, finding) for case, outcome, finding in found if finding]
+    if len(outcomes) < len(cases) and outcomes[-1].status == "value":
+        outcomes = [*outcomes, Outcome("stopped")]
+    triples = zip(cases, outcomes, truth, strict=False)
+    found = [(i, _first_wrong(task, *triple)) for i, triple in enumerate(triples)]
+    found = [(i, finding) for i, finding in found if finding]
     if not found:
         return Report(task, "passed", remark=_remark(cases, outcomes))
-    case, outcome, finding = min(found, key=lambda item: _urgency(*item))
-    mistake = _diagnose(task, cases, outcomes, truth)
+    first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
+    case, outcome = cases[first], outcomes[first]
+    mistake = _diagnose(task, cases, outcomes, truth, first)
     stopped = outcome.status != "value"
     return Report(
         task,
@@ -45,15 +48,20 @@ def judge(task, cases, outcomes):
     )
 
 
+def _run(task, function, cases):
+    """Run something of the task's own: its oracle or a named mistake."""
+    return run(function, cases, 60, lambda key: task.candidates[key])
+
+
 def _truth(task, cases):
-    outcomes = run(task.answer, [in_float64(case) for case in cases], 60, lambda key: task.candidates[key])
+    outcomes = _run(task, task.answer, [in_float64(case) for case in cases])
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
     return outcomes
 
 
-def _urgency(case, outcome, finding):
+def _urgency(case, finding):
     """Ordinary inputs before edges, errors first, then the order of KINDS, then the smallest input."""
     kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
     return case.edge, kind, sum(_numel(arg) for arg in case.args)
@@ -72,9 +80,14 @@ def _first_wrong(task, case, outcome, right):
     result = task.results if len(task.results) > 1 else task.results[0]
     double = any(case.args[i].dtype == torch.float64 for i in float_positions(case.args))
     finding = difference(right.value, outcome.value, result, double)
-    if finding or not outcome.unstable:
-        return finding or _gradient_wrong(task, case, outcome, right) or _side_effect(task, outcome)
-    return Finding("value", "A second call with the same input gives another value: something random, or state kept between calls.")
+    if finding:
+        return finding
+    if not outcome.unstable:
+        broken_by_altering = outcome.changed and outcome.gradient_failure  # then the gradient's failure is a symptom
+        return (not broken_by_altering and _gradient_wrong(task, case, outcome, right)) or _side_effect(task, outcome)
+    return Finding(
+        "value", "A second call with the same input gives another value: something random, or state kept between calls."
+    )
 
 
 def _stopped(outcome):
@@ -84,7 +97,11 @@ def _stopped(outcome):
             "If it only needs longer, give the check more time: check(…, seconds=60)."
         )
     if outcome.status == "memory":
-        return "Your function asked for more memory than there is. Print the shapes: one tensor is far larger than needed."
+        return (
+            "Your function asked for more memory than there is. Print the shapes: one tensor is far larger than needed."
+        )
+    if outcome.status == "stopped":
+        return "The run of your function ended before this input. Does it end the whole process?"
     if outcome.status == "not implemented":
         return "For this input your function still raises NotImplementedError."
     return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}"
@@ -96,7 +113,9 @@ def _gradient_wrong(task, case, outcome, right):
     if outcome.gradient_failure:
         sentence = "The values are right, but your function fails when gradients are wanted: "
         return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
-    for position, expected, received in zip(float_positions(case.args), right.gradients, outcome.gradients, strict=True):
+    for position, expected, received in zip(
+        float_positions(case.args), right.gradients, outcome.gradients, strict=True
+    ):
         name = task.arguments[position].partition(" ")[0]
         if expected is None or (received is None and not expected.any()):
             continue
@@ -107,7 +126,9 @@ def _gradient_wrong(task, case, outcome, right):
                 "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors cut it.",
             )
         if not received.isfinite().all():
-            return Finding("gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received)
+            return Finding(
+                "gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received
+            )
         if not close(expected, received).all():
             return Finding("gradient", f"The values are right, but the gradient of {name} is not.", expected, received)
     return None
@@ -161,13 +182,17 @@ def _try_property(broken, case, outcome):
         return None
 
 
-def _diagnose(task, cases, outcomes, truth):
+def _diagnose(task, cases, outcomes, truth, first):
     """The named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
-    ordinary case. In each, the mistake must differ from the truth in what is compared.
+    ordinary case. In each, the mistake must differ from the truth in what is compared. `first` is the case that
+    shows the answer wrong: an ordinary one rules out at once every mistake that does something else there.
     """
-    known = [(m, run(m.function, cases, 60, lambda key: task.candidates[key])) for m in task.mistakes]
+    known = []
+    for m in task.mistakes:
+        if cases[first].edge or _alike_value(outcomes[first], _run(task, m.function, [cases[first]])[0]):
+            known.append((m, _run(task, m.function, cases)))
     edges = [case.edge for case in cases]
     for alike, core in ((_alike, False), (_alike_value, False), (_alike_value, True)):
         keep = [i for i, edge in enumerate(edges) if not (core and edge)]
@@ -207,18 +232,21 @@ def _alike_value(a, b):
 
 def _alike_part(a, b):
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-        same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (b.dtype == torch.bool)
+        same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (
+            b.dtype == torch.bool
+        )
         return a.shape == b.shape and same_kind and bool(close(a, b).all())
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(_alike_part, a, b))
     if isinstance(a, float) or isinstance(b, float):
-        return isinstance(a, (int, float, torch.Tensor)) and isinstance(b, (int, float, torch.Tensor)) and _numbers_alike(a, b)
+        return (
+            isinstance(a, (int, float, torch.Tensor))
+            and isinstance(b, (int, float, torch.Tensor))
+            and _numbers_alike(a, b)
+        )
     return type(a) is type(b) and a == b
 
 
 def _numbers_alike(a, b):
     a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
     return a.shape == b.shape and bool(close(a, b).all())
-
-
-__all__ = ["Failure", "Foreign", "Outcome", "judge"]

@@ -12,7 +12,9 @@ class TimeIsUp(BaseException):
 
 
 def _raise_everywhere(frame, event, argument):
-    raise TimeIsUp
+    if event == "line":  # not on "exception": raised there it would still be inside the `try`, and end the tracing
+        raise TimeIsUp
+    return _raise_everywhere
 
 
 def _on_alarm(number, frame):
@@ -37,7 +39,7 @@ def time_limit(seconds):
 def _alarm(seconds):
     """The operating system's timer: also interrupts a sleep. Linux and macOS, main thread."""
     tracer, handler = sys.gettrace(), signal.signal(signal.SIGALRM, _on_alarm)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # and once more each second, should one be swallowed
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """What a notebook calls: check, hint, solution, progress. Joins the two halves, run and judge, in one process."""
 
+import dis
 import json
 from html import escape
 from importlib import resources
@@ -66,16 +67,21 @@ def _not_callable(answer):
 
     kept = plain(answer)
     came = describe(kept) if not isinstance(kept, Foreign) else f"an object of type {kept.name}"
-    return Finding("type", f"check was given {came}; it wants the function itself, without calling it: check(…, my_function).")
-
-
-def _nothing(): ...
+    return Finding(
+        "type", f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
+    )
 
 
 def _is_empty(answer):
     """Whether a function has no body: only a docstring, `pass` or `...`."""
     code = getattr(answer, "__code__", None)
-    return code is not None and code.co_code == _nothing.__code__.co_code and set(code.co_consts) <= {None, answer.__doc__}
+    if code is None:
+        return False
+    does = {instruction.opname for instruction in dis.get_instructions(code)}
+    return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
+        None,
+        answer.__doc__,
+    }
 
 
 def _way_on(task, entry):
@@ -106,7 +112,9 @@ def solution(task_id, force=False):
         text = f'Try {task.id} first: run its check on an answer of yours. `solution("{task.id}", force=True)` shows one all the same.'
         return _show(Message(text))
     code = answers()[task.id]
-    return _show(Message(code, f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto'>{escape(code)}</pre>"))
+    return _show(
+        Message(code, f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto'>{escape(code)}</pre>")
+    )
 
 
 def answers():
@@ -137,7 +145,9 @@ def _progress_html(rows, done):
         f"<td style='text-align:left'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h}</td></tr>"
         for _, id, title, reached, a, h in rows
     )
-    head = "".join(f"<th scope='col' style='text-align:left'>{t}</th>" for t in ("task", "what", "state", "attempts", "hints"))
+    head = "".join(
+        f"<th scope='col' style='text-align:left'>{t}</th>" for t in ("task", "what", "state", "attempts", "hints")
+    )
     return f"<table><caption style='text-align:left'>{done} of {len(rows)} tasks passed</caption><tr>{head}</tr>{body}</table>"
 
 

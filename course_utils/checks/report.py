@@ -14,6 +14,7 @@ COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not at
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
 TABLE_AT_MOST = 8  # rows and columns of a matrix shown in full
 LIST_AT_MOST = 8
+TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 
 
 class Report:
@@ -24,7 +25,9 @@ class Report:
     side effect, error) or None.
     """
 
-    def __init__(self, task, state, finding=None, case=None, failure=None, printed="", mistake=None, properties=(), remark=None):
+    def __init__(
+        self, task, state, finding=None, case=None, failure=None, printed="", mistake=None, properties=(), remark=None
+    ):
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
@@ -86,7 +89,9 @@ class Report:
     def _facts(self):
         if self.failure and self.failure.source:
             rows = (
-                f"<span style='background:rgba(217,83,79,.25)'>→ {n:3} {escape(text)}</span>" if here else f"  {n:3} {escape(text)}"
+                f"<span style='background:rgba(217,83,79,.25)'>→ {n:3} {escape(text)}</span>"
+                if here
+                else f"  {n:3} {escape(text)}"
                 for n, text, here in self.failure.source
             )
             yield f"<div>In <code>{escape(self.failure.function)}</code>:</div>{_pre(chr(10).join(rows))}"
@@ -164,19 +169,17 @@ def _text(value):
     if isinstance(value, torch.Tensor):
         if value.dim() == 0:
             return number(value)
-        cut = value[tuple(slice(0, TABLE_AT_MOST) for _ in value.shape)]
-        rows = _rows(cut)
-        return rows if cut.shape == value.shape else f"{rows} … of shape {shape(value)}"
+        return _rows(value) if value.numel() <= TEXT_AT_MOST else f"a tensor of shape {shape(value)}"
     if isinstance(value, dict):
         entries = [f"{k!r}: {_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
         return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"
     if isinstance(value, (tuple, list)):
         entries = [_text(v) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
         return f"({', '.join(entries)})" if isinstance(value, tuple) else f"[{', '.join(entries)}]"
-    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else describe_or_name(value)
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else _named(value)
 
 
-def describe_or_name(value):
+def _named(value):
     """A Foreign by its type's name; a Candidate as the function it stands for."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 

@@ -35,7 +35,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
     """
     outcomes = []
     try:
-        with time_limit(seconds), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        with time_limit(seconds), torch.enable_grad(), torch.random.fork_rng(devices=[]), _one_thread():
             for case in cases:
                 outcomes.append(_one(answer, case, candidates))
                 if outcomes[-1].status in ("not implemented", "memory"):
@@ -43,6 +43,17 @@ def run(answer, cases, seconds=10.0, candidates=None):
     except TimeIsUp:
         outcomes.append(Outcome("timeout", printed=f"{seconds:g}"))
     return outcomes
+
+
+@contextlib.contextmanager
+def _one_thread():
+    """Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _one(answer, case, candidates):

@@ -14,6 +14,7 @@ from course_utils.data.generated_reviews import (
     GeneratedReviews,
     bag_of_words_ceiling,
     contrast_pairs,
+    four_cases,
     generate_reviews,
 )
 from course_utils.data.reviews import NEGATIONS, Reviews
@@ -30,6 +31,7 @@ __all__ = [
     "bag_of_words_ceiling",
     "contrast_pairs",
     "fetch",
+    "four_cases",
     "generate_reviews",
     "load_reviews",
     "load_sst2",

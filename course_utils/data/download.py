@@ -92,7 +92,7 @@ def _cache() -> Path:
 def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     file = folder / path
     remedy = "mend COURSE_DATA_MIRROR, or unset it to download the file"
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise DataError(
             f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}."
         )

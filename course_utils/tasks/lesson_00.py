@@ -23,7 +23,9 @@ def _(draw):
     for size in sizes(S=5, D=3):
         yield Case(f"{size.S} vectors of width {size.D}", (draw.numbers(size.S), draw.numbers(size.S, size.D)))
     yield Case("a single vector", (draw.numbers(1), draw.numbers(1, 3)), edge=True)
-    yield Case("float64 numbers", (draw.numbers(5, dtype=torch.float64), draw.numbers(5, 3, dtype=torch.float64)), edge=True)
+    yield Case(
+        "float64 numbers", (draw.numbers(5, dtype=torch.float64), draw.numbers(5, 3, dtype=torch.float64)), edge=True
+    )
 
 
 @weighted_sum.oracle
@@ -36,12 +38,16 @@ def weights_unused(weights, values):
     return values.sum(0)
 
 
-@weighted_sum.mistake("You divide by the number of vectors at the end: that is the mean of the weighted vectors. A weighted sum only adds.")
+@weighted_sum.mistake(
+    "You divide by the number of vectors at the end: that is the mean of the weighted vectors. A weighted sum only adds."
+)
 def mean_of_weighted(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
-@weighted_sum.mistake("You stretch each vector by its weight, but do not add them up yet: the result should be one vector of width D.")
+@weighted_sum.mistake(
+    "You stretch each vector by its weight, but do not add them up yet: the result should be one vector of width D."
+)
 def not_added(weights, values):
     return weights[:, None] * values
 
@@ -59,6 +65,8 @@ def weights_on_features(weights, values):
     return (weights * values).sum(0)
 
 
-@weighted_sum.mistake("You divide by the sum of the weights. That is a weighted mean; here the weights are used as they come.")
+@weighted_sum.mistake(
+    "You divide by the sum of the weights. That is a weighted mean; here the weights are used as they come."
+)
 def weighted_mean(weights, values):
     return weights @ values / weights.sum()

@@ -31,7 +31,9 @@ def _sentences(draw, words, lengths):
 def _(draw):
     yield Case("one sentence", ([["good", "film", "good"]],))
     yield Case("words equally frequent", ([["film", "bad"], ["a", "good"]],))
-    yield Case("a word twice in one sentence, another in two", ([["the", "plot", "the", "the"], ["plot", "a"], ["plot"]], 2))
+    yield Case(
+        "a word twice in one sentence, another in two", ([["the", "plot", "the", "the"], ["plot", "a"], ["plot"]], 2)
+    )
     yield Case("random sentences", (_sentences(draw, 11, (7, 5, 3, 11)),))
     yield Case("random sentences, min_count 2", (_sentences(draw, 11, (7, 5, 11)) + [["fun"], ["dull", "dull"]], 2))
     yield Case("random sentences, min_count 3", (_sentences(draw, 5, (13, 11)) + [["fun"] * 3, ["dull"] * 2], 3))
@@ -66,7 +68,9 @@ def special_words_swapped(sentences, min_count=1):
     return {**_vocabulary(sentences, min_count, lambda w, n: (-n, w)), "<pad>": 1, "<unk>": 0}
 
 
-@build_vocabulary.mistake("Your words are in alphabetical order. Frequent words come first; the alphabet only settles ties.")
+@build_vocabulary.mistake(
+    "Your words are in alphabetical order. Frequent words come first; the alphabet only settles ties."
+)
 def alphabetical(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: w)
 
@@ -94,7 +98,9 @@ def min_count_unused(sentences, min_count=1):
     return _vocabulary(sentences, 1, lambda w, n: (-n, w))
 
 
-@build_vocabulary.mistake("You count in how many sentences a word stands. A word that stands twice in one sentence counts twice.")
+@build_vocabulary.mistake(
+    "You count in how many sentences a word stands. A word that stands twice in one sentence counts twice."
+)
 def sentences_counted(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: (-n, w), Counter(w for s in sentences for w in set(s)))
 
@@ -116,18 +122,26 @@ sum_vectors = Task(
 def _(draw):
     for size in sizes(B=3, S=5, D=7):
         B, S, D = size.B, size.S, size.D
-        yield Case(f"{B} sentences of up to {S} words, width {D}", (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full)
-    yield Case("a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True)
+        yield Case(
+            f"{B} sentences of up to {S} words, width {D}", (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full
+        )
+    yield Case(
+        "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
+    )
     yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), draw.lengths_mask(3, 5)), edge=True)
 
 
 @sum_vectors.oracle
 def _(words, mask):
     empty = words[0, 0] * 0
-    return torch.stack([sum((w for w, real in zip(s, m, strict=True) if real), empty) for s, m in zip(words, mask, strict=True)])
+    return torch.stack(
+        [sum((w for w, real in zip(s, m, strict=True) if real), empty) for s, m in zip(words, mask, strict=True)]
+    )
 
 
-@sum_vectors.mistake("You add the padding too: the mask has no effect. Then a sentence's sum depends on how long its neighbours are.")
+@sum_vectors.mistake(
+    "You add the padding too: the mask has no effect. Then a sentence's sum depends on how long its neighbours are."
+)
 def padding_added(words, mask):
     return words.sum(1)
 
@@ -142,12 +156,16 @@ def mean_of_words(words, mask):
     return (words * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-@sum_vectors.mistake("You take the mean over the padded length: it is a sum that is asked, and padding should not count in any way.")
+@sum_vectors.mistake(
+    "You take the mean over the padded length: it is a sum that is asked, and padding should not count in any way."
+)
 def mean_over_padding(words, mask):
     return (words * mask[..., None]).mean(1)
 
 
-@sum_vectors.mistake("You add over the sentences of the batch. Each sentence gets a sum of its own: add over its words, axis 1.")
+@sum_vectors.mistake(
+    "You add over the sentences of the batch. Each sentence gets a sum of its own: add over its words, axis 1."
+)
 def added_over_batch(words, mask):
     return (words * mask[..., None]).sum(0)
 
@@ -173,7 +191,11 @@ sentiment = Task(
 @sentiment.cases
 def _(draw):
     for size in sizes(B=3, D=5):
-        yield Case(f"{size.B} sentences, width {size.D}", (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]), size.full)
+        yield Case(
+            f"{size.B} sentences, width {size.D}",
+            (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]),
+            size.full,
+        )
     yield Case("scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), edge=True)
     yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in ((3, 5), (5,), ())), edge=True)
 
@@ -198,7 +220,9 @@ def other_class(sums, weight, bias):
     return (-(sums @ weight + bias)).sigmoid()
 
 
-@sentiment.mistake("A softmax makes the sentences of a batch compete. Each sentence has a probability of its own: the sigmoid of its score.")
+@sentiment.mistake(
+    "A softmax makes the sentences of a batch compete. Each sentence has a probability of its own: the sigmoid of its score."
+)
 def softmax_over_batch(sums, weight, bias):
     return (sums @ weight + bias).softmax(0)
 
@@ -215,7 +239,9 @@ def decided(sums, weight, bias):
     return (sums @ weight + bias > 0).float()
 
 
-@sentiment.mistake("exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z)).")
+@sentiment.mistake(
+    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
 def overflow(sums, weight, bias):
     z = (sums @ weight + bias).exp()
     return z / (1 + z)
@@ -268,13 +294,17 @@ def bias_not_averaged(sums, labels, weight, bias):
     return error @ sums / len(sums), error.sum()
 
 
-@sentiment_gradient.mistake("The sign is turned round: this is the direction in which the loss falls. The gradient is (p - label), not (label - p).")
+@sentiment_gradient.mistake(
+    "The sign is turned round: this is the direction in which the loss falls. The gradient is (p - label), not (label - p)."
+)
 def sign_turned(sums, labels, weight, bias):
     error = -_error(sums, labels, weight, bias) / len(sums)
     return error @ sums, error.sum()
 
 
-@sentiment_gradient.mistake("You compare the labels with the raw scores: the error is the probability minus the label, so the sigmoid belongs in.")
+@sentiment_gradient.mistake(
+    "You compare the labels with the raw scores: the error is the probability minus the label, so the sigmoid belongs in."
+)
 def scores_not_probabilities(sums, labels, weight, bias):
     error = (sums @ weight + bias - labels) / len(sums)
     return error @ sums, error.sum()
@@ -317,7 +347,11 @@ def _(draw):
     words[2] = 0
     yield Case("a word whose vector is zero", (words, draw.numbers(3) + 0.25), edge=True)
     yield Case("a direction that is zero", (draw.numbers(5, 3) + 0.25, torch.zeros(3)), edge=True)
-    yield Case("float64 numbers", (draw.numbers(5, 3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:3] + 0.25), edge=True)
+    yield Case(
+        "float64 numbers",
+        (draw.numbers(5, 3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:3] + 0.25),
+        edge=True,
+    )
 
 
 @word_polarity.oracle
@@ -333,7 +367,9 @@ def _cosine(word_vectors, weight):
     return torch.nan_to_num((word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm()))
 
 
-@word_polarity.mistake("These are dot products: long vectors get large values. Divide by both lengths to be left with the angle.")
+@word_polarity.mistake(
+    "These are dot products: long vectors get large values. Divide by both lengths to be left with the angle."
+)
 def dot_product(word_vectors, weight):
     return word_vectors @ weight
 
@@ -348,7 +384,9 @@ def weight_length_missing(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / word_vectors.norm(dim=1))
 
 
-@word_polarity.mistake("You divide by the norm of the whole matrix. Each word has a length of its own: take the norm of each row.")
+@word_polarity.mistake(
+    "You divide by the norm of the whole matrix. Each word has a length of its own: take the norm of each row."
+)
 def norm_of_everything(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / (word_vectors.norm() * weight.norm()))
 
@@ -363,6 +401,8 @@ def squared_lengths(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / (word_vectors.square().sum(1) * weight.square().sum()))
 
 
-@word_polarity.mistake("You return the size of the cosine without its sign. The sign is what tells positive words from negative ones.")
+@word_polarity.mistake(
+    "You return the size of the cosine without its sign. The sign is what tells positive words from negative ones."
+)
 def sign_lost(word_vectors, weight):
     return _cosine(word_vectors, weight).abs()

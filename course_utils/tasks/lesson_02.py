@@ -54,17 +54,23 @@ def _(scores, temperature=1.0):
     return torch.exp(scores / temperature - torch.logsumexp(scores / temperature, dim=-1, keepdim=True))
 
 
-@softmax.mistake("You normalise over the first axis: columns sum to 1, rows do not. The words of one row share the weight: the last axis.")
+@softmax.mistake(
+    "You normalise over the first axis: columns sum to 1, rows do not. The words of one row share the weight: the last axis."
+)
 def first_axis(scores, temperature=1.0):
     return (scores / temperature).softmax(0)
 
 
-@softmax.mistake("You divide by the total of all rows together. Each row has a total of its own: sum over the last axis and keep it (keepdim=True).")
+@softmax.mistake(
+    "You divide by the total of all rows together. Each row has a total of its own: sum over the last axis and keep it (keepdim=True)."
+)
 def total_of_everything(scores, temperature=1.0):
     return (scores / temperature).reshape(-1).softmax(0).reshape(scores.shape)
 
 
-@softmax.mistake("exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first.")
+@softmax.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+)
 def overflow(scores, temperature=1.0):
     e = (scores / temperature).exp()
     return e / e.sum(-1, keepdim=True)
@@ -88,7 +94,9 @@ def temperature_unused(scores, temperature=1.0):
     return scores.softmax(-1)
 
 
-@softmax.mistake("You apply the temperature after the softmax, to the weights: rows no longer sum to 1. It divides the scores, before.")
+@softmax.mistake(
+    "You apply the temperature after the softmax, to the weights: rows no longer sum to 1. It divides the scores, before."
+)
 def temperature_after(scores, temperature=1.0):
     return scores.softmax(-1) / temperature
 
@@ -117,12 +125,18 @@ masked_softmax.property(no_weight_is_negative)
 def nothing_where_masked(case, value):
     """No weight where the mask is False."""
     leaked = value[~case.args[1]]
-    return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}." if (leaked > 1e-6).any() else None
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        if (leaked > 1e-6).any()
+        else None
+    )
 
 
 @masked_softmax.cases
 def _(draw):
-    yield Case("three scores, the last one masked", (torch.tensor([[1.0, 2.0, 0.5]]), torch.tensor([[True, True, False]])))
+    yield Case(
+        "three scores, the last one masked", (torch.tensor([[1.0, 2.0, 0.5]]), torch.tensor([[True, True, False]]))
+    )
     for size in sizes(B=3, S=5):
         args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
         yield Case(f"{size.B} rows of {size.S} scores", args, size.full)
@@ -132,7 +146,11 @@ def _(draw):
     empty[1] = False
     yield Case("a row with nothing to attend", (draw.numbers(3, 5), empty), True, edge=True)
     low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
-    yield Case("scores of -20,000 beside a masked 0", (low, torch.tensor([[True, True, False, False], [True, True, False, True]])), edge=True)
+    yield Case(
+        "scores of -20,000 beside a masked 0",
+        (low, torch.tensor([[True, True, False, False], [True, True, False, True]])),
+        edge=True,
+    )
     yield Case("float64 numbers", (draw.numbers(3, 5, dtype=torch.float64), draw.mask(3, 5)), edge=True)
 
 
@@ -150,7 +168,7 @@ def mask_unused(scores, mask):
     return scores.softmax(-1)
 
 
-@masked_softmax.mistake("The mask is the wrong way round: True means \"may attend\", and you hide exactly those.")
+@masked_softmax.mistake('The mask is the wrong way round: True means "may attend", and you hide exactly those.')
 def mask_inverted(scores, mask):
     return torch.nan_to_num(scores.masked_fill(mask, -torch.inf).softmax(-1))
 
@@ -169,7 +187,9 @@ def filled_with_zero(scores, mask):
     return (scores * mask).softmax(-1)
 
 
-@masked_softmax.mistake("Adding the mask as 0 and 1 lowers a masked score by 1 only: it keeps 1/e of its weight. Minus infinity takes all of it.")
+@masked_softmax.mistake(
+    "Adding the mask as 0 and 1 lowers a masked score by 1 only: it keeps 1/e of its weight. Minus infinity takes all of it."
+)
 def mask_added(scores, mask):
     return (scores + mask.to(scores.dtype)).softmax(-1)
 
@@ -179,12 +199,16 @@ def fill_undercut(scores, mask):
     return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
 
 
-@masked_softmax.mistake("A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Zeros are asked for there.")
+@masked_softmax.mistake(
+    "A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Zeros are asked for there."
+)
 def empty_row_nan(scores, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
 
-@masked_softmax.mistake("A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Zeros are asked for there.")
+@masked_softmax.mistake(
+    "A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Zeros are asked for there."
+)
 def empty_row_uniform(scores, mask):
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
 
@@ -198,7 +222,9 @@ def gradient_nan(scores, mask):
     return torch.where(mask, (scores + bias).softmax(-1), torch.zeros((), dtype=scores.dtype))
 
 
-@masked_softmax.mistake("You normalise over the first axis. Each row shares its weight among its own words: the last axis.")
+@masked_softmax.mistake(
+    "You normalise over the first axis. Each row shares its weight among its own words: the last axis."
+)
 def first_axis(scores, mask):
     return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(0))
 
@@ -221,12 +247,18 @@ def _(draw):
     for size in sizes(B=3, S=5, D=7):
         B, S, D = size.B, size.S, size.D
         yield Case(f"{B} sentences of {S} words, width {D}", (draw.numbers(B, S, D), draw.numbers(D)), size.full)
-    yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:7]), edge=True)
+    yield Case(
+        "float64 numbers",
+        (draw.numbers(3, 5, 7, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:7]),
+        edge=True,
+    )
 
 
 @dot_scores.oracle
 def _(words, theta):
-    return torch.stack([torch.stack([sum(x * t for x, t in zip(word, theta, strict=True)) for word in s]) for s in words])
+    return torch.stack(
+        [torch.stack([sum(x * t for x, t in zip(word, theta, strict=True)) for word in s]) for s in words]
+    )
 
 
 @dot_scores.mistake("You go on to the softmax. Asked are the scores, before they are normalised.")
@@ -239,12 +271,16 @@ def scaled(words, theta):
     return words @ theta / theta.numel() ** 0.5
 
 
-@dot_scores.mistake("You multiply but do not add up: one number a word is asked, so sum over the features, the last axis.")
+@dot_scores.mistake(
+    "You multiply but do not add up: one number a word is asked, so sum over the features, the last axis."
+)
 def not_added(words, theta):
     return words * theta
 
 
-@dot_scores.mistake("You add over the words, axis 1. Each word has a score of its own: add over its features, the last axis.")
+@dot_scores.mistake(
+    "You add over the words, axis 1. Each word has a score of its own: add over its features, the last axis."
+)
 def added_over_words(words, theta):
     return (words * theta).sum(1)
 
@@ -254,7 +290,9 @@ def cosine(words, theta):
     return torch.nn.functional.cosine_similarity(words, theta, dim=-1)
 
 
-@dot_scores.mistake("Your scores have a trailing axis of size 1. Softmax over that axis would make every weight 1: squeeze it away.")
+@dot_scores.mistake(
+    "Your scores have a trailing axis of size 1. Softmax over that axis would make every weight 1: squeeze it away."
+)
 def trailing_axis(words, theta):
     return words @ theta[:, None]
 
@@ -288,7 +326,9 @@ def _(words, weight, bias, theta):
     return sum(theta[h] * (hidden[..., h].div(2).tanh() + 1) / 2 for h in range(len(theta)))
 
 
-@mlp_scores.mistake("Without the non-linearity two matrices in a row are one matrix: this is dot-product attention in disguise. σ goes around Wx + b.")
+@mlp_scores.mistake(
+    "Without the non-linearity two matrices in a row are one matrix: this is dot-product attention in disguise. σ goes around Wx + b."
+)
 def no_sigmoid(words, weight, bias, theta):
     return (words @ weight.T + bias) @ theta
 
@@ -328,7 +368,9 @@ def normalised(words, weight, bias, theta):
     return ((words @ weight.T + bias).sigmoid() @ theta).softmax(-1)
 
 
-@mlp_scores.mistake("weight is H×D: for rows of words it has to be transposed, `words @ weight.T`. Without it this runs only where H = D, and is wrong there.")
+@mlp_scores.mistake(
+    "weight is H×D: for rows of words it has to be transposed, `words @ weight.T`. Without it this runs only where H = D, and is wrong there."
+)
 def not_transposed(words, weight, bias, theta):
     return (words @ weight + bias).sigmoid() @ theta
 
@@ -352,7 +394,10 @@ def _(draw):
         B, S, D, N = size.B, size.S, size.D, size.N
         args = (draw.numbers(B, S, D), draw.numbers(N, D), draw.lengths_mask(B, S))
         yield Case(f"{B} sentences of up to {S} words, width {D}, {N} attentions", args, size.full)
-    yield Case("2 sentences of up to 3 words, width 2, 2 attentions", (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)))
+    yield Case(
+        "2 sentences of up to 3 words, width 2, 2 attentions",
+        (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)),
+    )
     empty = torch.tensor([[True] * 3, [False] * 3])
     yield Case("a sentence of padding only", (draw.numbers(2, 3, 5), draw.numbers(2, 5), empty), edge=True)
     words, thetas = draw.numbers(2, 5, 7, dtype=torch.float64), draw.numbers(3, 7, dtype=torch.float64)
@@ -360,7 +405,12 @@ def _(draw):
 
 
 def _context(words, theta, mask):
-    return torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1)).unsqueeze(1).matmul(words).squeeze(1)
+    return (
+        torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1))
+        .unsqueeze(1)
+        .matmul(words)
+        .squeeze(1)
+    )
 
 
 @several_attentions.oracle
@@ -374,13 +424,17 @@ def _(words, thetas, mask):
     return torch.stack(out).reshape(len(words), -1)
 
 
-@several_attentions.mistake("Your softmax runs over the attentions: they compete for each word. Each attention spreads its weight over the words, on its own.")
+@several_attentions.mistake(
+    "Your softmax runs over the attentions: they compete for each word. Each attention spreads its weight over the words, on its own."
+)
 def softmax_over_attentions(words, thetas, mask):
     weights = (words @ thetas.T).softmax(-1) * mask[..., None]
     return (weights.mT @ words).flatten(1)
 
 
-@several_attentions.mistake("Your softmax runs over all attentions and words at once. Each attention has weights of its own, which sum to 1.")
+@several_attentions.mistake(
+    "Your softmax runs over all attentions and words at once. Each attention has weights of its own, which sum to 1."
+)
 def one_softmax(words, thetas, mask):
     scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
     return torch.nan_to_num(scores.flatten(1).softmax(-1)).reshape(scores.shape).matmul(words).flatten(1)
@@ -403,7 +457,9 @@ def added_up(words, thetas, mask):
     return sum(_context(words, theta, mask) for theta in thetas)
 
 
-@several_attentions.mistake("The outputs still have an axis of their own, B×N×D. Lay them end to end: flatten the last two axes.")
+@several_attentions.mistake(
+    "The outputs still have an axis of their own, B×N×D. Lay them end to end: flatten the last two axes."
+)
 def not_flattened(words, thetas, mask):
     return torch.stack([_context(words, theta, mask) for theta in thetas], 1)
 
@@ -413,7 +469,9 @@ def no_softmax(words, thetas, mask):
     return ((thetas @ words.mT) * mask[:, None] @ words).flatten(1)
 
 
-@several_attentions.mistake("A sentence of padding only gives NaN: its softmax has nothing to share among. Zeros are asked for there.")
+@several_attentions.mistake(
+    "A sentence of padding only gives NaN: its softmax has nothing to share among. Zeros are asked for there."
+)
 def empty_sentence_nan(words, thetas, mask):
     scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
     return (scores.softmax(-1) @ words).flatten(1)
@@ -436,11 +494,17 @@ error_through_attention = Task(
 def _(draw):
     for size in sizes(B=2, S=5, D=3):
         B, S, D = size.B, size.S, size.D
-        weights = draw.numbers(B, S).softmax(-1) if size.full else torch.tensor([0.25, 0.75, 0.0])[:S].expand(B, S).clone()
+        weights = (
+            draw.numbers(B, S).softmax(-1) if size.full else torch.tensor([0.25, 0.75, 0.0])[:S].expand(B, S).clone()
+        )
         yield Case(f"{B} sentences of {S} words, width {D}", (weights, draw.numbers(B, D)))
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
-    yield Case("float64 numbers", (draw.numbers(2, 5, dtype=torch.float64).softmax(-1), draw.numbers(2, 3, dtype=torch.float64)), edge=True)
+    yield Case(
+        "float64 numbers",
+        (draw.numbers(2, 5, dtype=torch.float64).softmax(-1), draw.numbers(2, 3, dtype=torch.float64)),
+        edge=True,
+    )
 
 
 @error_through_attention.oracle
@@ -450,17 +514,23 @@ def _(weights, error):
     return torch.autograd.grad((context * error).sum(), words)[0]
 
 
-@error_through_attention.mistake("Every word gets the whole error. That is the plain sum; attention multiplies it by the word's weight.")
+@error_through_attention.mistake(
+    "Every word gets the whole error. That is the plain sum; attention multiplies it by the word's weight."
+)
 def unweighted(weights, error):
     return error[:, None].expand(-1, weights.shape[1], -1).clone()
 
 
-@error_through_attention.mistake("Every word gets an equal share of the error. That is the mean; attention shares it out by weight.")
+@error_through_attention.mistake(
+    "Every word gets an equal share of the error. That is the mean; attention shares it out by weight."
+)
 def equal_shares(weights, error):
     return error[:, None].expand(-1, weights.shape[1], -1) / weights.shape[1]
 
 
-@error_through_attention.mistake("You divide by the weights. Backward a multiplication stays a multiplication by the same number.")
+@error_through_attention.mistake(
+    "You divide by the weights. Backward a multiplication stays a multiplication by the same number."
+)
 def divided(weights, error):
     return error[:, None] / weights[..., None]
 

@@ -48,7 +48,9 @@ def padded_left(lengths, size):
     return torch.arange(size) >= size - lengths[:, None]
 
 
-@padding_mask.mistake("Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are.")
+@padding_mask.mistake(
+    "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are."
+)
 def width_of_longest(lengths, size):
     return torch.arange(int(lengths.max())) < lengths[:, None]
 
@@ -58,7 +60,9 @@ def transposed(lengths, size):
     return torch.arange(size)[:, None] < lengths
 
 
-@padding_mask.mistake("You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong.")
+@padding_mask.mistake(
+    "You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong."
+)
 def numbers_not_truth(lengths, size):
     return (torch.arange(size) < lengths[:, None]).float()
 
@@ -89,7 +93,9 @@ def _(size):
     return torch.tensor([[s <= t for s in range(size)] for t in range(size)])
 
 
-@causal_mask.mistake("A position may attend to itself, too: the diagonal should be True. Without it the first position has nothing to attend.")
+@causal_mask.mistake(
+    "A position may attend to itself, too: the diagonal should be True. Without it the first position has nothing to attend."
+)
 def hides_itself(size):
     return torch.ones(size, size, dtype=torch.bool).tril(-1)
 
@@ -99,22 +105,30 @@ def sees_one_ahead(size):
     return torch.ones(size, size, dtype=torch.bool).tril(1)
 
 
-@causal_mask.mistake("This is the upper triangle: each position sees itself and the future. Rows are queries, columns are keys: the past lies to the left.")
+@causal_mask.mistake(
+    "This is the upper triangle: each position sees itself and the future. Rows are queries, columns are keys: the past lies to the left."
+)
 def future_only(size):
     return torch.ones(size, size, dtype=torch.bool).triu()
 
 
-@causal_mask.mistake('You mark the future with True. In this course True means "may attend": the mask is the wrong way round.')
+@causal_mask.mistake(
+    'You mark the future with True. In this course True means "may attend": the mask is the wrong way round.'
+)
 def inverted(size):
     return torch.ones(size, size, dtype=torch.bool).triu(1)
 
 
-@causal_mask.mistake("You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong.")
+@causal_mask.mistake(
+    "You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong."
+)
 def numbers_not_truth(size):
     return torch.ones(size, size).tril()
 
 
-@causal_mask.mistake("You return 0 and minus infinity, to be added to scores. Here a mask holds True (may attend) and False.")
+@causal_mask.mistake(
+    "You return 0 and minus infinity, to be added to scores. Here a mask holds True (may attend) and False."
+)
 def additive_mask(size):
     return torch.full((size, size), -torch.inf).triu(1)
 
@@ -139,7 +153,11 @@ def nothing_where_masked(case, value):
     """No weight where the mask is False."""
     mask = case.args[3]
     leaked = value[1][~mask] if mask is not None else torch.zeros(1)
-    return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}." if (leaked > 1e-6).any() else None
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        if (leaked > 1e-6).any()
+        else None
+    )
 
 
 @attention.property
@@ -160,7 +178,9 @@ def _(draw):
         B, T, S = size.B, size.T, size.S
         inputs = _inputs(draw, B, T, S, size.D, size.E)
         yield Case(f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, no mask", (*inputs, None), size.full)
-        yield Case(f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, with a mask", (*inputs, draw.mask(B, T, S)), size.full)
+        yield Case(
+            f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, with a mask", (*inputs, draw.mask(B, T, S)), size.full
+        )
     empty = draw.mask(2, 3, 5)
     empty[1, 2] = False
     yield Case("a query that may attend to nothing", (*_inputs(draw, 2, 3, 5, 7, 11), empty), True, edge=True)
@@ -175,7 +195,8 @@ def _(query, key, value, mask=None):
         for t in range(query.shape[1]):
             scores = (query[b, t] * key[b]).sum(-1)
             allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask[b, t]
-            e = torch.where(allowed, (scores - scores.detach().max()).exp(), scores * 0)
+            most = scores.detach()[allowed].max() if allowed.any() else 0.0
+            e = torch.where(allowed, (scores - most).clamp(max=0).exp(), scores * 0)
             weights.append(e / e.sum() if allowed.any() else e)
             contexts.append((weights[-1][:, None] * value[b]).sum(0))
     shape = query.shape[:2]
@@ -186,13 +207,17 @@ def _softmax(scores, mask, dim=-1):
     return torch.nan_to_num((scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim))
 
 
-@attention.mistake("Your softmax runs over the queries: they compete for each key. Each query spreads its weight over the keys, the last axis.")
+@attention.mistake(
+    "Your softmax runs over the queries: they compete for each key. Each query spreads its weight over the keys, the last axis."
+)
 def softmax_over_queries(query, key, value, mask=None):
     weights = _softmax(query @ key.mT, mask, 1)
     return weights @ value, weights
 
 
-@attention.mistake("Your softmax runs over the batch: sentences compete with one another. Each query spreads its weight over the keys, the last axis.")
+@attention.mistake(
+    "Your softmax runs over the batch: sentences compete with one another. Each query spreads its weight over the keys, the last axis."
+)
 def softmax_over_batch(query, key, value, mask=None):
     weights = _softmax(query @ key.mT, mask, 0)
     return weights @ value, weights
@@ -222,20 +247,26 @@ def masked_after(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@attention.mistake("Masked scores become 0, or as good as (-1e-9 is tiny, not very negative): exp(0) = 1 is a weight like any other. Use -inf.")
+@attention.mistake(
+    "Masked scores become 0, or as good as (-1e-9 is tiny, not very negative): exp(0) = 1 is a weight like any other. Use -inf."
+)
 def filled_with_zero(query, key, value, mask=None):
     weights = (query @ key.mT * (1 if mask is None else mask)).softmax(-1)
     return weights @ value, weights
 
 
-@attention.mistake("A query that may attend to nothing gives NaN, which then spreads through everything. Zeros are asked for there.")
+@attention.mistake(
+    "A query that may attend to nothing gives NaN, which then spreads through everything. Zeros are asked for there."
+)
 def empty_row_nan(query, key, value, mask=None):
     scores = query @ key.mT
     weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
     return weights @ value, weights
 
 
-@attention.mistake("A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Zeros are asked for there.")
+@attention.mistake(
+    "A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Zeros are asked for there."
+)
 def empty_row_uniform(query, key, value, mask=None):
     scores = query @ key.mT
     weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
@@ -265,7 +296,9 @@ def no_softmax(query, key, value, mask=None):
     return scores @ value, scores
 
 
-@attention.mistake("Queries and keys are exchanged: your weights have a row for each key. Rows belong to the queries, B×T×S.")
+@attention.mistake(
+    "Queries and keys are exchanged: your weights have a row for each key. Rows belong to the queries, B×T×S."
+)
 def queries_and_keys_exchanged(query, key, value, mask=None):
     weights = (key @ query.mT).softmax(-1)
     return weights @ value, weights
@@ -280,7 +313,8 @@ def right_by_loops(query, key, value, mask=None):
 
 def right_by_einsum(query, key, value, mask=None):
     scores = torch.einsum("btd,bsd->bts", query, key)
-    e = torch.exp(scores - scores.amax(-1, keepdim=True)) * (1 if mask is None else mask)
+    open_scores = scores if mask is None else torch.where(mask, scores, -torch.inf)
+    e = torch.exp(open_scores - open_scores.amax(-1, keepdim=True).clamp(min=-1e30))
     weights = e / e.sum(-1, keepdim=True).clamp(min=1e-30)
     return torch.einsum("bts,bse->bte", weights, value), weights
 
@@ -402,7 +436,10 @@ def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):
 def _agrees(candidate, args, parts=(0, 1), atol=1e-5):
     try:
         expected, received = right_by_bmm(*args), candidate(*args)
-        return all(expected[i].shape == received[i].shape and torch.allclose(expected[i], received[i], atol=atol) for i in parts)
+        return all(
+            expected[i].shape == received[i].shape and torch.allclose(expected[i], received[i], atol=atol)
+            for i in parts
+        )
     except Exception:
         return False
 
@@ -417,7 +454,9 @@ def always_false(candidate):
     return False
 
 
-@catch_wrong_attention.mistake("Your test looks at shapes only. Nearly every wrong attention has the right shapes: compare the numbers.")
+@catch_wrong_attention.mistake(
+    "Your test looks at shapes only. Nearly every wrong attention has the right shapes: compare the numbers."
+)
 def shapes_only(candidate):
     try:
         args = _probe()
@@ -436,17 +475,23 @@ def no_empty_row(candidate):
     return _agrees(candidate, _probe(empty=False)) and _agrees(candidate, _probe(mask=False))
 
 
-@catch_wrong_attention.mistake("Your test looks at the context only. The weights are part of the result: compare them too.")
+@catch_wrong_attention.mistake(
+    "Your test looks at the context only. The weights are part of the result: compare them too."
+)
 def context_only(candidate):
     return _agrees(candidate, _probe(), parts=(0,)) and _agrees(candidate, _probe(mask=False), parts=(0,))
 
 
-@catch_wrong_attention.mistake("Your test looks at the weights only. The context is part of the result: compare it too.")
+@catch_wrong_attention.mistake(
+    "Your test looks at the weights only. The context is part of the result: compare it too."
+)
 def weights_only(candidate):
     return _agrees(candidate, _probe(), parts=(1,)) and _agrees(candidate, _probe(mask=False), parts=(1,))
 
 
-@catch_wrong_attention.mistake("Your batch holds one sentence: what mixes up sentences goes by unseen. Take two or more.")
+@catch_wrong_attention.mistake(
+    "Your batch holds one sentence: what mixes up sentences goes by unseen. Take two or more."
+)
 def batch_of_one(candidate):
     return _agrees(candidate, _probe(B=1)) and _agrees(candidate, _probe(B=1, mask=False))
 

@@ -29,7 +29,7 @@ def _score_task(name, title, arguments, result, hints):
     @task.cases
     def _(draw):
         letters = {letter for argument in arguments for letter in argument.partition(" ")[2] if letter in "BTSDEA"}
-        full = dict(B=2, T=3, S=5, D=7, E=11, A=13)
+        full = {"B": 2, "T": 3, "S": 5, "D": 7, "E": 11, "A": 13}
         for size in sizes(**{k: v for k, v in full.items() if k in letters or k == "S"}):
             dims = {**dict.fromkeys(full, 2), **{k: v for k, v in vars(size).items() if k != "full"}}
             args = tuple(draw.numbers(*shape) + 0.25 for shape in _shapes(name, **dims))
@@ -77,7 +77,9 @@ def cosine(state, hidden):
     return torch.nn.functional.cosine_similarity(state[:, :, None], hidden[:, None], dim=-1)
 
 
-@dot.mistake("Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S.")
+@dot.mistake(
+    "Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S."
+)
 def transposed(state, hidden):
     return hidden @ state.mT
 
@@ -112,7 +114,9 @@ def _(state, hidden):
     return (state[:, :, None] * hidden[:, None]).sum(-1) * state.shape[-1] ** -0.5
 
 
-@scaled_dot.mistake("You divide by D instead of √D: the scores come out too small, and the softmax too flat. It is the standard deviation of the dot product that grows like √D.")
+@scaled_dot.mistake(
+    "You divide by D instead of √D: the scores come out too small, and the softmax too flat. It is the standard deviation of the dot product that grows like √D."
+)
 def divided_by_width(state, hidden):
     return state @ hidden.mT / state.shape[-1]
 
@@ -127,12 +131,16 @@ def multiplied(state, hidden):
     return state @ hidden.mT * state.shape[-1] ** 0.5
 
 
-@scaled_dot.mistake("You take the root of the number of keys, S. What counts is how many products are added up: the width D, the last axis of state.")
+@scaled_dot.mistake(
+    "You take the root of the number of keys, S. What counts is how many products are added up: the width D, the last axis of state."
+)
 def root_of_keys(state, hidden):
     return state @ hidden.mT / hidden.shape[1] ** 0.5
 
 
-@scaled_dot.mistake("You take the root of the number of queries, T. What counts is how many products are added up: the width D, the last axis of state.")
+@scaled_dot.mistake(
+    "You take the root of the number of queries, T. What counts is how many products are added up: the width D, the last axis of state."
+)
 def root_of_queries(state, hidden):
     return state @ hidden.mT / state.shape[1] ** 0.5
 
@@ -163,7 +171,10 @@ additive = _score_task(
 @additive.oracle
 def _(state, hidden, weight, v):
     D = state.shape[-1]
-    first, second = torch.einsum("btd,ad->bta", state, weight[:, :D]), torch.einsum("bse,ae->bsa", hidden, weight[:, D:])
+    first, second = (
+        torch.einsum("btd,ad->bta", state, weight[:, :D]),
+        torch.einsum("bse,ae->bsa", hidden, weight[:, D:]),
+    )
     return torch.einsum("btsa,a->bts", (first[:, :, None] + second[:, None]).tanh(), v)
 
 
@@ -186,7 +197,9 @@ def with_sigmoid(state, hidden, weight, v):
     return (_pairs(state, hidden) @ weight.T).sigmoid() @ v
 
 
-@additive.mistake("The pair is the wrong way round: [s; h], the state first. The first D columns of W belong to the state.")
+@additive.mistake(
+    "The pair is the wrong way round: [s; h], the state first. The first D columns of W belong to the state."
+)
 def pair_turned(state, hidden, weight, v):
     pairs = _pairs(hidden, state).transpose(1, 2)
     return (pairs @ weight.T).tanh() @ v
@@ -228,7 +241,9 @@ def _(state, hidden, weight):
     return torch.einsum("btd,de,bse->bts", state, weight, hidden)
 
 
-@general.mistake("weight is transposed in yours. It is D×E and stands between state and hidden: sᵀ W h. This only runs where D = E, and is wrong there.")
+@general.mistake(
+    "weight is transposed in yours. It is D×E and stands between state and hidden: sᵀ W h. This only runs where D = E, and is wrong there."
+)
 def weight_transposed(state, hidden, weight):
     return state @ weight.T @ hidden.mT
 
@@ -248,7 +263,9 @@ def with_tanh(state, hidden, weight):
     return (state @ weight).tanh() @ hidden.mT
 
 
-@general.mistake("Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S.")
+@general.mistake(
+    "Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S."
+)
 def general_rows_exchanged(state, hidden, weight):
     return (state @ weight @ hidden.mT).mT.contiguous()
 
@@ -277,12 +294,16 @@ def _(state, hidden, weight):
     return (state * weight[:D]).sum(-1)[:, :, None] + (hidden * weight[D:]).sum(-1)[:, None]
 
 
-@concatenating.mistake("There is a tanh too much: the concatenating score is linear. With tanh (and v) it is the additive one.")
+@concatenating.mistake(
+    "There is a tanh too much: the concatenating score is linear. With tanh (and v) it is the additive one."
+)
 def concatenating_with_tanh(state, hidden, weight):
     return (_pairs(state, hidden) @ weight).tanh()
 
 
-@concatenating.mistake("The pair is the wrong way round: [s; h], the state first. The first D weights belong to the state.")
+@concatenating.mistake(
+    "The pair is the wrong way round: [s; h], the state first. The first D weights belong to the state."
+)
 def concatenating_turned(state, hidden, weight):
     return (_pairs(hidden, state) @ weight).mT.contiguous()
 
@@ -337,12 +358,16 @@ def perceptron_with_relu(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_s, weight_h).relu() @ v
 
 
-@perceptron.mistake("You take tanh of each side and then add. The sum comes first, then tanh: else the two sides never interact.")
+@perceptron.mistake(
+    "You take tanh of each side and then add. The sum comes first, then tanh: else the two sides never interact."
+)
 def tanh_before_sum(state, hidden, weight_s, weight_h, v):
     return ((state @ weight_s.T).tanh()[:, :, None] + (hidden @ weight_h.T).tanh()[:, None]) @ v
 
 
-@perceptron.mistake("The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. This only runs where D = E, and is wrong there.")
+@perceptron.mistake(
+    "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. This only runs where D = E, and is wrong there."
+)
 def matrices_exchanged(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_h, weight_s).tanh() @ v
 
@@ -398,7 +423,9 @@ def dot_product(state, hidden):
     return state @ hidden.mT
 
 
-@content_based.mistake("You divide by the norm of everything together. Each vector has a length of its own: take the norm over the last axis.")
+@content_based.mistake(
+    "You divide by the norm of everything together. Each vector has a length of its own: take the norm over the last axis."
+)
 def norm_of_everything(state, hidden):
     return torch.nan_to_num(state @ hidden.mT / (state.norm() * hidden.norm()))
 
@@ -423,7 +450,9 @@ def squared_lengths(state, hidden):
     return torch.nan_to_num(state @ hidden.mT / (state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]))
 
 
-@content_based.mistake("You normalise along the wrong axis: over the positions instead of over the features, the last axis.")
+@content_based.mistake(
+    "You normalise along the wrong axis: over the positions instead of over the features, the last axis."
+)
 def wrong_axis(state, hidden):
     return torch.nn.functional.normalize(state, dim=1) @ torch.nn.functional.normalize(hidden, dim=1).mT
 
@@ -452,12 +481,16 @@ def no_softmax(state, weight):
     return state @ weight.T
 
 
-@location_based.mistake("Your softmax runs over the states (queries). Each state spreads its weight over the positions, the last axis.")
+@location_based.mistake(
+    "Your softmax runs over the states (queries). Each state spreads its weight over the positions, the last axis."
+)
 def softmax_over_states(state, weight):
     return (state @ weight.T).softmax(1)
 
 
-@location_based.mistake("Your softmax runs over the batch. Each state spreads its weight over the positions, the last axis.")
+@location_based.mistake(
+    "Your softmax runs over the batch. Each state spreads its weight over the positions, the last axis."
+)
 def softmax_over_batch(state, weight):
     return (state @ weight.T).softmax(0)
 
@@ -477,7 +510,10 @@ def location_tanh(state, weight):
 
 def _right(name):
     def candidate(*args):
-        tasks = {t.id: t for t in (dot, scaled_dot, additive, general, concatenating, perceptron, content_based, location_based)}
+        tasks = {
+            t.id: t
+            for t in (dot, scaled_dot, additive, general, concatenating, perceptron, content_based, location_based)
+        }
         return tasks[f"04.{name}"].answer(*args)
 
     return candidate
@@ -567,7 +603,9 @@ def _tester(scale=1.0, zero=True, by_value=True, square=False, B=2, T=3):
             args[0][0, 0] = 0
         try:
             expected, received = attention.SCORES[name](*args), candidate(*args)
-            return expected.shape == received.shape and (not by_value or torch.allclose(expected, received, rtol=1e-4, atol=1e-5))
+            return expected.shape == received.shape and (
+                not by_value or torch.allclose(expected, received, rtol=1e-4, atol=1e-5)
+            )
         except Exception:
             return False
 
@@ -584,7 +622,9 @@ def always_false(name, candidate):
     return False
 
 
-@catch_wrong_scores.mistake("Your test looks at shapes only. Nearly every wrong score has the right shape: compare the numbers.")
+@catch_wrong_scores.mistake(
+    "Your test looks at shapes only. Nearly every wrong score has the right shape: compare the numbers."
+)
 def shapes_only(name, candidate):
     return _tester(by_value=False)(name, candidate)
 
@@ -599,7 +639,9 @@ def batch_of_one(name, candidate):
     return _tester(B=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
 
 
-@catch_wrong_scores.mistake("Your test has a single state (T = 1): what mixes up the states goes by unseen. Take two or more.")
+@catch_wrong_scores.mistake(
+    "Your test has a single state (T = 1): what mixes up the states goes by unseen. Take two or more."
+)
 def one_state(name, candidate):
     return _tester(T=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
 

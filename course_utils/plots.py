@@ -1,0 +1,185 @@
+"""The course's pictures: weights, scores, masks, directions, curves with a spread. Computes nothing that is shown.
+
+Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. Lines differ in dash and marker, not only in colour.
+Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
+"""
+
+from itertools import cycle
+
+import matplotlib.pyplot as plt
+import torch
+
+plt.rcParams.update(
+    {
+        "figure.dpi": 90,
+        "figure.constrained_layout.use": True,
+        "font.size": 11,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.facecolor": "white",
+    }
+)
+COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
+LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
+KEYS, QUERIES = "keys: words attended", "queries"
+
+
+def axes(columns=1, width=4.6, height=3.2):
+    """A figure with `columns` axes in a row; returns them as a list (the only one, if one)."""
+    _, made = plt.subplots(1, columns, figsize=(width * columns, height), squeeze=False)
+    return made[0, 0] if columns == 1 else list(made[0])
+
+
+def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
+    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark)."""
+    _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
+
+
+def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
+    """Scores as a picture, diverging around 0: red below, blue above."""
+    most = max(torch.as_tensor(matrix).abs().max().item(), 1e-6)
+    _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="RdBu", vmin=-most, vmax=most)
+
+
+def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
+    """A mask as a picture: dark where a query may attend, with a dot; white where it may not."""
+    matrix = torch.as_tensor(matrix)
+    _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers="●", cmap="Blues", vmin=0, vmax=1.6)
+
+
+def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **colours):
+    matrix = torch.as_tensor(matrix).detach().float()
+    rows, columns = matrix.shape
+    if ax is None:
+        ax = axes(width=max(3.2, 1.8 + 0.55 * columns), height=max(1.7, 1.1 + 0.42 * rows))
+    ax.imshow(matrix.numpy(), aspect="auto", **colours)
+    if matrix.numel() <= 150:
+        _numbers(ax, matrix, numbers, colours)
+    ax.set_xticks(
+        range(columns),
+        range(columns) if keys is None else keys,
+        rotation=0 if keys is None else 40,
+        ha="center" if keys is None else "right",
+    )
+    ax.set_yticks(range(rows), range(rows) if queries is None else queries)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.spines[:].set_visible(False)
+
+
+def _numbers(ax, matrix, symbol, colours):
+    for i, row in enumerate(matrix.tolist()):
+        for j, value in enumerate(row):
+            text = f"{value:.2f}" if symbol is None else symbol if value else ""
+            share = (value - colours["vmin"]) / (colours["vmax"] - colours["vmin"])
+            dark = share > 0.6 if colours["cmap"] == "Blues" else abs(share - 0.5) > 0.35
+            ax.text(j, i, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+
+
+def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, legend="best"):
+    """Lines with a spread: `runs` maps a label to a runs×points tensor; the band is from the lowest run to the highest.
+
+    `theory` maps a label to one value a point, drawn as a thin grey line.
+    """
+    ax = axes() if ax is None else ax
+    for (label, values), (colour, dash, marker) in zip(runs.items(), cycle(LOOKS), strict=False):
+        values = torch.as_tensor(values).double()
+        ax.plot(x, values.mean(0), color=colour, linestyle=dash, marker=marker, markersize=5, label=label)
+        ax.fill_between(x, values.amin(0), values.amax(0), color=colour, alpha=0.2, linewidth=0)
+    for label, values in (theory or {}).items():
+        ax.plot(x, values, color="0.45", linewidth=4, alpha=0.45, zorder=0, label=label)
+    if log:
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.legend(frameon=False, loc=legend)
+
+
+def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
+    """One bar a label at the mean of its runs, each run a dot; `lines` maps a label to a height for reference."""
+    ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
+    for i, ((_, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
+        values = torch.as_tensor(values).double().reshape(-1)
+        ax.bar(i, values.mean(), color=colour, alpha=0.35, edgecolor=colour)
+        ax.plot([i] * len(values), values, "o", color=colour, markersize=4)
+        ax.text(i, values.max().item() + 0.015 * (ylim[1] - ylim[0]), f"{values.mean():.3f}", ha="center", va="bottom")
+    for (label, height), dash in zip((lines or {}).items(), cycle(("--", ":", "-.")), strict=False):
+        ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
+        ax.text(len(runs) - 0.45, height, label, va="center", fontsize=9)
+    ax.set_xticks(range(len(runs)), runs)
+    ax.set(ylabel=ylabel, title=title, ylim=ylim)
+
+
+def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
+    """Vectors of width 2 as arrows from 0, each with its name; `direction` is drawn as a long line."""
+    ax = axes(width=4.8, height=4.4) if ax is None else ax
+    vectors = torch.as_tensor(vectors).detach().double()
+    reach = 1.15 * vectors.abs().max().item()
+    if direction is not None:
+        x, y = (1.1 * reach * torch.nn.functional.normalize(direction.detach().double(), dim=0)).tolist()
+        ax.plot([-x, x], [-y, y], color="0.6", linewidth=1)
+        ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "0.3", "linewidth": 2})
+        ax.text(x, y, f" {direction_name}", color="0.3", fontsize=13)
+    for (x, y), name in zip(vectors.tolist(), names, strict=True):
+        ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
+        length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
+        ax.text(x + 0.08 * reach * x / length, y + 0.08 * reach * y / length, name, fontsize=10, **_anchor(x, y))
+    ax.set(xlim=(-1.3 * reach, 1.3 * reach), ylim=(-1.3 * reach, 1.3 * reach), title=title, aspect="equal")
+    ax.set(xlabel="feature 0", ylabel="feature 1")
+
+
+def _anchor(x, y):
+    """Text alignment that keeps a name outside the arrow that points to (x, y)."""
+    sideways = abs(x) > abs(y)
+    return {
+        "ha": ("left" if x > 0 else "right") if sideways else "center",
+        "va": "center" if sideways else ("bottom" if y > 0 else "top"),
+    }
+
+
+def polarity(values, names, title="", xlabel="cosine with the direction of sentiment", ax=None):
+    """Named values between -1 and 1 as a bar each, sorted, negative to the left."""
+    order = sorted(range(len(names)), key=lambda i: values[i])
+    ax = axes(width=5.6, height=0.26 * len(names) + 0.9) if ax is None else ax
+    heights = [float(values[i]) for i in order]
+    ax.barh(range(len(order)), heights, color=[COLOURS[0] if h > 0 else COLOURS[1] for h in heights], alpha=0.7)
+    ax.set_yticks(range(len(order)), [names[i] for i in order])
+    ax.axvline(0, color="0.3", linewidth=1)
+    ax.set(xlabel=xlabel, title=title, xlim=(-1.05, 1.05))
+
+
+def attention_graph(weights, errors, title="", ax=None):
+    """The computational graph of attention over a few vectors: forward in blue, the error that comes back in red.
+
+    `weights` holds a weight for each vector, `errors` the size of the error that reaches it through the weighted sum, as a
+    share of the error at the context. Arrows are as thick as these numbers.
+    """
+    ax = axes(width=6.2, height=1.1 + 0.9 * len(weights)) if ax is None else ax
+    n = len(weights)
+    for i, (a, e) in enumerate(zip(map(float, weights), map(float, errors), strict=True)):
+        y = (n - 1) / 2 - i
+        ax.text(
+            0,
+            y,
+            f"$x_{i + 1}$",
+            ha="center",
+            va="center",
+            fontsize=15,
+            bbox={"boxstyle": "round", "fc": "white", "ec": "0.4"},
+        )
+        for share, start, end, lift, colour, dash, said in (
+            (a, (0.25, y), (2.75, 0), 0.17, COLOURS[0], "-", f"weight {a:.2f}"),
+            (e, (2.75, 0), (0.25, y), -0.17, COLOURS[1], "--", f"error × {e:.2f}"),
+        ):
+            arrow = {
+                "arrowstyle": "-|>",
+                "color": colour,
+                "linewidth": 0.4 + 4 * share,
+                "linestyle": dash,
+                "alpha": max(share, 0.25),
+            }
+            ax.annotate("", (end[0], end[1] + lift), (start[0], start[1] + lift), arrowprops=arrow)
+            ax.text(0.75, 0.72 * y + lift * 2.1, said, color=colour, fontsize=10, ha="left", va="center")
+    ax.text(3, 0, "Σ", ha="center", va="center", fontsize=18, bbox={"boxstyle": "circle", "fc": "white", "ec": "0.4"})
+    ax.text(3.5, 0, "context", va="center", fontsize=12)
+    ax.set(xlim=(-0.4, 4.2), ylim=(-n / 2 - 0.1, n / 2 + 0.1), title=title)
+    ax.axis("off")

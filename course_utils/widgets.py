@@ -1,0 +1,50 @@
+"""Pictures that answer to a slider. ipywidgets alone, so they work in JupyterLab, Colab and VS Code.
+
+`explore` shows the picture for the controls' first values as a plain image wherever no kernel runs.
+"""
+
+import base64
+import io
+
+import ipywidgets
+import matplotlib.pyplot as plt
+
+
+class Explorer(ipywidgets.VBox):
+    """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts."""
+
+    def __init__(self, draw, controls):
+        self.draw, self.controls = draw, controls
+        self.picture, self.sentence = ipywidgets.Image(format="png"), ipywidgets.HTML()
+        for name, control in controls.items():
+            control.description = control.description or name
+            control.style = {"description_width": "initial"}
+            control.observe(self.update, names="value")
+        super().__init__([*controls.values(), self.picture, self.sentence])
+        self.update()
+
+    def update(self, change=None):
+        """Draw for the controls' present values."""
+        with plt.ioff():
+            sentence = self.draw(**{name: control.value for name, control in self.controls.items()})
+            buffer = io.BytesIO()
+            plt.gcf().savefig(buffer, format="png")
+            plt.close()
+        self.picture.value, self.sentence.value = buffer.getvalue(), sentence
+
+    def _repr_mimebundle_(self, **kwargs):
+        """The widget, and beside it the picture and the sentence for where no kernel runs."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        picture = base64.b64encode(self.picture.value).decode()
+        return {**data, "image/png": picture, "text/plain": self.sentence.value}
+
+
+def explore(draw, **controls):
+    """An Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence on what it shows.
+
+    Args:
+        draw: called with each control's value by name, at first and after every change.
+        controls: ipywidgets controls by name, such as temperature=ipywidgets.FloatLogSlider(…).
+    """
+    return Explorer(draw, controls)

@@ -1,0 +1,321 @@
+# %% [markdown]
+# # 02 Can a word's weight depend on the other words?
+#
+# **You will be able to** turn scores into weights with softmax, temperature and a mask; give a fixed attention a direction; say
+# what one attention cannot do and two can; follow the error backward through attention.
+#
+# **You need** lesson 01: word vectors, the sum, logistic regression.
+#
+# **Minutes** 60
+#
+# **GPU** not needed; the notebook runs in half a minute.
+
+# %%
+import ipywidgets
+import torch
+
+from course_utils import plots
+from course_utils.attention import masked_softmax
+from course_utils.widgets import explore
+
+torch.manual_seed(0)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## A sum in which words count differently
+#
+# The sum of lesson 01 gives every word the same say. A **weighted sum** gives word $s$ the weight $a_s$:
+#
+# $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} a_s \, x_s$$
+#
+# We take three words of two features, small enough for paper.
+
+# %%
+words = ["not", "really", "great"]
+x = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D
+a = torch.tensor([0.5, 0.25, 0.25])  # S
+
+context = torch.zeros(2)
+for weight, vector in zip(a, x, strict=True):
+    context = context + weight * vector
+context
+
+# %% [markdown]
+# On paper: $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. The loop is a matrix
+# product, and from here on we write it so.
+
+# %% tags=["nbval-check-output"]
+by_matrix = a @ x
+by_einsum = torch.einsum("s,sd->d", a, x)
+print(by_matrix, torch.equal(context, by_matrix), torch.equal(context, by_einsum))
+
+# %% [markdown]
+# ## Weights that are positive and sum to 1
+#
+# With such weights the sum is a weighted mean: it stays among the vectors, however many there are. **Softmax** makes weights from any **scores** $z$:
+#
+# $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}}$$
+
+# %% tags=["nbval-check-output"]
+z = torch.tensor([1.0, 2.0, 4.0])
+e = torch.exp(z)
+a = e / e.sum()
+print("e^z", e, " weights", a, " sum", round(a.sum().item(), 6))
+
+# %% [markdown]
+# A score that is higher by 1 is worth $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow alike.
+# A computer must use that: $e^{100}$ is too large for float32.
+
+# %% tags=["nbval-check-output"]
+far = z + 100
+naive = torch.exp(far) / torch.exp(far).sum()
+shifted = torch.exp(far - far.max()) / torch.exp(far - far.max()).sum()
+print("naive", naive, " shifted", shifted, " library", far.softmax(-1))
+
+# %% [markdown]
+# ## How sharp should it choose?
+#
+# Dividing the scores by a **temperature** before the softmax evens the weights out, or sharpens them. Which temperature gives "great" more than 99 % of the weight?
+# And which makes the three nearly equal? Predict, then move the slider.
+
+
+# %%
+def weights_at(temperature):
+    a = (z / temperature).softmax(-1)
+    plots.weights(a[None], words, [""], title=f"temperature {temperature:.2f}", ylabel="")
+    return f"At temperature {temperature:.2f} the largest weight is {a.max():.3f}, the smallest {a.min():.3f}."
+
+
+slider = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=2, step=0.1)
+temperature_explorer = explore(weights_at, temperature=slider)
+temperature_explorer
+
+# %% [markdown]
+# At temperature 1 the word "great" has 84 % of the weight, "really" 11 % and "not" 4 %. Below about 0.43 "great" passes 99 %; at 100 the three are nearly equal.
+# The limits are the largest score alone, and the plain mean.
+
+# %% tags=["nbval-check-output"]
+for temperature in (0.1, 0.43, 1.0, 10.0, 100.0):
+    print(f"{temperature:6.2f}", (z / temperature).softmax(-1))
+
+# %% [markdown]
+# ## Padding gets no weight
+#
+# Sentences of different length share one tensor, filled up with padding. A score of 0 would still earn the weight of $e^0 = 1$. So a masked score becomes
+# $-\infty$, and $e^{-\infty} = 0$. In this course **True in a mask means "may attend"**.
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([[1.0, 2.0, 4.0], [1.0, 2.0, 0.0]])  # the second sentence has two words
+mask = torch.tensor([[True, True, True], [True, True, False]])
+print("zeros   ", (scores * mask).softmax(-1)[1])
+print("minus ∞ ", scores.masked_fill(~mask, -torch.inf).softmax(-1)[1])
+print("nothing ", masked_softmax(scores[1:], torch.zeros(1, 3, dtype=torch.bool)))
+
+# %% [markdown]
+# The last line is a row with nothing to attend. A softmax of only $-\infty$ is $0/0$; `masked_softmax` gives zeros there.
+#
+# ## Where do scores come from?
+#
+# **Fixed attention** learns one vector $\theta$ and asks it of every word, by a dot product:
+#
+# $$g(x; \theta) = x^\top \theta$$
+
+# %%
+theta = torch.tensor([0.0, 2.0])
+scores = x @ theta  # S
+a = scores.softmax(-1)
+print("scores", scores, " weights", a, " context", a @ x)
+
+# %% [markdown]
+# θ points where "not" points, so "not" takes nearly all the weight. How does the weight fall as a word turns away from θ? We turn one word through a full circle
+# beside two words at 90°, for three lengths of θ. Which length is the choosiest?
+
+# %%
+angles = torch.linspace(-180, 180, 73)
+turned = torch.stack([angles.deg2rad().cos(), angles.deg2rad().sin()], -1)  # 73 2
+beside = torch.tensor([[0.0, 1.0], [0.0, -1.0]])
+
+picture, profile = plots.axes(2, width=4.4, height=3.6)
+plots.directions(
+    torch.cat([turned[36:37], turned[45:46], beside]),
+    ["0°", "45°", "90°", "-90°"],
+    torch.tensor([1.0, 0.0]),
+    ax=picture,
+)
+curves = {}
+for length in (1, 4, 16):
+    theta = torch.tensor([float(length), 0.0])
+    scores = torch.stack([turned @ theta, *(beside @ theta).expand(73, 2).T], -1)
+    curves[f"|θ| = {length}"] = scores.softmax(-1)[None, :, 0]
+plots.curves(angles[::6], {k: v[:, ::6] for k, v in curves.items()}, "angle to θ in degrees", "weight", ax=profile)
+
+# %% [markdown]
+# One fixed attention listens along one direction: a word along θ gets the weight, a word across it or against it loses it, the more abruptly the longer θ is.
+# The length of θ acts as the inverse of a temperature.
+#
+# **MLP attention** puts a hidden layer with the logistic sigmoid σ in front: $g(x; W, b, \theta) = \theta^\top \sigma(Wx + b)$.
+
+# %%
+W = torch.tensor([[4.0, 0.0], [-4.0, 0.0]])  # H D: one unit looks right, one looks left
+b = torch.tensor([-2.0, -2.0])
+theta = torch.tensor([6.0, 6.0])
+both_ways = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+print("dot ", (both_ways @ torch.tensor([6.0, 0.0])).softmax(-1))
+print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
+
+# %% [markdown]
+# The dot product chooses one of two opposite words; the hidden layer can listen in both directions at once. What follows holds for both.
+#
+# ## Can one attention undo "great" after "not"?
+#
+# The generated reviews of lesson 01 again, half of them negated. The test reviews come in fours that differ only in the opinion word and in "not".
+
+# %%
+from course_utils.data import four_cases, generate_reviews
+from course_utils.sentiment import FixedAttention, SumOfWords, build_vocabulary, correct, encode, train
+
+learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
+vocabulary = build_vocabulary(learn.sentences)
+learn_ids, learn_mask = encode(learn.sentences, vocabulary)
+test_ids, test_mask = encode(test.sentences, vocabulary)
+for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
+    print(label.item(), " ".join(sentence))
+
+# %% [markdown]
+# One attention classifies by the sign of $\sum_s a_s\,(w^\top x_s) + b$. Its denominator is positive, so the sign is that of
+#
+# $$\sum_s e^{\theta^\top x_s} (w^\top x_s + b),$$
+#
+# again a sum with one fixed number for each word. Lesson 01's limit holds for it: of each four, three at most come out right.
+# Two attentions are divided by two different totals, so this proof does not forbid them all four. Do they find it?
+
+
+# %%
+def accuracies(make, seeds=range(5)):
+    runs = []
+    for seed in seeds:
+        torch.manual_seed(seed)
+        model = make()
+        train(model, learn_ids, learn_mask, learn.labels, seed, epochs=20, batch=64, rate=2e-2, weight_decay=0.01)
+        runs.append(correct(model, test_ids, test_mask, test.labels).float().mean().item())
+    return runs, model
+
+
+results = {"sum": accuracies(lambda: SumOfWords(len(vocabulary)))}
+for n in (1, 2, 3):
+    results[f"{n} attention{'s' * (n > 1)}"] = accuracies(lambda n=n: FixedAttention(len(vocabulary), n))
+limits = {"3 of 4": 0.75, "chance": 0.5}
+plots.bars({name: runs for name, (runs, _) in results.items()}, "test accuracy", lines=limits, ylim=(0, 1.1))
+
+# %% [markdown]
+# The sum stays at chance, one attention stays at or below three of four in all five runs, and two attentions come close to all four cases right.
+
+# %% tags=["nbval-check-output"]
+runs = {name: torch.tensor(values) for name, (values, _) in results.items()}
+print("one attention never above three of four:", bool((runs["1 attention"] <= 0.75).all()))
+print("two attentions always above it:", bool((runs["2 attentions"] > 0.75).all()))
+
+# %% [markdown]
+# ## How do two do it?
+#
+# Rows are attentions, columns words. Which of the two notices "not", and what happens to the weight of "great" when it does?
+
+# %%
+model = results["2 attentions"][1]
+pair = [["the", "cast", "was", "really", "great"], ["the", "cast", "was", "not", "really", "great"]]
+ids, mask = encode(pair, vocabulary)
+a = model.weights(ids, mask).detach()  # B N S
+for sentence, rows, ax in zip(pair, a, plots.axes(2, width=4.6, height=2.2), strict=True):
+    plots.weights(rows[:, : len(sentence)], sentence, ["attention 1", "attention 2"], ax=ax, ylabel="")
+
+# %% [markdown]
+# Without "not" both attentions share out their weight one way; with "not" one of them is drawn to it and lets go of "great", so the balance between the two contexts changes
+# sign. The output layer reads the difference of the two.
+
+# %%
+with torch.no_grad():
+    for opinion in ("great", "awful"):
+        for negation in ([], ["not"]):
+            sentence = ["the", "cast", "was", *negation, "really", opinion]
+            print(f"{' '.join(sentence):32}", f"score {model(*encode([sentence], vocabulary)).item():6.1f}")
+
+# %% [markdown]
+# All four signs are right; a sum has three at most.
+#
+# ## What does attention do to the error on its way back?
+#
+# With the weights held fixed, the context is $\sum_s a_s x_s$, so a word receives the error multiplied by its own weight: $\delta x_s = a_s\,\delta$. Let one of two
+# words get nearly all the weight. What reaches the other?
+
+
+# %%
+def graph_at(gap):
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
+    a = torch.tensor([gap, 0.0]).softmax(-1)
+    error = torch.tensor([0.6, 0.8])
+    (a @ vectors).backward(error)
+    reached = vectors.grad.norm(dim=-1) / error.norm()
+    plots.attention_graph(a, reached, title=f"scores ({gap:.1f}, 0)")
+    return f"x₁ has the weight {a[0]:.3f}, so {reached[1]:.1%} of the error reaches x₂."
+
+
+gap_explorer = explore(
+    graph_at, gap=ipywidgets.FloatSlider(value=4.0, min=-8, max=8, step=0.5, description="score of x₁")
+)
+gap_explorer
+
+# %% [markdown]
+# At a score of 4 the first word has 98 % of the weight, and 2 % of the error reaches the second: attention masks the error it sends back. What one example does not attend to,
+# it does not change. That was one of the first reasons for attention: to keep parts of a network out of what does not concern them.
+#
+# The weights learn too. How does the error that reaches a *score* depend on how sure the choice is?
+
+# %%
+gaps = torch.linspace(-8, 8, 17)
+through_sum, through_score = [], []
+for gap in gaps:
+    scores = torch.tensor([gap.item(), 0.0], requires_grad=True)
+    a = scores.softmax(-1)
+    a[0].backward()  # the context moves by x₁ - x₂ times this
+    through_sum.append(a[1].item())
+    through_score.append(scores.grad[0].item())
+curves = {"to x₂ through the sum: a₂": [through_sum], "to the score: a₁(1 - a₁)": [through_score]}
+plots.curves(gaps, curves, "score of x₁ minus score of x₂", "share of the error")
+
+# %% [markdown]
+# The error for x₂ falls with its weight, and the error for the score is largest at even weights and fades on both sides. A softmax that is sure has almost stopped learning; lesson 04 returns to that.
+#
+# ## And on real reviews?
+
+# %%
+from course_utils.data import load_reviews
+
+real, held_out = load_reviews("train"), load_reviews("dev")
+vocabulary = build_vocabulary(real.sentences)
+torch.manual_seed(0)
+model = FixedAttention(len(vocabulary), attentions=3, width=16)
+train(model, *encode(real.sentences, vocabulary), real.labels, seed=0, epochs=4, weight_decay=1.0)
+accuracy = correct(model, *encode(held_out.sentences, vocabulary), held_out.labels).float().mean()
+print(f"{real.name}: {accuracy:.3f} of the dev split right")
+
+# %% [markdown]
+# Which words of a real review do three attentions choose? Will they choose the same?
+
+# %%
+review = min((s for s, neg in zip(held_out.sentences, held_out.negated, strict=True) if neg and len(s) > 6), key=len)
+a = model.weights(*encode([review], vocabulary))[0]
+plots.weights(a, review, ["attention 1", "attention 2", "attention 3"], ylabel="", xlabel="words of one review")
+
+# %% [markdown]
+# The attentions put most of their weight on few words, and not all on the same ones. Laid end to end, their contexts keep apart what each of them found.
+#
+# ## Recap
+#
+# - A context is a weighted sum; softmax makes weights that are positive and sum to 1, and a temperature says how sharply.
+# - A mask sets scores to $-\infty$ before the softmax; True means "may attend".
+# - Fixed attention listens along one direction θ; an MLP can listen along several.
+# - One attention has a sum's limit, two do not; the error that comes back is multiplied by the weight.
+#
+# **Exercises**: [open them](../exercises/02_weighted_sums.ipynb)
+#
+# **Next**: θ is the same for every sentence. What if the question itself came from the sentence?

@@ -1,0 +1,43 @@
+# %% [markdown]
+# # 00 Start here: exercises
+#
+# One task, to meet the check. The lesson: [00 Start here](../notebooks/00_start_here.ipynb).
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 00.weighted_sum
+#
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
+#
+# Multiply each vector by its weight and add them up: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
+# Write it in any style: a loop, a product and a sum, a matrix product.
+#
+# Stuck? Run `hint("00.weighted_sum")` in a cell of your own.
+
+
+# %%
+def weighted_sum(weights, values):
+    """The sum of the rows of `values`, each multiplied by its weight.
+
+    weights: S. values: S×D. Returns: D.
+
+    >>> weighted_sum(torch.tensor([2.0, 1.0]), torch.tensor([[1.0, 0.0, 3.0], [0.0, 5.0, 1.0]]))
+    tensor([2., 5., 7.])
+    """
+    ### BEGIN SOLUTION
+    return weights @ values
+    ### END SOLUTION
+
+
+# %%
+check("00.weighted_sum", weighted_sum)
+
+# %% [markdown]
+# `progress` shows the way you have come. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
+
+# %%
+progress()

@@ -1,0 +1,151 @@
+# %% [markdown]
+# # 01 Bag of words: exercises
+#
+# Five tasks, from words to numbers to a trained direction. The lesson: [01 How far does a sum of word vectors go?](../notebooks/01_bag_of_words.ipynb)
+
+# %%
+from collections import Counter
+
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 01.build_vocabulary
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 15 minutes
+#
+# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
+# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
+
+
+# %%
+def build_vocabulary(sentences, min_count=1):
+    """Numbers for words.
+
+    sentences: a list of lists of words. Returns: a dict from word to number.
+
+    >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
+    {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
+    """
+    ### BEGIN SOLUTION
+    counts = Counter(word for sentence in sentences for word in sentence)
+    kept = [word for word in counts if counts[word] >= min_count]
+    kept.sort(key=lambda word: (-counts[word], word))
+    return {word: number for number, word in enumerate(["<pad>", "<unk>", *kept])}
+    ### END SOLUTION
+
+
+# %%
+check("01.build_vocabulary", build_vocabulary)
+
+# %% [markdown]
+# ## 01.sum_vectors
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 10 minutes
+#
+# Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count, whatever numbers stand there.
+
+
+# %%
+def sum_vectors(words, mask):
+    """The sum of each sentence's word vectors.
+
+    words: B×S×D. mask: B×S, True at words. Returns: B×D.
+
+    >>> words = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [9.0, 9.0]]])
+    >>> sum_vectors(words, torch.tensor([[True, True], [True, False]]))
+    tensor([[4., 6.],
+            [5., 6.]])
+    """
+    ### BEGIN SOLUTION
+    return (words * mask[..., None]).sum(1)
+    ### END SOLUTION
+
+
+# %%
+check("01.sum_vectors", sum_vectors)
+
+# %% [markdown]
+# ## 01.sentiment
+#
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
+#
+# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number a sentence.
+
+
+# %%
+def sentiment(sums, weight, bias):
+    """The probability that each sentence is positive.
+
+    sums: B×D. weight: D. bias: a tensor without axes. Returns: B, between 0 and 1.
+
+    >>> sentiment(torch.tensor([[2.0, 1.0], [0.0, 0.0]]), torch.tensor([1.0, -2.0]), torch.tensor(0.0))
+    tensor([0.5000, 0.5000])
+    """
+    ### BEGIN SOLUTION
+    return torch.sigmoid(sums @ weight + bias)
+    ### END SOLUTION
+
+
+# %%
+check("01.sentiment", sentiment)
+
+# %% [markdown]
+# ## 01.sentiment_gradient
+#
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵⚪⚪ up to 20 minutes
+#
+# The gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper and write the formula; no autograd.
+
+
+# %%
+def sentiment_gradient(sums, labels, weight, bias):
+    """The gradient of the mean cross-entropy of 01.sentiment, by formula.
+
+    sums: B×D. labels: B, 0.0 or 1.0. weight: D. bias: a tensor without axes.
+    Returns: (gradient of weight, D; gradient of bias, one number).
+
+    >>> sentiment_gradient(torch.tensor([[2.0, 4.0]]), torch.tensor([1.0]), torch.zeros(2), torch.tensor(0.0))
+    (tensor([-1., -2.]), tensor(-0.5000))
+    """
+    ### BEGIN SOLUTION
+    error = (torch.sigmoid(sums @ weight + bias) - labels) / len(labels)  # B
+    return error @ sums, error.sum()
+    ### END SOLUTION
+
+
+# %%
+check("01.sentiment_gradient", sentiment_gradient)
+
+# %% [markdown]
+# ## 01.word_polarity
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
+#
+# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, 0 across it. A zero vector has no direction: give it 0.
+
+
+# %%
+def word_polarity(word_vectors, weight):
+    """The cosine of each word vector with weight.
+
+    word_vectors: V×D. weight: D. Returns: V, between -1 and 1; 0 where a vector is zero.
+
+    >>> word_polarity(torch.tensor([[3.0, 4.0], [-2.0, 0.0], [0.0, 0.0]]), torch.tensor([5.0, 0.0]))
+    tensor([ 0.6000, -1.0000,  0.0000])
+    """
+    ### BEGIN SOLUTION
+    lengths = word_vectors.norm(dim=1) * weight.norm()  # V
+    return torch.where(lengths > 0, word_vectors @ weight / lengths, torch.zeros_like(lengths))
+    ### END SOLUTION
+
+
+# %%
+check("01.word_polarity", word_polarity)
+
+# %% [markdown]
+# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.
+
+# %%
+progress()

@@ -1,0 +1,178 @@
+# %% [markdown]
+# # 02 Weighted sums: exercises
+#
+# Six tasks: softmax and its mask, two fixed attentions, several at once, and the way back. The lesson: [02 Can a word's weight depend on the other words?](../notebooks/02_weighted_sums.ipynb)
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.attention import masked_softmax as reference_masked_softmax
+
+# %% [markdown]
+# ## 02.softmax
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 15 minutes
+#
+# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as far out as ±10,000:
+# the result must be exact there too.
+
+
+# %%
+def softmax(scores, temperature=1.0):
+    """Positive weights that sum to 1 along the last axis.
+
+    scores: …×S. temperature: a number above 0. Returns: weights, …×S.
+
+    >>> softmax(torch.tensor([[1.0, 1.0], [1.0, 2.0986]]))
+    tensor([[0.5000, 0.5000],
+            [0.2500, 0.7500]])
+    """
+    ### BEGIN SOLUTION
+    z = scores / temperature
+    e = torch.exp(z - z.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %%
+check("02.softmax", softmax)
+
+# %% [markdown]
+# ## 02.masked_softmax
+#
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
+#
+# Softmax over those scores alone whose mask is True; the others get the weight 0. A row with nothing to attend gives zeros, not NaN, and its gradient must not be NaN either.
+
+
+# %%
+def masked_softmax(scores, mask):
+    """Softmax along the last axis over what may be attended.
+
+    scores: …×S. mask: …×S, True means "may attend". Returns: weights, …×S.
+
+    >>> masked_softmax(torch.tensor([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]]), torch.tensor([[True, True, False], [False, False, False]]))
+    tensor([[0.5000, 0.5000, 0.0000],
+            [0.0000, 0.0000, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)
+    ### END SOLUTION
+
+
+# %%
+check("02.masked_softmax", masked_softmax)
+
+# %% [markdown]
+# ## 02.dot_scores
+#
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
+#
+# Fixed attention by dot product: one score for each word, $\text{scores}_{b,s} = x_{b,s}^\top \theta$.
+
+
+# %%
+def dot_scores(words, theta):
+    """One score a word.
+
+    words: B×S×D. theta: D. Returns: scores, B×S.
+
+    >>> dot_scores(torch.tensor([[[1.0, 2.0], [0.0, -1.0]]]), torch.tensor([3.0, 1.0]))
+    tensor([[ 5., -1.]])
+    """
+    ### BEGIN SOLUTION
+    return words @ theta
+    ### END SOLUTION
+
+
+# %%
+check("02.dot_scores", dot_scores)
+
+# %% [markdown]
+# ## 02.mlp_scores
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
+#
+# Fixed attention by a network with one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
+
+
+# %%
+def mlp_scores(words, weight, bias, theta):
+    """One score a word, by a hidden layer of H units.
+
+    words: B×S×D. weight: H×D. bias: H. theta: H. Returns: scores, B×S.
+
+    >>> mlp_scores(torch.tensor([[[2.0, 0.0]]]), torch.zeros(1, 2), torch.zeros(1), torch.tensor([4.0]))
+    tensor([[2.]])
+    """
+    ### BEGIN SOLUTION
+    hidden = torch.sigmoid(words @ weight.T + bias)  # B S H
+    return hidden @ theta
+    ### END SOLUTION
+
+
+# %%
+check("02.mlp_scores", mlp_scores)
+
+# %% [markdown]
+# ## 02.several_attentions
+#
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
+#
+# N fixed attentions by dot product over the same words: a masked softmax over the words for each θ on its own, its weighted sum, and the N results laid end to end in the order of the thetas.
+# `reference_masked_softmax(scores, mask)` is there to be used.
+
+
+# %%
+def several_attentions(words, thetas, mask):
+    """The contexts of N fixed attentions, concatenated.
+
+    words: B×S×D. thetas: N×D. mask: B×S, True at words. Returns: B×(N·D); zeros for a sentence of padding only.
+
+    >>> words = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
+    >>> several_attentions(words, torch.zeros(2, 2), torch.tensor([[True, True]]))
+    tensor([[2., 2., 2., 2.]])
+    """
+    ### BEGIN SOLUTION
+    scores = thetas @ words.mT  # B N S
+    weights = reference_masked_softmax(scores, mask[:, None].expand_as(scores))
+    return (weights @ words).flatten(1)
+    ### END SOLUTION
+
+
+# %%
+check("02.several_attentions", several_attentions)
+
+# %% [markdown]
+# ## 02.error_through_attention
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
+#
+# On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? By formula, not autograd.
+
+
+# %%
+def error_through_attention(weights, error):
+    """The error that reaches each word through the weighted sum.
+
+    weights: B×S. error: B×D, at the context. Returns: B×S×D.
+
+    >>> error_through_attention(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, -8.0]]))
+    tensor([[[ 3., -6.],
+             [ 1., -2.]]])
+    """
+    ### BEGIN SOLUTION
+    return weights[..., None] * error[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("02.error_through_attention", error_through_attention)
+
+# %% [markdown]
+# How far are you? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
+
+# %%
+progress()

@@ -1,0 +1,201 @@
+# %% [markdown]
+# # 03 Queries, keys and values: exercises
+#
+# You write the two masks, attention as $f(Q, K, V)$, and a test that tells right attention from wrong. The
+# lesson is [notebooks/03_queries_keys_values](../notebooks/03_queries_keys_values.ipynb).
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.attention import attention as reference
+
+# %% [markdown]
+# ## 03.padding_mask
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 5 minutes
+#
+# Sentences of different length share one tensor: the words come first, padding fills the rest. Say which
+# places hold a word. **True means "is a word"**, so "may be attended"; the result has `size` places, also
+# when every sentence is shorter. Without this mask each padding place earns weight like a word.
+#
+# $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
+
+
+# %%
+def padding_mask(lengths, size):
+    """True at the words of each sentence, False at the padding behind them.
+
+    Args:
+        lengths: B, the number of words of each sentence, whole numbers from 0 to size.
+        size: how many places each row has.
+
+    Returns:
+        The mask, B×size, of True and False (torch.bool).
+
+    Example:
+        >>> padding_mask(torch.tensor([1, 3]), 4)
+        tensor([[ True, False, False, False],
+                [ True,  True,  True, False]])
+    """
+    ### BEGIN SOLUTION
+    return torch.arange(size) < lengths[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("03.padding_mask", padding_mask)
+
+# %% [markdown]
+# ## 03.causal_mask
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
+#
+# A word may attend to itself and to the words before it, never to later ones: a model that is to predict the
+# next word must not see it. **Rows are queries, columns are keys, True means "may attend".**
+#
+# $$\text{mask}_{ts} = (s \le t)$$
+
+
+# %%
+def causal_mask(size):
+    """True where the key is not later than the query.
+
+    Args:
+        size: the number of words, which are both the queries and the keys.
+
+    Returns:
+        The mask, size×size, of True and False (torch.bool).
+
+    Example:
+        >>> causal_mask(3)
+        tensor([[ True, False, False],
+                [ True,  True, False],
+                [ True,  True,  True]])
+    """
+    ### BEGIN SOLUTION
+    return torch.ones(size, size, dtype=torch.bool).tril()
+    ### END SOLUTION
+
+
+# %%
+check("03.causal_mask", causal_mask)
+
+# %% [markdown]
+# ## 03.attention
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
+#
+# Score every query against every key, normalise over the keys, sum the values. The dot product is **not
+# scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets weights and
+# context of **zeros**. `mask` may be `None`: then everything is open. This one function is the core of every
+# later lesson.
+#
+# $$z_{bts} = q_{bt}^\top k_{bs} \qquad a_{bt} = \operatorname{softmax}_s(z_{bt})
+# \text{ where the mask is True}
+# \qquad c_{bt} = \sum_s a_{bts}\, v_{bs}$$
+
+
+# %%
+def attention(query, key, value, mask=None):
+    """Score by dot product, normalise, sum: f(Q, K, V), unscaled.
+
+    Args:
+        query: B×T×D.
+        key: B×S×D.
+        value: B×S×E.
+        mask: B×T×S, True where the query may attend to the key; None allows everything.
+
+    Returns:
+        Two tensors: the contexts B×T×E, then the weights B×T×S.
+
+    Example:
+        >>> query = torch.tensor([[[0.0, 1.0]]])                           # B T D = 1 1 2
+        >>> key = torch.tensor([[[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]]])     # B S D = 1 3 2
+        >>> value = torch.tensor([[[10.0], [20.0], [40.0]]])               # B S E = 1 3 1
+        >>> context, weights = attention(query, key, value)                # scores 2, 1, 0
+        >>> weights
+        tensor([[[0.6652, 0.2447, 0.0900]]])
+        >>> context
+        tensor([[[15.1482]]])
+        >>> mask = torch.tensor([[[False, True, False]]])
+        >>> attention(query, key, value, mask)
+        (tensor([[[20.]]]), tensor([[[0., 1., 0.]]]))
+    """
+    ### BEGIN SOLUTION
+    scores = query @ key.mT  # B T S
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # a row of only -inf is NaN until here
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %%
+check("03.attention", attention)
+
+# %% [markdown]
+# ## 03.catch_wrong_attention
+# 🔴🔴🔴🔴⚪ 🔵🔵🔵🔵⚪ up to 25 minutes
+#
+# Now you write the test. The check hands your function one **candidate** after another: functions that claim
+# to do `03.attention`. Return `True` for a right one, `False` for a wrong one. Some are right but written
+# differently (loops, einsum, torch's own function), so they agree up to rounding: allow about $10^{-5}$.
+# Others are wrong, and some of those you will not be shown.
+#
+# A candidate is called as `candidate(query, key, value, mask)`, with float32 tensors of your choice, $|x|$ of
+# a few units, and a mask B×T×S or `None`; a right one returns `(context, weights)` on all of these. The right
+# result is at hand: `reference(query, key, value, mask)` is the course's own attention.
+#
+# What goes wrong in real code: the softmax runs along another axis; the scores are scaled; the mask is
+# ignored, turned round, applied too late, or taken from another row; sentences of a batch get mixed up; a
+# query with nothing to attend gives NaN, or attends to everything; one part of the result is right and the
+# other is not; and some candidates raise an error where they should not. A raised error makes a candidate
+# wrong, and must not stop your test. Which inputs bring each of these to light, and what must you compare?
+
+
+# %%
+def catch_wrong_attention(candidate):
+    """Tell whether a candidate computes attention as in 03.attention.
+
+    Args:
+        candidate: a function (query B×T×D, key B×S×D, value B×S×E, mask B×T×S or None)
+            → (context B×T×E, weights B×T×S), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_attention(reference)
+        True
+        >>> def forgets_the_mask(query, key, value, mask=None):
+        ...     return reference(query, key, value)
+        >>> catch_wrong_attention(forgets_the_mask)
+        False
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+    inputs = [torch.randn(*shape, generator=draw) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 11))]
+    mask = torch.rand(2, 3, 5, generator=draw) < 0.5
+    mask[1, 2] = False  # a query with nothing to attend
+    for allowed in (None, mask):
+        expected = reference(*inputs, allowed)
+        try:
+            received = candidate(*inputs, allowed)
+            for right, part in zip(expected, received, strict=True):
+                if part.shape != right.shape or not torch.allclose(part, right, atol=1e-5):
+                    return False
+        except Exception:
+            return False
+    return True
+    ### END SOLUTION
+
+
+# %%
+check("03.catch_wrong_attention", catch_wrong_attention)
+
+# %%
+progress()
+
+# %% [markdown]
+# Attention now asks with any query. Lesson 04 replaces the dot product by seven other scores, and measures
+# what scaling is good for.

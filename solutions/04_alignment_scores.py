@@ -1,0 +1,324 @@
+# %% [markdown]
+# # 04 Alignment scores: exercises
+#
+# The eight scores of [lesson 04](../notebooks/04_alignment_scores.ipynb), and a test that tells right ones from wrong. B sentences, T states (queries), S hidden states
+# (keys), D and E widths, A hidden units. Rows of the result are states, columns hidden states.
+
+# %%
+import torch
+
+from course_utils import attention, check, hint, progress, solution
+
+# %% [markdown]
+# ## 04.dot
+#
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
+#
+# Score each state against each hidden state of its own sentence by their dot product. Most of today's attention starts here. No softmax: asked are scores.
+#
+# $$\text{scores}_{bti} = s_{bt}^\top h_{bi}$$
+
+
+# %%
+def dot(state, hidden):
+    """The dot product of each state with each hidden state.
+
+    state: B×T×D
+    hidden: B×S×D
+    Returns scores, B×T×S.
+
+    >>> dot(torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[2.0, 0.0], [0.0, 1.0], [3.0, 4.0]]]))
+    tensor([[[2., 0., 3.],
+             [0., 2., 8.]]])
+    """
+    ### BEGIN SOLUTION
+    return state @ hidden.mT
+    ### END SOLUTION
+
+
+# %%
+check("04.dot", dot)
+
+# %% [markdown]
+# ## 04.scaled_dot
+#
+# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
+#
+# Divide the dot product by the square root of the width, so that the spread of the scores does not grow with it. Read D from the input: it differs from case to case.
+#
+# $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\sqrt{D}}$$
+
+
+# %%
+def scaled_dot(state, hidden):
+    """The dot product of each state with each hidden state, divided by the square root of the width D.
+
+    state: B×T×D
+    hidden: B×S×D
+    Returns scores, B×T×S.
+
+    >>> scaled_dot(torch.tensor([[[1.0, 0.0, 2.0, 0.0]]]), torch.tensor([[[2.0, 5.0, 1.0, 5.0], [0.0, 1.0, 3.0, 1.0]]]))
+    tensor([[[2., 3.]]])
+    """
+    ### BEGIN SOLUTION
+    return state @ hidden.mT / state.shape[-1] ** 0.5
+    ### END SOLUTION
+
+
+# %%
+check("04.scaled_dot", scaled_dot)
+
+# %% [markdown]
+# ## 04.additive
+#
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵⚪⚪ up to 15 minutes
+#
+# Lay each state and each hidden state end to end, the state first, and put the pair through a hidden layer with tanh. Every state meets every hidden state: T·S pairs a sentence.
+# This is Bahdanau's score with its two matrices written as one.
+#
+# $$\text{scores}_{bti} = v^\top \tanh(W [s_{bt}; h_{bi}])$$
+
+
+# %%
+def additive(state, hidden, weight, v):
+    """v times tanh of weight times the pair [state; hidden].
+
+    state: B×T×D
+    hidden: B×S×E
+    weight: A×(D+E), W in the equation
+    v: A
+    Returns scores, B×T×S.
+
+    >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
+    >>> additive(state, hidden, torch.tensor([[1.0, -1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
+    tensor([[[0.0000, 1.5232, 1.9281],
+             [1.5232, 1.9281, 1.9901]]])
+    """
+    ### BEGIN SOLUTION
+    T, S = state.shape[1], hidden.shape[1]
+    pairs = torch.cat([state[:, :, None].expand(-1, -1, S, -1), hidden[:, None].expand(-1, T, -1, -1)], dim=-1)  # B T S D+E
+    return torch.tanh(pairs @ weight.T) @ v
+    ### END SOLUTION
+
+
+# %%
+check("04.additive", additive)
+
+# %% [markdown]
+# ## 04.general
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
+#
+# Put a matrix between state and hidden state. It learns how the two spaces correspond, and their widths D and E may differ.
+#
+# $$\text{scores}_{bti} = s_{bt}^\top W h_{bi}$$
+
+
+# %%
+def general(state, hidden, weight):
+    """The dot product of each state with each hidden state, with a matrix in between.
+
+    state: B×T×D
+    hidden: B×S×E
+    weight: D×E, W in the equation
+    Returns scores, B×T×S.
+
+    >>> state, hidden = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
+    >>> general(state, hidden, torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]))
+    tensor([[[4., 4.]]])
+    """
+    ### BEGIN SOLUTION
+    return state @ weight @ hidden.mT
+    ### END SOLUTION
+
+
+# %%
+check("04.general", general)
+
+# %% [markdown]
+# ## 04.concatenating
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵⚪⚪⚪ up to 10 minutes
+#
+# Lay state and hidden state end to end, the state first, and multiply by one weight vector: no tanh. The lesson shows why the weights it leads to ignore the state; the scores do not.
+#
+# $$\text{scores}_{bti} = W [s_{bt}; h_{bi}]$$
+
+
+# %%
+def concatenating(state, hidden, weight):
+    """One weight vector times the pair [state; hidden].
+
+    state: B×T×D
+    hidden: B×S×E
+    weight: D+E, W in the equation
+    Returns scores, B×T×S.
+
+    >>> state, hidden = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[3.0], [0.0], [-1.0]]])
+    >>> concatenating(state, hidden, torch.tensor([1.0, 2.0, 10.0]))
+    tensor([[[31.,  1., -9.],
+             [34.,  4., -6.]]])
+    """
+    ### BEGIN SOLUTION
+    D = state.shape[-1]
+    return (state @ weight[:D])[:, :, None] + (hidden @ weight[D:])[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("04.concatenating", concatenating)
+
+# %% [markdown]
+# ## 04.perceptron
+#
+# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
+#
+# Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. It is the additive score at a fraction of its price: each side is multiplied once, not once a pair.
+#
+# $$\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$$
+
+
+# %%
+def perceptron(state, hidden, weight_s, weight_h, v):
+    """v times tanh of weight_s times state plus weight_h times hidden.
+
+    state: B×T×D
+    hidden: B×S×E
+    weight_s: A×D, W in the equation
+    weight_h: A×E, U in the equation
+    v: A
+    Returns scores, B×T×S.
+
+    >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
+    >>> perceptron(state, hidden, torch.tensor([[1.0]]), torch.tensor([[-1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
+    tensor([[[0.0000, 1.5232, 1.9281],
+             [1.5232, 1.9281, 1.9901]]])
+    """
+    ### BEGIN SOLUTION
+    layer = (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]  # B T S A
+    return layer.tanh() @ v
+    ### END SOLUTION
+
+
+# %%
+check("04.perceptron", perceptron)
+
+# %% [markdown]
+# ## 04.content_based
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
+#
+# Score by the cosine of the angle, so that lengths do not count. A zero vector has no direction: its score is 0, not NaN.
+#
+# $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
+
+
+# %%
+def content_based(state, hidden):
+    """The cosine of each state with each hidden state; 0 where one of the two is a zero vector.
+
+    state: B×T×D
+    hidden: B×S×D
+    Returns scores between -1 and 1, B×T×S.
+
+    >>> content_based(torch.tensor([[[0.0, 2.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 10.0], [0.0, 0.0]]]))
+    tensor([[[0.8000, 1.0000, 0.0000]]])
+    """
+    ### BEGIN SOLUTION
+    unit = torch.nn.functional.normalize
+    return unit(state, dim=-1) @ unit(hidden, dim=-1).mT
+    ### END SOLUTION
+
+
+# %%
+check("04.content_based", content_based)
+
+# %% [markdown]
+# ## 04.location_based
+#
+# 🔴🔴⚪⚪⚪ 🔵🔵⚪⚪⚪ up to 5 minutes
+#
+# Let the state alone choose positions: no hidden state enters. This one gives weights, so the softmax belongs to it: each state shares out its weight over the S positions.
+#
+# $$\text{weights}_{bt} = \mathrm{softmax}(W s_{bt})$$
+
+
+# %%
+def location_based(state, weight):
+    """Weights over positions, from the state alone.
+
+    state: B×T×D
+    weight: S×D, one row for each position, W in the equation
+    Returns weights, B×T×S; those of one state sum to 1.
+
+    >>> location_based(torch.tensor([[[1.0, 0.0], [0.0, 0.0]]]), torch.tensor([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0]]))
+    tensor([[[0.2119, 0.5761, 0.2119],
+             [0.3333, 0.3333, 0.3333]]])
+    """
+    ### BEGIN SOLUTION
+    return (state @ weight.T).softmax(dim=-1)
+    ### END SOLUTION
+
+
+# %%
+check("04.location_based", location_based)
+
+# %% [markdown]
+# ## 04.catch_wrong_scores
+#
+# 🔴🔴🔴🔴⚪ 🔵🔵🔵🔵🔵 up to 25 minutes
+#
+# Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score rightly; `attention.SCORES[name]` is right. The inputs are yours to choose:
+# with some, wrong candidates look right. A candidate may also fail with an error.
+#
+# $$\text{candidate}(s, h, \dots) \approx \text{score}(s, h, \dots) \quad \text{for every input}$$
+
+
+# %%
+def catch_wrong_scores(name, candidate):
+    """True if the candidate computes the named score rightly, else False.
+
+    name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based"
+    candidate: takes the same arguments as the task of that name above, and may return anything or raise
+    Returns True or False.
+
+    >>> catch_wrong_scores("dot", lambda state, hidden: torch.einsum("btd,bsd->bts", state, hidden))
+    True
+    >>> catch_wrong_scores("dot", lambda state, hidden: 2 * state @ hidden.mT)
+    False
+    """
+    ### BEGIN SOLUTION
+    B, T, S, D, E, A = 2, 3, 5, 7, 11, 13  # all different, so that no two axes can be mistaken for each other
+    state, hidden, same = (B, T, D), (B, S, E), (B, S, D)
+    shapes = {
+        "dot": [state, same],
+        "scaled_dot": [state, same],
+        "additive": [state, hidden, (A, D + E), (A,)],
+        "general": [state, hidden, (D, E)],
+        "concatenating": [state, hidden, (D + E,)],
+        "perceptron": [state, hidden, (A, D), (A, E), (A,)],
+        "content_based": [state, same],
+        "location_based": [state, (S, D)],
+    }
+    draw = torch.Generator().manual_seed(0)
+    arguments = [torch.randn(shape, generator=draw) for shape in shapes[name]]
+    arguments[0][0, 0] = 0  # a cosine must not divide by a length of zero
+    expected = attention.SCORES[name](*arguments)
+    try:
+        received = candidate(*arguments)
+        return received.shape == expected.shape and torch.allclose(received, expected, atol=1e-5)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("04.catch_wrong_scores", catch_wrong_scores)
+
+# %%
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("04.additive")` gives the next rung, and `solution("04.additive")` shows an answer after a try.
+#
+# Next, lesson 05: these scores meet a sequence, and an encoder-decoder makes the states.

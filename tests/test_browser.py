@@ -1,0 +1,122 @@
+"""Does in a real browser what a learner does: opens JupyterLab, moves a slider, solves an exercise.
+
+Runs on a copy of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
+Not here: `course lab` without a browser (`test_cli.py`), and what the checks say (the tests of each task).
+"""
+
+import shutil
+
+import pytest
+from test_cli import ROOT, Lab, free_port
+
+from course_utils import doctor
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is missing: pip install -e .[test]"
+)
+
+LESSON = "02_weighted_sums"
+WRONG = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
+RIGHT = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
+DIAGNOSIS = "You normalise over the first axis"
+SCREENSHOTS = ROOT / "build" / "screenshots"
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PATIENCE = 180_000  # milliseconds, for all cells of a lesson on a busy machine
+playwright.expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = doctor.find_chromium()
+    if path is None:
+        pytest.skip(f"no Chromium for the browser test: {doctor.GET_CHROMIUM}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, tmp_path_factory):
+    """`course lab` on a copy of the course, with settings and progress of its own."""
+    copy = tmp_path_factory.mktemp("course")
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    for folder in ("notebooks", "exercises"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
+    with Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings) as lab:
+        yield lab
+
+
+@pytest.fixture
+def page(chromium, lab, request):
+    """A browser page that leaves a picture of how it ended, also of a failure."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 1600})
+        page.set_default_timeout(PATIENCE)
+        yield page
+        page.screenshot(path=SCREENSHOTS / f"{request.node.name}.png")
+        browser.close()
+
+
+def open_notebook(page, lab, path):
+    page.goto(f"http://127.0.0.1:{lab.port}/lab/tree/{path}?reset&token={lab.token}")  # reset: no other tab
+    page.get_by_text("Attention course | Idle").wait_for()  # the status line knows when the kernel answers
+
+
+def run_all(page):
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+
+
+def code_cell(page, text):
+    """The first code cell whose source holds this text."""
+    source = page.locator(".jp-InputArea-editor", has_text=text)
+    return page.locator(".jp-CodeCell", has=source).first
+
+
+def type_and_run(page, cell, text=None):
+    """Replace a cell's source, if a text is given, and run it."""
+    cell.locator(".cm-content").click()
+    if text is not None:
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.insert_text(text)
+    page.keyboard.press("Shift+Enter")
+
+
+def test_a_slider_changes_the_picture(page, lab):
+    open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
+    run_all(page)
+    cell = code_cell(page, "temperature=slider")
+    handle = cell.locator(".noUi-handle")  # a stored output holds no slider: a kernel has drawn this one
+    handle.wait_for()
+    picture, sentence = cell.locator("img.widget-image"), cell.locator(".widget-html-content")
+    before = sentence.inner_text(), picture.screenshot()
+    handle.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    playwright.expect(sentence).not_to_have_text(before[0])
+    assert picture.screenshot() != before[1]
+    playwright.expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+        "data-status", "idle"
+    )
+    assert page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0
+    assert page.locator(".jp-Dialog, .Toastify__toast").count() == 0  # nothing popped up
+    picture.scroll_into_view_if_needed()
+
+
+def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
+    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    run_all(page)
+    answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
+    output = check.locator(".jp-OutputArea")
+    playwright.expect(output).to_contain_text("not attempted")
+    type_and_run(page, answer, WRONG)
+    type_and_run(page, check)
+    playwright.expect(output).to_contain_text(DIAGNOSIS)
+    output.screenshot(path=SCREENSHOTS / "diagnosis.png")
+    type_and_run(page, answer, RIGHT)
+    type_and_run(page, check)
+    playwright.expect(output).to_contain_text("softmax with a temperature: passed")

@@ -1,0 +1,276 @@
+"""Running an answer: errors at the learner's line, time, memory, prints, side effects; and the cut between processes."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+import torch
+from test_tasks import TASKS
+
+from course_utils.checks import contract
+from course_utils.checks.contract import Candidate, Case, Foreign, pack, unpack
+from course_utils.checks.judge import judge
+from course_utils.checks.notebook import judge_answer
+from course_utils.checks.run import PRINTED_AT_MOST, run
+
+DOT = TASKS["04.dot"]
+
+
+def test_an_error_is_told_at_the_learners_own_line():
+    def helper(a, b):
+        return a @ b  # the culprit
+
+    def answer(state, hidden):
+        return helper(state, hidden.permute(1, 0, 2))
+
+    report = judge_answer(DOT, answer)
+    assert report.state == "error" and "RuntimeError" in report.message
+    (line,) = [text for _, text, here in report.failure.source if here]
+    assert "the culprit" in line and report.failure.function == "helper"
+    assert "course_utils" not in str(report) and "site-packages" not in str(report)
+    assert "the culprit" in report._repr_html_()
+
+
+def test_a_wrong_number_of_parameters_is_told():
+    report = judge_answer(DOT, lambda state: state)
+    assert report.state == "error" and "positional argument" in report.message
+    (line,) = [text for _, text, here in report.failure.source if here]
+    assert "lambda state: state" in line
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyError("x"), RecursionError("deep"), StopIteration(), ZeroDivisionError()]
+)
+def test_no_exception_of_an_answer_gets_out(error):
+    def answer(state, hidden):
+        raise error
+
+    report = judge_answer(DOT, answer)
+    assert report.state == "error" and type(error).__name__ in report.message
+
+
+def loops_for_ever(state, hidden):
+    while True:
+        pass
+
+
+def swallows_everything(state, hidden):
+    while True:
+        try:
+            time.sleep(0.01)
+        except:  # noqa: E722
+            continue
+
+
+def sleeps(state, hidden):
+    time.sleep(1000)
+
+
+def stops_only_for_base_exceptions(state, hidden):
+    while True:
+        try:
+            sum(range(1000))
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize("answer", [loops_for_ever, swallows_everything, sleeps, stops_only_for_base_exceptions])
+def test_an_infinite_loop_is_stopped(answer):
+    before, tracer = time.monotonic(), sys.gettrace()
+    report = judge_answer(DOT, answer, seconds=0.3)
+    assert time.monotonic() - before < 10
+    assert report.state == "error" and "never ends" in report.message and "0.3 seconds" in report.message
+    assert sys.gettrace() is tracer
+
+
+def test_an_infinite_loop_is_stopped_outside_the_main_thread():
+    reports = []
+    thread = threading.Thread(target=lambda: reports.append(judge_answer(DOT, loops_for_ever, seconds=0.3)))
+    thread.start()
+    thread.join(20)
+    assert reports and "never ends" in reports[0].message
+
+
+def test_the_time_limit_can_be_raised():
+    def slow(state, hidden):
+        time.sleep(0.02)
+        return state @ hidden.mT
+
+    assert judge_answer(DOT, slow, seconds=0.05).state == "error"
+    assert judge_answer(DOT, slow, seconds=60).state == "passed"
+
+
+def test_running_out_of_memory_is_told_in_a_sentence():
+    report = judge_answer(DOT, lambda s, h: torch.ones(10**8, 10**8) @ s)
+    assert report.state == "error" and "more memory than there is" in report.message
+
+
+def test_prints_are_kept_and_cut():
+    def answer(state, hidden):
+        print("shapes", state.shape)
+        print("x" * 10_000)
+        return state
+
+    report = judge_answer(DOT, answer)
+    assert "shapes torch.Size" in report.printed
+    assert len(report.printed) < PRINTED_AT_MOST + 50 and "more characters" in report.printed
+    assert "shapes torch.Size" in str(report) and "shapes torch.Size" in report._repr_html_()
+
+
+def test_running_leaves_the_callers_random_numbers_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    judge_answer(DOT, lambda s, h: s @ h.mT + 0 * torch.rand(1))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_check_inside_no_grad_still_sees_gradients():
+    with torch.no_grad():
+        assert judge_answer(DOT, lambda s, h: s @ h.mT).state == "passed"
+
+
+def test_what_a_learner_writes_is_escaped_in_html():
+    def answer(state, hidden):
+        print("<script>alert(1)</script>")
+        raise ValueError("<b>bold</b>")
+
+    html = judge_answer(DOT, answer)._repr_html_()
+    assert "<script>" not in html and "<b>" not in html
+
+
+PLAIN = {
+    "tensors": [
+        torch.randn(2, 3),
+        torch.zeros(0, 4),
+        torch.tensor(True),
+        torch.arange(3),
+        torch.rand(2, dtype=torch.bfloat16),
+    ],
+    "numbers": (1, 2.5, True, None, "text", float("inf")),
+    "classes": (Case("a", (Candidate(3), torch.ones(2)), True), Foreign("Linear")),
+    "keys": {0: "zero", "one": [1]},
+}
+
+
+def test_what_crosses_comes_back_unchanged():
+    back = unpack(pack(PLAIN))
+    for before, after in zip(PLAIN["tensors"], back["tensors"], strict=True):
+        assert before.dtype == after.dtype and torch.equal(before, after)
+    assert back["numbers"] == PLAIN["numbers"] and back["keys"] == PLAIN["keys"]
+    assert back["classes"][0].args[0] == Candidate(3) and back["classes"][1] == Foreign("Linear")
+
+
+def test_only_plain_values_cross():
+    with pytest.raises(TypeError, match="only tensors, numbers, strings"):
+        pack({"model": torch.nn.Linear(1, 1)})
+
+
+def test_run_knows_neither_tasks_nor_judge():
+    code = "import sys, course_utils.checks.run; print([m for m in sys.modules if 'course_utils' in m])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "tasks" not in loaded and "judge" not in loaded and "report" not in loaded
+
+
+WORKER = """
+import sys
+from course_utils.checks.contract import pack, unpack
+from course_utils.checks.run import run
+
+def read():
+    return unpack(sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(8), "big")))
+
+out = sys.stdout.buffer
+sys.stdout = sys.stderr
+
+def write(value):
+    data = pack(value)
+    out.write(len(data).to_bytes(8, "big") + data)
+    out.flush()
+
+def candidates(key):
+    def call(*args):
+        write({"call": key, "args": args})
+        reply = read()
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply["value"]
+    return call
+
+space = {}
+request = read()
+exec(compile(request["source"], "<answer>", "exec"), space)
+write({"outcomes": run(space["answer"], request["cases"], 30, candidates)})
+"""
+
+
+def run_elsewhere(source, cases, functions):
+    """The left half in a process of its own: cases in, outcomes out, calls of candidates answered from here."""
+    with subprocess.Popen([sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+
+        def send(value):
+            data = pack(value)
+            process.stdin.write(len(data).to_bytes(8, "big") + data)
+            process.stdin.flush()
+
+        send({"source": textwrap.dedent(source), "cases": cases})
+        while True:
+            message = unpack(process.stdout.read(int.from_bytes(process.stdout.read(8), "big")))
+            if "outcomes" in message:
+                return message["outcomes"]
+            try:
+                send({"value": functions[message["call"]](*message["args"])})
+            except Exception as error:
+                send({"error": str(error)})
+
+
+ELSEWHERE = {
+    "04.dot": ("def answer(state, hidden): return state @ hidden.mT", None),
+    "04.scaled_dot": ("def answer(state, hidden): return state @ hidden.mT / state.shape[-1]", "divided_by_width"),
+    "01.build_vocabulary": ("def answer(sentences, min_count=1): return {'<pad>': 0}", False),
+    "03.catch_wrong_attention": (
+        """
+        import torch
+        from course_utils.attention import attention
+
+        def answer(candidate):
+            draw = torch.Generator().manual_seed(0)
+            args = [torch.randn(*shape, generator=draw) for shape in ((2, 3, 4), (2, 5, 4), (2, 5, 6))]
+            for mask in (None, torch.rand(2, 3, 5, generator=draw) < 0.5):
+                if mask is not None:
+                    mask[1, 2] = False
+                try:
+                    received = candidate(*args, mask)
+                    if not all(torch.allclose(a, b, atol=1e-5) for a, b in zip(received, attention(*args, mask), strict=True)):
+                        return False
+                except RuntimeError:
+                    return False
+            return True
+        """,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("task_id", ELSEWHERE)
+def test_the_verdict_is_the_same_across_a_process_boundary(task_id):
+    (source, mistake), task = ELSEWHERE[task_id], TASKS[task_id]
+    cases = task.make_cases(5)
+    report = judge(task, cases, run_elsewhere(source, cases, task.candidates))
+    if mistake is None:
+        assert report.state == "passed", str(report)
+    else:
+        assert report.state == "failed" and report.mistake == (mistake or None)
+
+
+def test_the_contract_names_every_class_that_crosses():
+    assert set(contract.PLAIN_CLASSES) == {"Case", "Candidate", "Foreign", "Failure", "Outcome"}
+
+
+def test_cases_that_were_not_run_are_not_judged_right():
+    cases = DOT.make_cases(0)
+    outcomes = run(lambda s, h: s @ h.mT, cases)
+    assert judge(DOT, cases, outcomes[:3]).state != "passed"

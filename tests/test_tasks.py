@@ -1,0 +1,161 @@
+"""Every task against right and wrong answers: the kill matrix, in several seeds, orders and thread counts."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from right_answers import RIGHT
+
+from course_utils import tasks
+from course_utils.checks.notebook import answers, judge_answer
+
+TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
+MISTAKES = [(task.id, mistake) for task in TASKS.values() for mistake in task.mistakes]
+ISSUED = ["00.weighted_sum", "01.build_vocabulary", "01.sum_vectors", "01.sentiment", "01.sentiment_gradient", "01.word_polarity", "02.softmax", "02.masked_softmax", "02.dot_scores", "02.mlp_scores", "02.several_attentions", "02.error_through_attention", "03.padding_mask", "03.causal_mask", "03.attention", "03.catch_wrong_attention", "04.dot", "04.scaled_dot", "04.additive", "04.general", "04.concatenating", "04.perceptron", "04.content_based", "04.location_based", "04.catch_wrong_scores"]
+
+
+def solution_of(task_id):
+    """The course's own answer, run from the text that `solution` shows, below the imports of its solution file."""
+    (file,) = (Path(__file__).parents[1] / "solutions").glob(f"{task_id[:2]}_*.py")
+    imports = re.findall(r"^(?:from|import) .*$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    space = {}
+    exec("\n".join(imports), space)
+    exec(compile(answers()[task_id], "<answer>", "exec"), space)
+    return space[task_id.partition(".")[2]]
+
+
+def test_all_tasks_of_the_course_are_there():
+    assert set(ISSUED) <= set(TASKS)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_task_is_complete(task):
+    assert len(task.mistakes) >= 3 and len({m.name for m in task.mistakes}) == len(task.mistakes)
+    assert len({m.sentence for m in task.mistakes}) == len(task.mistakes)
+    assert len(task.hints) == 3
+    assert len(RIGHT[task.id]) >= 3, "three styles beside the solution's"
+    cases = task.make_cases(0)
+    assert cases[0].args and not cases[0].edge
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_solution_passes(task):
+    report = judge_answer(task, solution_of(task.id))
+    assert report.state == "passed", str(report)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_right_answers_in_other_styles_pass(task):
+    for answer in RIGHT[task.id]:
+        report = judge_answer(task, answer)
+        assert report.state == "passed", f"{answer}\n{report}"
+
+
+@pytest.mark.parametrize(("task_id", "mistake"), MISTAKES, ids=[f"{i}-{m.name}" for i, m in MISTAKES])
+def test_a_mistake_is_refused_with_its_own_sentence(task_id, mistake):
+    report = judge_answer(TASKS[task_id], mistake.function)
+    assert report.state in ("failed", "error")
+    assert report.mistake == mistake.name, str(report)
+    assert report.message == mistake.sentence
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_an_empty_answer_is_not_attempted(task):
+    def stub(*args):
+        raise NotImplementedError
+
+    def only_a_docstring(*args):
+        """Says what it would do."""
+
+    def dots(*args): ...
+
+    for empty in (stub, only_a_docstring, dots, None, ...):
+        assert judge_answer(task, empty).state == "not attempted"
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_answers_of_another_kind_are_refused(task):
+    wrong = [
+        lambda *a: print(end=""),
+        lambda *a: "text",
+        lambda *a: a[0],
+        lambda *a: torch.zeros(()),
+        lambda *a: torch.full((2, 3), torch.nan),
+        lambda *a: (),
+        lambda *a: {},
+        lambda *a: object(),
+        lambda: 1,
+        3,
+    ]
+    for answer in wrong:
+        report = judge_answer(task, answer)
+        assert report.state in ("failed", "error"), f"{answer} passes {task.id}"
+        assert len(report.message) > 20
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_verdict_is_the_same_for_many_seeds(task, threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for seed in range(25 * (threads - 1), 25 * threads):
+            for answer in (solution_of(task.id), *RIGHT[task.id]):
+                report = judge_answer(task, answer, seed)
+                assert report.state == "passed", f"seed {seed}\n{report}"
+            for mistake in task.mistakes:
+                report = judge_answer(task, mistake.function, seed)
+                assert report.mistake == mistake.name, f"seed {seed}: {mistake.name}\n{report}"
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_verdict_does_not_depend_on_the_order_of_tasks():
+    forwards = {task.id: str(judge_answer(task, task.mistakes[0].function)) for task in TASKS.values()}
+    torch.manual_seed(7)
+    backwards = {task.id: str(judge_answer(task, task.mistakes[0].function)) for task in reversed(TASKS.values())}
+    assert forwards == backwards
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_no_message_gives_the_answer_away(task):
+    code = answers()[task.id]
+    lines = {line.strip() for line in code.split('"""')[-1].splitlines() if "return" in line and len(line) > 20}
+    said = " ".join([*task.hints[:2], *(m.sentence for m in task.mistakes)])
+    assert not any(line in said for line in lines)
+
+
+def test_an_unknown_wrong_answer_is_told_which_property_fails():
+    report = judge_answer(TASKS["02.softmax"], lambda s, t=1.0: (s / t).softmax(-1) * 1.37)
+    assert report.mistake is None and "sums to 1.37" in report.message
+    report = judge_answer(TASKS["02.masked_softmax"], lambda s, m: (s - 3.0 * ~m).softmax(-1))
+    assert report.mistake is None and "Where the mask is False the weight should be 0" in report.message
+
+
+def test_what_is_not_the_value_is_judged_too():
+    task = TASKS["04.dot"]
+    cut = judge_answer(task, lambda s, h: torch.tensor((s @ h.mT).tolist(), dtype=s.dtype))
+    assert (cut.state, cut.kind) == ("failed", "gradient") and "no gradient reaches state" in cut.message
+    half = judge_answer(task, lambda s, h: s @ h.mT.detach())
+    assert half.kind == "gradient" and "hidden" in half.message
+    single = judge_answer(task, lambda s, h: s.float() @ h.float().mT)
+    assert single.kind == "type" and "precision" in single.message
+
+    def altering(state, hidden):
+        scores = state @ hidden.mT
+        hidden.zero_()
+        return scores
+
+    altered = judge_answer(task, altering)
+    assert altered.kind == "side effect" and "hidden" in altered.message
+    random = judge_answer(task, lambda s, h: torch.nn.functional.dropout(s, 0.1) @ h.mT)
+    assert random.state == "failed"
+
+    calls = []
+
+    def remembering(state, hidden):
+        calls.append(1)
+        return state @ hidden.mT + (len(calls) > 1)
+
+    assert judge_answer(task, remembering).state == "failed"
