@@ -231,14 +231,11 @@ def _split_answers(name, cells):
             continue
         found = CHECK.search(following.text) if following and following.kind == "code" else None
         if not found:
-            raise Problem(
-                f'{name}, line {cell.line}: the answer needs a `check("...", ...)` cell right under it.'
-            )
+            raise Problem(f'{name}, line {cell.line}: the answer needs a `check("...", ...)` cell right under it.')
         task = found.group(1)
         if not task.startswith(Path(name).name[:2] + ".") or task in answers:
             raise Problem(
-                f"{name}, line {following.line}: task id {task} must be used once and start with "
-                f"{Path(name).name[:2]}."
+                f"{name}, line {following.line}: task id {task} must be used once and start with {Path(name).name[:2]}."
             )
         lines = cell.text.split("\n")
         answers[task] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
@@ -422,8 +419,7 @@ def _plan(root, target, repository, check, everything):
     why = {
         "missing": f"{target.built} is missing: run {command}.",
         "stale": f"{target.built} is stale, what it is built from has changed: run {command}.",
-        "edited": f"{target.built} was edited by hand: put your change into {target.source}, "
-        f"then run {command}.",
+        "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
         "fresh": "",
     }[state]
     return [{"target": target, "cells": cells, "hash": source_hash, "state": state, "why": why}]
@@ -513,6 +509,11 @@ def _execute(root, plan, notebook):
             reason = f"could not be run: {str(error).rstrip('.')}"
         finally:
             plan.pop("stop")
+            left = asyncio.all_tasks(loop)  # the client's watch over its kernel, where that was stopped
+            for task in left:
+                task.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left))
             loop.close()
             atexit.unregister(client._cleanup_kernel)  # it stays there if the kernel didn't start
     cell = plan["cells"][at[0]]
@@ -588,7 +589,7 @@ def first_sentence(markdown: str) -> str:
     """The first sentence of a markdown text that isn't a heading, without its marks."""
     lines = [line for line in markdown.split("\n") if not line.startswith("#")]
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
-    text = re.sub(r"(\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
+    text = re.sub(r"(\*\*|__|[`$]|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
     text = " ".join(text.split())
     end = re.search(r"[.?!](?=\s+[A-Z0-9]|$)", text)
     return text[: end.end()] if end else text

@@ -76,15 +76,11 @@ def _parser():
         return added
 
     lab = add("lab", _lab, "Open JupyterLab on a lesson.")
-    lab.add_argument(
-        "lesson", nargs="?", default="00", help="such as 02 or 02_weighted_sums (the first if left out)"
-    )
+    lab.add_argument("lesson", nargs="?", default="00", help="such as 02 or 02_weighted_sums (the first if left out)")
     lab.add_argument("--port", type=_port, default=8888, help="8888 if left out; a taken port gives the next")
     lab.add_argument("--no-browser", action="store_true", help="only print the address")
     add("doctor", _doctor, "Say in one table whether everything is there, and what to do where not.")
-    build = add(
-        "build", _build, "Write the notebooks from their sources: what changed, or the lessons named."
-    )
+    build = add("build", _build, "Write the notebooks from their sources: what changed, or the lessons named.")
     build.add_argument("names", nargs="*", metavar="NAME", help="such as 02 or 02_weighted_sums")
     build.add_argument("--check", action="store_true", help="write nothing, name what is stale")
     build.add_argument("--all", action="store_true", help="build also what is up to date")
@@ -110,9 +106,7 @@ def _root():
     for folder in (here, *here.parents):
         if (folder / "pyproject.toml").is_file() and (folder / "notebooks").is_dir():
             return folder
-    raise Wrong(
-        f"{here} is not inside the course: change into its folder (it holds pyproject.toml and notebooks/)."
-    )
+    raise Wrong(f"{here} is not inside the course: change into its folder (it holds pyproject.toml and notebooks/).")
 
 
 def _need(extra):
@@ -172,7 +166,7 @@ def _lab(options):
         f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
-        f"--LabApp.app_settings_dir={Path(__file__).parent / 'lab_settings'}",  # no question about news or kernel
+        f"--LabApp.app_settings_dir={Path(__file__).parent / 'lab_settings'}",  # no question about news, kernel
         "--LabApp.extension_manager=readonly",  # the other one asks the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
@@ -221,9 +215,7 @@ def _set_up_kernel():
 def _has_display():
     if os.environ.get("CI") or os.environ.get("SSH_CONNECTION"):
         return False
-    return not sys.platform.startswith("linux") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 if __name__ == "__main__":

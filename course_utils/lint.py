@@ -18,7 +18,7 @@ MAX_MEDIAN_CODE_LINES = 6
 MAX_WORDS = 80  # of prose between two code cells
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
-TASKS = (3, 9)  # of a lesson
+TASKS = (1, 9)  # of a lesson
 DOTS = (1, 5)  # of difficulty and of importance
 
 HEADER = ("You will be able to", "You need", "Minutes", "GPU")
@@ -191,22 +191,32 @@ def _outputs(name, cells, built):
 def _should_show(code):
     """Why a cell should have an output, or None."""
     statements = ast.parse(code).body
-    if any(_calls_print(statement) for statement in statements):
+    if any(_calls(statement, "print") for statement in statements):
         return "prints"
+    if any(_calls(statement, "plots") for statement in statements):
+        return "draws"
     last = statements[-1] if statements else None
-    if not isinstance(last, ast.Expr):
+    if not isinstance(last, ast.Expr) or _only_sets(last.value):
         return None
     after = code.split("\n")[last.end_lineno - 1].encode()[last.end_col_offset :]
     return None if after.lstrip().startswith(b";") else "ends in an expression"
 
 
-def _calls_print(node):
-    """Whether running this node calls print; what a function would print once called doesn't count."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+def _only_sets(node):
+    """Whether an expression is called for its effect: torch.manual_seed(0), torch.set_printoptions(...)."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and (function.attr.startswith("set_") or function.attr == "manual_seed")
+
+
+def _calls(node, name):
+    """Whether running this node calls `name(...)` or `name.something(...)`; what a function would do once called doesn't count."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return False
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-        return True
-    return any(_calls_print(child) for child in ast.iter_child_nodes(node))
+    if isinstance(node, ast.Call):
+        called = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        if isinstance(called, ast.Name) and called.id == name:
+            return True
+    return any(_calls(child, name) for child in ast.iter_child_nodes(node))
 
 
 def _tasks(name, cells, built):

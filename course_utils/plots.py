@@ -104,7 +104,8 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
         ax.text(i, values.max().item() + 0.015 * (ylim[1] - ylim[0]), f"{values.mean():.3f}", ha="center", va="bottom")
     for (label, height), dash in zip((lines or {}).items(), cycle(("--", ":", "-.")), strict=False):
         ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
-        ax.text(len(runs) - 0.45, height, label, va="center", fontsize=9)
+        near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
+        ax.text(len(runs) - 0.45, height, label, va=("top" if near[0] > 0 else "bottom") if near else "center", fontsize=9)
     ax.set_xticks(range(len(runs)), runs)
     ax.set(ylabel=ylabel, title=title, ylim=ylim)
 
@@ -153,33 +154,22 @@ def attention_graph(weights, errors, title="", ax=None):
     `weights` holds a weight for each vector, `errors` the size of the error that reaches it through the weighted sum, as a
     share of the error at the context. Arrows are as thick as these numbers.
     """
-    ax = axes(width=6.2, height=1.1 + 0.9 * len(weights)) if ax is None else ax
+    ax = axes(width=6.4, height=1.6 * len(weights)) if ax is None else ax
     n = len(weights)
     for i, (a, e) in enumerate(zip(map(float, weights), map(float, errors), strict=True)):
-        y = (n - 1) / 2 - i
-        ax.text(
-            0,
-            y,
-            f"$x_{i + 1}$",
-            ha="center",
-            va="center",
-            fontsize=15,
-            bbox={"boxstyle": "round", "fc": "white", "ec": "0.4"},
-        )
-        for share, start, end, lift, colour, dash, said in (
-            (a, (0.25, y), (2.75, 0), 0.17, COLOURS[0], "-", f"weight {a:.2f}"),
-            (e, (2.75, 0), (0.25, y), -0.17, COLOURS[1], "--", f"error × {e:.2f}"),
-        ):
-            arrow = {
-                "arrowstyle": "-|>",
-                "color": colour,
-                "linewidth": 0.4 + 4 * share,
-                "linestyle": dash,
-                "alpha": max(share, 0.25),
-            }
-            ax.annotate("", (end[0], end[1] + lift), (start[0], start[1] + lift), arrowprops=arrow)
-            ax.text(0.75, 0.72 * y + lift * 2.1, said, color=colour, fontsize=10, ha="left", va="center")
-    ax.text(3, 0, "Σ", ha="center", va="center", fontsize=18, bbox={"boxstyle": "circle", "fc": "white", "ec": "0.4"})
-    ax.text(3.5, 0, "context", va="center", fontsize=12)
-    ax.set(xlim=(-0.4, 4.2), ylim=(-n / 2 - 0.1, n / 2 + 0.1), title=title)
+        y = n - 1 - 2 * i
+        ax.text(0, y, f"$x_{i + 1}$", ha="center", va="center", fontsize=15, bbox={"boxstyle": "round", "fc": "white"})
+        _flow(ax, a, (0.3, y + 0.14), (2.7, 0.14), COLOURS[0], "-", f"weight {a:.2f}", 0.34)
+        _flow(ax, e, (2.7, -0.14), (0.3, y - 0.14), COLOURS[1], "--", f"error × {e:.2f}", -0.34)
+    ax.text(3, 0, "Σ", ha="center", va="center", fontsize=18, bbox={"boxstyle": "circle", "fc": "white"})
+    ax.text(3.4, 0, "context", va="center", fontsize=12)
+    ax.set(xlim=(-0.4, 4.2), ylim=(-n + 0.2, n - 0.2), title=title)
     ax.axis("off")
+
+
+def _flow(ax, share, start, end, colour, dash, said, lift):
+    """An arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
+    arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.6 + 4 * share, "linestyle": dash, "alpha": max(share, 0.35)}
+    ax.annotate("", end, start, arrowprops=arrow)
+    (x0, y0), (x1, y1) = sorted([start, end])
+    ax.text(x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center")

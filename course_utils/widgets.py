@@ -25,11 +25,10 @@ class Explorer(ipywidgets.VBox):
 
     def update(self, change=None):
         """Draw for the controls' present values."""
-        with plt.ioff():
-            sentence = self.draw(**{name: control.value for name, control in self.controls.items()})
-            buffer = io.BytesIO()
-            plt.gcf().savefig(buffer, format="png")
-            plt.close()
+        sentence = self.draw(**{name: control.value for name, control in self.controls.items()})
+        buffer = io.BytesIO()
+        plt.gcf().savefig(buffer, format="png")
+        plt.close()  # so that the notebook does not show it a second time
         self.picture.value, self.sentence.value = buffer.getvalue(), sentence
 
     def _repr_mimebundle_(self, **kwargs):

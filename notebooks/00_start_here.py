@@ -74,9 +74,7 @@ def mix_at(red):
     plt.figure(figsize=(1.8, 1.5))
     plt.imshow(mixed.reshape(1, 1, 3).numpy())
     plt.axis("off")
-    return (
-        f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
-    )
+    return f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
 
 
 colour_explorer = explore(mix_at, red=ipywidgets.FloatSlider(value=0.5, min=0, max=1, step=0.05))

@@ -77,7 +77,7 @@ print(f"the largest weight that a cosine can give among ten: {clearest.softmax(-
 # %% tags=["nbval-check-output"]
 W = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E
 print("general   ", general(s, h, W), torch.equal(general(s, h, W), s @ W @ h.mT))
-W, U, v = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, -1.0]]), torch.tensor([2.0])  # A D, A E, A
+W, U, v = (torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]))  # A D, A E, A
 layer = torch.tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None])  # B T S A
 print("perceptron", layer @ v, torch.equal(layer @ v, perceptron(s, h, W, U, v)))
 print("additive  ", additive(s, h, torch.cat([W, U], dim=1), v))
@@ -200,8 +200,8 @@ in_other_words = {
 weights = {name: scores_of(name, state, hidden, learned[name]).softmax(-1) for name in SCORES}
 others = [z.softmax(-1) for z in in_other_words.values()]
 difference = torch.tensor([[(a - b).abs().max() for b in others] for a in weights.values()])  # 8 7
-ax = plots.axes(width=8, height=4.6)
-plots.weights(difference, in_other_words, SCORES, "largest difference of weights", ax, "in other words", "score")
+ax, labels = plots.axes(width=8, height=4.6), ("in other words", "score")
+plots.weights(difference, in_other_words, SCORES, "largest difference of weights", ax, *labels)
 
 # %% [markdown]
 # The picture shows a table of largest weight differences, eight scores by seven other wordings, with one zero in every row and large numbers nearly everywhere else. Additive
@@ -227,9 +227,9 @@ print("a bias of 5 changes nothing:", torch.allclose(biased, weights["dot"], ato
 variance, theory = {}, {}
 for name, by in divisors.items():
     variance[name] = [[(dot(*draws(seed, D)) / by(D)).var() for D in widths] for seed in seeds]
-    theory["theory" if name == "÷ 8" else "_" + name] = [D / by(D) ** 2 for D in widths]  # _ is not in the legend
+    theory["_" + name] = [D / by(D) ** 2 for D in widths]
 ax = plots.axes(width=6.4, height=4.4)
-plots.curves(widths, variance, "width D", "variance of the score", ax=ax, theory=theory, log=True)
+plots.curves(widths, variance, "width D", "variance", "grey: theory", ax, theory=theory, log=True)
 
 # %% [markdown]
 # The picture shows four straight lines of variance against width, on their theory: plain dot rises like D, ÷ √D stays at 1, ÷ D falls like 1/D, ÷ 8 rises like D/64.
@@ -320,6 +320,7 @@ for name in SCORES:
 # %%
 from time import perf_counter
 
+torch.set_num_threads(1)  # what follows is small: several threads would wait for each other
 rounds = {name: [] for name in SCORES}
 for _ in range(60):  # interleaved, so that a busy moment hits all alike
     for name, arguments in inputs.items():
@@ -382,7 +383,8 @@ worlds = ["same", "turned", "position", "salience"]
 
 
 def all_worlds(name, bias=1.0):
-    return torch.tensor([[found(name, world, seed, bias) for world in worlds] for seed in seeds])  # seeds worlds
+    runs = [[found(name, world, seed, bias) for world in worlds] for seed in seeds]
+    return torch.tensor(runs)  # seeds worlds
 
 
 # %% [markdown]
@@ -392,7 +394,7 @@ def all_worlds(name, bias=1.0):
 accuracy = {name: all_worlds(name) for name in SCORES if name != "additive"}
 accuracy["perceptron, no 1"] = all_worlds("perceptron", bias=0.0)
 for name, runs in accuracy.items():
-    print(f"{name:17}", "   ".join(f"{low:.2f} to {high:.2f}" for low, high in zip(*runs.aminmax(dim=0), strict=True)))
+    print(f"{name:16} from", runs.amin(0), "to", runs.amax(0))
 means, ax = torch.stack([runs.mean(0) for runs in accuracy.values()]), plots.axes(width=6, height=4)
 plots.weights(means, worlds, accuracy, "share found, mean of 5 seeds", ax, "world", "score")
 

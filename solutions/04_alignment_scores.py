@@ -96,7 +96,9 @@ def additive(state, hidden, weight, v):
     """
     ### BEGIN SOLUTION
     T, S = state.shape[1], hidden.shape[1]
-    pairs = torch.cat([state[:, :, None].expand(-1, -1, S, -1), hidden[:, None].expand(-1, T, -1, -1)], dim=-1)  # B T S D+E
+    pairs = torch.cat(
+        [state[:, :, None].expand(-1, -1, S, -1), hidden[:, None].expand(-1, T, -1, -1)], dim=-1
+    )  # B T S D+E
     return torch.tanh(pairs @ weight.T) @ v
     ### END SOLUTION
 
@@ -288,7 +290,7 @@ def catch_wrong_scores(name, candidate):
     False
     """
     ### BEGIN SOLUTION
-    B, T, S, D, E, A = 2, 3, 5, 7, 11, 13  # all different, so that no two axes can be mistaken for each other
+    B, T, S, D, E, A = 2, 3, 5, 7, 11, 13  # all different: no two axes can be mistaken for each other
     state, hidden, same = (B, T, D), (B, S, E), (B, S, D)
     shapes = {
         "dot": [state, same],

@@ -403,8 +403,8 @@ RIGHT["04.additive"] += [
     lambda s, h, W, v: torch.stack(
         [
             torch.stack([torch.tanh(torch.cat([a.expand(len(hs), -1), hs], 1) @ W.T) @ v for a in ss])
-            for ss, hs in zip(s, h)
-        ]  # noqa: B905
+            for ss, hs in zip(s, h)  # noqa: B905
+        ]
     ),
     lambda s, h, W, v: reference.perceptron(s, h, W[:, : s.shape[2]], W[:, s.shape[2] :], v),
     lambda s, h, W, v: torch.einsum(

@@ -184,8 +184,8 @@ def test_picture_gets_the_next_sentence(built_once):
 
 
 def test_first_sentence():
-    assert first_sentence("# Head\nThe *long* row, `a_b` and [this](x.html), wins. Then.") == (
-        "The long row, a_b and this, wins."
+    assert first_sentence("# Head\nThe *long* row, $w$, `a_b` and [this](x.html), wins. Then.") == (
+        "The long row, w, a_b and this, wins."
     )
     assert first_sentence("Weights of 0.5, e.g. here, stay\nas they are") == (
         "Weights of 0.5, e.g. here, stay as they are"
@@ -388,13 +388,14 @@ def test_an_interrupt_stops_the_kernel(course):
     begun = course / "notebooks/begun"
     change(course / "notebooks/02_other.py", "import os\n", "open('begun', 'w').close()\nwhile True:\n    pass\n")
     code = (
-        "import signal\nfrom pathlib import Path\nfrom course_utils.build import build\n"
+        "import signal, sys\nfrom pathlib import Path\nfrom course_utils.build import build\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "try:\n    build(Path('.'))\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+        "try:\n    build(Path(sys.argv[1]))\nexcept KeyboardInterrupt:\n    print('stopped')\n"
     )
-    run = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=course, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    environment = os.environ | {"PYTHONPATH": str(Path(builder.__file__).parents[1])}
+    command = [sys.executable, "-c", code, str(course)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    run = subprocess.Popen(command, cwd=course.parent, env=environment, **pipes)
     try:
         while not begun.exists() and run.poll() is None:
             time.sleep(0.05)

@@ -58,9 +58,16 @@ def difference(expected, received, result, double):
         return None
     if isinstance(expected, float):
         if isinstance(received, (int, float)) and not isinstance(received, bool):
-            received = torch.tensor(float(received), dtype=torch.float64)
+            received = torch.tensor(_as_float(received), dtype=torch.float64)
         return _in_tensor(torch.tensor(expected, dtype=torch.float64), received, name, letters, double=False)
     return _in_dict(expected, received, name)
+
+
+def _as_float(number):
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf")
 
 
 def _in_parts(expected, received, result, double):
@@ -119,11 +126,16 @@ def _in_dict(expected, received, name):
         return Finding("type", f"Your function returned {describe(received)}; a dict was expected.")
     missing = [key for key in expected if key not in received]
     extra = [key for key in received if key not in expected]
+    kinds = [key for key in expected if key in received and type(received[key]) is not type(expected[key])]
+    if kinds:
+        key = kinds[0]
+        sentence = f"{name}[{key!r}] is {describe(received[key])}; a whole number (int) was expected: {expected[key]!r}."
+        return Finding("type", sentence, expected, received)
     wrong = [key for key in expected if key in received and received[key] != expected[key]]
     if missing:
         sentence = f"{name}: the entry {missing[0]!r} is missing."
     elif extra:
-        sentence = f"{name}: the entry {extra[0]!r} should not be there."
+        sentence = f"{name}: the entry {describe(extra[0])} should not be there."
     elif wrong:
         sentence = f"{name}[{wrong[0]!r}] is {describe(received[wrong[0]])}, expected {expected[wrong[0]]!r}."
     else:
@@ -138,10 +150,18 @@ def describe(value):
     if isinstance(value, Foreign):
         return f"an object of type {value.name}"
     if isinstance(value, (bool, int, float, str)):
-        return f"{value!r}"
+        text = _written(value)
+        return text if len(text) <= 60 else f"{text[:60]}…"
     if value is None:
         return "None"
     return f"a {type(value).__name__} of {len(value)}"
+
+
+def _written(value):
+    try:
+        return repr(value)
+    except ValueError:  # Python refuses to write out more than some thousand digits
+        return "a huge number"
 
 
 def shape(tensor):

@@ -238,6 +238,8 @@ def _alike_part(a, b):
         return a.shape == b.shape and same_kind and bool(close(a, b).all())
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(_alike_part, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_alike_part(a[key], b[key]) for key in a)
     if isinstance(a, float) or isinstance(b, float):
         return (
             isinstance(a, (int, float, torch.Tensor))
@@ -248,5 +250,8 @@ def _alike_part(a, b):
 
 
 def _numbers_alike(a, b):
-    a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
+    try:
+        a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
+    except (OverflowError, RuntimeError):
+        return False
     return a.shape == b.shape and bool(close(a, b).all())

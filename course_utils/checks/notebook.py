@@ -1,9 +1,12 @@
 """What a notebook calls: check, hint, solution, progress. Joins the two halves, run and judge, in one process."""
 
 import dis
+import inspect
 import json
 from html import escape
 from importlib import resources
+
+import torch
 
 from course_utils import tasks
 from course_utils.checks import state
@@ -56,7 +59,7 @@ def judge_answer(task, answer, seed=0, seconds=10):
     """The Report on an answer, without showing or keeping anything."""
     if answer is None or answer is ... or _is_empty(answer):
         return Report(task, "not attempted")
-    if not callable(answer):
+    if not callable(answer) or inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
         return Report(task, "failed", finding=_not_callable(answer), case=task.make_cases(seed)[0])
     cases = task.make_cases(seed)
     return judge(task, cases, run(answer, cases, seconds, lambda key: task.candidates[key]))
@@ -66,6 +69,8 @@ def _not_callable(answer):
     from course_utils.checks.compare import Finding
 
     kept = plain(answer)
+    if inspect.isclass(answer):
+        return Finding("type", f"check was given the class {answer.__name__}; it wants an instance: {answer.__name__}().")
     came = describe(kept) if not isinstance(kept, Foreign) else f"an object of type {kept.name}"
     return Finding(
         "type", f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
@@ -75,7 +80,7 @@ def _not_callable(answer):
 def _is_empty(answer):
     """Whether a function has no body: only a docstring, `pass` or `...`."""
     code = getattr(answer, "__code__", None)
-    if code is None:
+    if not inspect.iscode(code):
         return False
     does = {instruction.opname for instruction in dis.get_instructions(code)}
     return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
@@ -113,7 +118,7 @@ def solution(task_id, force=False):
         return _show(Message(text))
     code = answers()[task.id]
     return _show(
-        Message(code, f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto'>{escape(code)}</pre>")
+        Message(code, f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>")
     )
 
 
@@ -142,7 +147,7 @@ def _progress_text(rows, done):
 def _progress_html(rows, done):
     body = "".join(
         f"<tr><td style='text-align:left'>{id}</td><td style='text-align:left'>{escape(title)}</td>"
-        f"<td style='text-align:left'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h}</td></tr>"
+        f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h}</td></tr>"
         for _, id, title, reached, a, h in rows
     )
     head = "".join(

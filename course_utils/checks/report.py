@@ -125,7 +125,7 @@ def _code(text):
 
 
 def _pre(text):
-    return f"<pre style='margin:.3em 0;overflow-x:auto'>{text}</pre>"
+    return f"<pre style='margin:.3em 0;overflow-x:auto;font-family:monospace'>{text}</pre>"
 
 
 def _row(cells):

@@ -5,6 +5,7 @@ was printed, or which exception stood at which line of the learner's.
 """
 
 import contextlib
+import dis
 import inspect
 import io
 import linecache
@@ -19,6 +20,7 @@ from course_utils.checks.contract import Candidate, Failure, Foreign, Outcome, f
 from course_utils.checks.limit import TimeIsUp, time_limit
 
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
+NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
 NOT_THE_LEARNERS = tuple(
     {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
 )
@@ -57,7 +59,7 @@ def _one_thread():
 
 
 def _one(answer, case, candidates):
-    printed = io.StringIO()
+    printed = _Kept()
     with contextlib.redirect_stdout(printed):
         outcome = _call(answer, case, candidates)
     text = printed.getvalue()
@@ -66,19 +68,27 @@ def _one(answer, case, candidates):
     return Outcome(**{**vars(outcome), "printed": text})
 
 
+class _Kept(io.StringIO):
+    """What is printed. An answer that closes it is not heeded."""
+
+    def close(self):
+        pass
+
+
 def _call(answer, case, candidates):
     args = _copies(case.args, candidates)
     try:
         value = answer(*args)
-    except NotImplementedError:
-        return Outcome("not implemented")
+    except NotImplementedError as error:
+        stub = _raised_by_hand(error)
+        return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
             return Outcome("memory", failure=_failure(error, answer, args))
         return Outcome("error", failure=_failure(error, answer, args))
-    except TimeIsUp:
+    except (TimeIsUp, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _same(old, new))
     kept = plain(value)
@@ -98,17 +108,32 @@ def _copies(args, candidates):
     return tuple(copy(arg) for arg in args)
 
 
+def _raised_by_hand(error):
+    """Whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    raised = dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
+    return raised and not code.co_filename.startswith(NOT_THE_LEARNERS)
+
+
 def _same(old, new):
-    if isinstance(old, torch.Tensor):
-        return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
-    return isinstance(old, Candidate) or old == new
+    try:
+        if isinstance(old, torch.Tensor):
+            return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
+        return isinstance(old, Candidate) or bool(old == new)
+    except Exception:  # what was put into a list cannot even be compared
+        return False
 
 
 def _repeats(answer, case, candidates, first):
     """Whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
     try:
         return _close(first, plain(answer(*_copies(case.args, candidates))))
-    except Exception:
+    except (TimeIsUp, KeyboardInterrupt):
+        raise
+    except BaseException:
         return False
 
 
@@ -135,7 +160,9 @@ def _gradients(answer, case, candidates):
             return (None,) * len(leaves), None
         loss = sum((v.double() * _projection(v.shape)).sum() for v in outputs)
         gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
-    except Exception as error:
+    except (TimeIsUp, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         return (None,) * len(leaves), _failure(error, answer, args)
     return tuple(None if g is None else plain(g) for g in gradients), None
 
@@ -146,24 +173,42 @@ def _projection(shape):
 
 def plain(value):
     """The value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
+    try:
+        return _plain(value)
+    except Exception:  # a tensor without data, a list that holds itself, an object that raises at every touch
+        return Foreign(type(value).__name__)
+
+
+def _plain(value):
     if isinstance(value, torch.Tensor):
-        dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
-        return dense.cpu().clone().as_subclass(torch.Tensor)
+        if value.numel() > NUMBERS_AT_MOST:
+            return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
+        with torch._C.DisableTorchFunctionSubclass():
+            dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+            return dense.cpu().clone().as_subclass(torch.Tensor)
     if isinstance(value, np.generic):
         return plain(value.item())
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or type(value) in (bool, int, float, str):
         return value
+    for basic in (int, float, str):  # a subclass may redefine everything: keep the number or the text
+        if isinstance(value, basic):
+            return basic.__add__(value, basic())
     if isinstance(value, Mapping):
-        return {plain(k): plain(v) for k, v in value.items()}
+        return {_plain(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
-        return type(value)(plain(v) for v in value) if type(value) in (tuple, list) else tuple(map(plain, value))
+        if len(value) > NUMBERS_AT_MOST:
+            return Foreign(f"{type(value).__name__} of {len(value):,}")
+        return [_plain(v) for v in value] if type(value) is list else tuple(map(_plain, value))
     return Foreign(type(value).__name__)
 
 
 def _failure(error, answer, args):
     """The exception told at the learner's own line, without our frames and without the library's."""
     name = getattr(answer, "__name__", type(answer).__name__)
-    message = str(error).strip() or "no message"
+    try:
+        message = str(error).strip() or "no message"
+    except Exception:
+        message = "no message"
     frame, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -183,4 +228,4 @@ def _around(filename, line, reach=2):
 
 def _definition(answer):
     code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
-    return _around(code.co_filename, code.co_firstlineno, reach=0) if code else ()
+    return _around(code.co_filename, code.co_firstlineno, reach=0) if inspect.iscode(code) else ()

@@ -23,6 +23,7 @@ def _(draw):
     for size in sizes(S=5, D=3):
         yield Case(f"{size.S} vectors of width {size.D}", (draw.numbers(size.S), draw.numbers(size.S, size.D)))
     yield Case("a single vector", (draw.numbers(1), draw.numbers(1, 3)), edge=True)
+    yield Case("vectors of width 1", (draw.numbers(3), draw.numbers(3, 1)), edge=True)
     yield Case(
         "float64 numbers", (draw.numbers(5, dtype=torch.float64), draw.numbers(5, 3, dtype=torch.float64)), edge=True
     )

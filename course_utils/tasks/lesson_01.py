@@ -1,5 +1,6 @@
 """What lesson 01 asks: a vocabulary, a sum of word vectors, logistic regression and its gradient, word polarity."""
 
+import string
 from collections import Counter
 
 import torch
@@ -30,13 +31,15 @@ def _sentences(draw, words, lengths):
 @build_vocabulary.cases
 def _(draw):
     yield Case("one sentence", ([["good", "film", "good"]],))
-    yield Case("words equally frequent", ([["film", "bad"], ["a", "good"]],))
+    yield Case("words equally frequent", ([["fun", "bad"], ["a", "good", "film"]],))
     yield Case(
         "a word twice in one sentence, another in two", ([["the", "plot", "the", "the"], ["plot", "a"], ["plot"]], 2)
     )
     yield Case("random sentences", (_sentences(draw, 11, (7, 5, 3, 11)),))
     yield Case("random sentences, min_count 2", (_sentences(draw, 11, (7, 5, 11)) + [["fun"], ["dull", "dull"]], 2))
     yield Case("random sentences, min_count 3", (_sentences(draw, 5, (13, 11)) + [["fun"] * 3, ["dull"] * 2], 3))
+    as_it_is = ["film"] * 5 + ["Film"] * 4 + ["n't"] * 3 + ["film."] * 2 + ["!"]
+    yield Case("capitals and punctuation", ([as_it_is],))
     yield Case("no sentence at all", ([],), edge=True)
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)
 
@@ -105,6 +108,20 @@ def sentences_counted(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: (-n, w), Counter(w for s in sentences for w in set(s)))
 
 
+@build_vocabulary.mistake(
+    'You change words before you count them: capitals to small letters. "Film" and "film" are two words here; they are taken as they come.'
+)
+def lower_case(sentences, min_count=1):
+    lower = [[word.lower() for word in sentence] for sentence in sentences]
+    return _vocabulary(lower, min_count, lambda w, n: (-n, w))
+
+
+@build_vocabulary.mistake("You strip punctuation from the words. They are taken as they come: a full stop may be a word, too.")
+def punctuation_stripped(sentences, min_count=1):
+    stripped = [[word.strip(string.punctuation) for word in sentence] for sentence in sentences]
+    return _vocabulary([[w for w in s if w] for s in stripped], min_count, lambda w, n: (-n, w))
+
+
 sum_vectors = Task(
     "01.sum_vectors",
     "the sum of a sentence's word vectors",
@@ -128,6 +145,9 @@ def _(draw):
     yield Case(
         "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
     )
+    front = torch.tensor([[True, True, True], [False, True, True]])
+    yield Case("padding in front", (draw.numbers(2, 3, 2) + 0.25, front), edge=True)
+    yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), torch.ones(2, 1) > 0), edge=True)
     yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), draw.lengths_mask(3, 5)), edge=True)
 
 
@@ -173,6 +193,13 @@ def added_over_batch(words, mask):
 @sum_vectors.mistake("You add over the features, the last axis. The words' axis, 1, is the one to add over.")
 def added_over_width(words, mask):
     return (words * mask[..., None]).sum(2)
+
+
+@sum_vectors.mistake(
+    "You count the words and add up the first so many: right only where the padding stands at the end. The mask says which ones are words."
+)
+def padding_at_the_end_assumed(words, mask):
+    return torch.stack([s[:n].sum(0) for s, n in zip(words, mask.sum(1).tolist(), strict=True)])
 
 
 sentiment = Task(
@@ -268,6 +295,8 @@ def _(draw):
         yield Case(f"{size.B} sentences, width {size.D}", args)
     yield Case("float64 numbers", (draw.numbers(5, 3, dtype=torch.float64), torch.tensor([1.0, 0, 0, 1, 1]).double(),
                draw.numbers(3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[0]), edge=True)  # fmt: skip
+    far = torch.tensor([[1e4], [-1e4], [0.0]])
+    yield Case("scores of ±10,000", (far, torch.tensor([1.0, 0, 1]), torch.ones(1), torch.tensor(0.0)), edge=True)
 
 
 @sentiment_gradient.oracle
@@ -325,6 +354,15 @@ def bias_left_out(sums, labels, weight, bias):
     return error @ sums, error.sum()
 
 
+@sentiment_gradient.mistake(
+    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
+def overflow(sums, labels, weight, bias):
+    e = (sums @ weight + bias).exp()
+    error = (e / (1 + e) - labels) / len(sums)
+    return error @ sums, error.sum()
+
+
 word_polarity = Task(
     "01.word_polarity",
     "the cosine between each word and the direction of sentiment",
@@ -346,6 +384,8 @@ def _(draw):
     words = draw.numbers(5, 3) + 0.25
     words[2] = 0
     yield Case("a word whose vector is zero", (words, draw.numbers(3) + 0.25), edge=True)
+    yield Case("short vectors", (0.1 * (draw.numbers(5, 3) + 0.25), 0.3 * (draw.numbers(3) + 0.25)), edge=True)
+    yield Case("a single word", (draw.numbers(1, 3) + 0.25, draw.numbers(3) + 0.25), edge=True)
     yield Case("a direction that is zero", (draw.numbers(5, 3) + 0.25, torch.zeros(3)), edge=True)
     yield Case(
         "float64 numbers",

@@ -135,7 +135,7 @@ def nothing_where_masked(case, value):
 @masked_softmax.cases
 def _(draw):
     yield Case(
-        "three scores, the last one masked", (torch.tensor([[1.0, 2.0, 0.5]]), torch.tensor([[True, True, False]]))
+        "three scores, the last one masked", (torch.tensor([[1.0, 0.0, 0.5]]), torch.tensor([[True, True, False]]))
     )
     for size in sizes(B=3, S=5):
         args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
@@ -229,6 +229,14 @@ def first_axis(scores, mask):
     return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(0))
 
 
+@masked_softmax.mistake(
+    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+)
+def zero_is_masked(scores, mask):
+    kept = scores * mask
+    return torch.nan_to_num(kept.masked_fill(kept == 0, -torch.inf).softmax(-1))
+
+
 dot_scores = Task(
     "02.dot_scores",
     "fixed attention: one dot product a word",
@@ -252,6 +260,8 @@ def _(draw):
         (draw.numbers(3, 5, 7, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:7]),
         edge=True,
     )
+    yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), draw.numbers(1)), edge=True)
+    yield Case("large numbers", (100 * (draw.numbers(2, 3, 2) + 0.25), draw.numbers(2) + 0.25), edge=True)
 
 
 @dot_scores.oracle
@@ -318,6 +328,10 @@ def _(draw):
         yield Case(f"{B} sentences of {S} words, width {D}, {H} hidden units", args, size.full)
     shapes = ((2, 5, 7), (3, 7), (3,), (3,))
     yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in shapes), edge=True)
+    ones = tuple(draw.numbers(*s) for s in ((2, 1, 1), (1, 1), (1,), (1,)))
+    yield Case("sentences of one word, one hidden unit", ones, edge=True)
+    far = torch.tensor([[[1e3, 0.0], [-1e3, 1.0]]])
+    yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), edge=True)
 
 
 @mlp_scores.oracle
@@ -375,6 +389,14 @@ def not_transposed(words, weight, bias, theta):
     return (words @ weight + bias).sigmoid() @ theta
 
 
+@mlp_scores.mistake(
+    "exp(z) / (1 + exp(z)) is infinity over infinity for a large z. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
+def overflow(words, weight, bias, theta):
+    e = (words @ weight.T + bias).exp()
+    return (e / (1 + e)) @ theta
+
+
 several_attentions = Task(
     "02.several_attentions",
     "several fixed attentions, concatenated",
@@ -400,6 +422,15 @@ def _(draw):
     )
     empty = torch.tensor([[True] * 3, [False] * 3])
     yield Case("a sentence of padding only", (draw.numbers(2, 3, 5), draw.numbers(2, 5), empty), edge=True)
+    front = torch.tensor([[True, True, True], [False, True, True]])
+    yield Case("padding in front", (draw.numbers(2, 3, 5) + 0.25, draw.numbers(2, 5), front), edge=True)
+    one = (draw.numbers(2, 1, 1), draw.numbers(2, 1), torch.ones(2, 1) > 0)
+    yield Case("sentences of one word, width 1", one, edge=True)
+    across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
+    kept = torch.tensor([[True, True, False]])
+    yield Case("a word at right angles to theta", (across, torch.tensor([[1.0, 0.0]]), kept), edge=True)
+    far = torch.tensor([[[-100.0], [-150.0], [100.0]]])
+    yield Case("scores of ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
     words, thetas = draw.numbers(2, 5, 7, dtype=torch.float64), draw.numbers(3, 7, dtype=torch.float64)
     yield Case("float64 numbers", (words, thetas, draw.lengths_mask(2, 5)), edge=True)
 
@@ -477,6 +508,28 @@ def empty_sentence_nan(words, thetas, mask):
     return (scores.softmax(-1) @ words).flatten(1)
 
 
+@several_attentions.mistake(
+    "You count the words and attend to the first so many: right only where the padding stands at the end. The mask says which ones are words."
+)
+def padding_at_the_end_assumed(words, thetas, mask):
+    first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+    return torch.stack([_context(words, theta, first) for theta in thetas], 1).flatten(1)
+
+
+@several_attentions.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract the largest score first."
+)
+def overflow(words, thetas, mask):
+    e = (thetas @ words.mT).exp() * mask[:, None]
+    return (e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ words).flatten(1)
+
+
+@several_attentions.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+def fill_undercut(words, thetas, mask):
+    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -1e4).softmax(-1) * mask[:, None]
+    return (weights @ words).flatten(1)
+
+
 error_through_attention = Task(
     "02.error_through_attention",
     "what the backward pass brings to each word",
@@ -500,6 +553,7 @@ def _(draw):
         yield Case(f"{B} sentences of {S} words, width {D}", (weights, draw.numbers(B, D)))
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
+    yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
     yield Case(
         "float64 numbers",
         (draw.numbers(2, 5, dtype=torch.float64).softmax(-1), draw.numbers(2, 3, dtype=torch.float64)),

@@ -25,6 +25,7 @@ def _(draw):
     yield Case("sentences of 1 and 3 words, padded to 3", (torch.tensor([1, 3]), 3))
     yield Case("5 random lengths up to 7, padded to 11", (draw.whole(1, 8, 5), 11))
     yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
+    yield Case("a single place", (torch.tensor([1, 0]), 1), edge=True)
     yield Case("as many sentences as places", (torch.tensor([3, 1, 2]), 3), edge=True)
 
 
@@ -186,6 +187,13 @@ def _(draw):
     yield Case("a query that may attend to nothing", (*_inputs(draw, 2, 3, 5, 7, 11), empty), True, edge=True)
     yield Case("queries as many as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), edge=True)
     yield Case("float64 numbers", (*_inputs(draw, 2, 3, 5, 7, 11, torch.float64), draw.mask(2, 3, 5)), edge=True)
+    yield Case("a single key, widths of 1", (*_inputs(draw, 2, 3, 1, 1, 1), None), edge=True)
+    across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
+    kept = torch.tensor([[[True, True, False]]])
+    inputs = (torch.tensor([[[1.0, 0.0]]]), across, draw.numbers(1, 3, 2) + 0.25)
+    yield Case("a key at right angles to the query", (*inputs, kept), edge=True)
+    far = (torch.tensor([[[100.0], [-100.0]]]), torch.tensor([[[-100.0], [-150.0], [100.0]]]), torch.eye(3)[None])
+    yield Case("scores of ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
 
 
 @attention.oracle
@@ -304,6 +312,31 @@ def queries_and_keys_exchanged(query, key, value, mask=None):
     return weights @ value, weights
 
 
+@attention.mistake(
+    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+)
+def zero_is_masked(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = _softmax(scores, None if mask is None else scores * mask != 0)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+)
+def overflow(query, key, value, mask=None):
+    e = (query @ key.mT).exp() * (1 if mask is None else mask)
+    weights = e / e.sum(-1, keepdim=True).clamp(min=1e-30)
+    return weights @ value, weights
+
+
+@attention.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+def fill_undercut(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -1e4).softmax(-1) * mask
+    return weights @ value, weights
+
+
 # The bank for 03.catch_wrong_attention: right ones written differently, wrong ones shown, wrong ones not shown.
 
 
@@ -370,6 +403,33 @@ def half_as_sharp(query, key, value, mask=None):
     return weights @ value, weights
 
 
+def values_scored(query, key, value, mask=None):
+    """Values for keys: as long as the two are the same nobody sees it."""
+    weights = _softmax(query @ value.mT, mask)
+    return weights @ value, weights
+
+
+def queries_for_keys(query, key, value, mask=None):
+    weights = _softmax(query @ query.mT, mask)
+    return weights @ value, weights
+
+
+def queries_summed(query, key, value, mask=None):
+    weights = _softmax(query @ key.mT, mask)
+    return weights @ query, weights
+
+
+def context_reshaped(query, key, value, mask=None):
+    """Transposed and not back: each number is there, at another place."""
+    context, weights = right_by_bmm(query, key, value, mask)
+    return context.mT.reshape(context.shape), weights
+
+
+def features_turned(query, key, value, mask=None):
+    context, weights = right_by_bmm(query, key, value, mask)
+    return context.flip(-1), weights
+
+
 RIGHT = {
     right_by_loops: "a right attention, written with loops",
     right_by_einsum: "a right attention, written with einsum",
@@ -395,6 +455,12 @@ WRONG_HIDDEN = (
     half_as_sharp,
     empty_row_uniform,
     order_swapped,
+    keys_summed,
+    values_scored,
+    queries_for_keys,
+    queries_summed,
+    context_reshaped,
+    features_turned,
 )
 
 catch_wrong_attention = Task(

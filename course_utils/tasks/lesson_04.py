@@ -47,6 +47,14 @@ def _edges(name, draw):
     yield Case("as many queries as keys", as_many, edge=True)
     double = tuple(draw.numbers(*shape, dtype=torch.float64) for shape in _shapes(name, 2, 3, 5, 7, 11, 13))
     yield Case("float64 numbers", double, edge=True)
+    ones = tuple(draw.numbers(*shape) + 0.25 for shape in _shapes(name, 2, 3, 1, 1, 1, 1))
+    yield Case("a single hidden state, widths of 1", ones, edge=True)
+    large = [draw.numbers(*shape).abs() + 0.5 for shape in _shapes(name, 2, 2, 3, 2, 2, 2)]
+    large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
+    yield Case("large numbers", tuple(large), edge=True)
+    if name == "additive":
+        wide = tuple(draw.numbers(*shape) for shape in _shapes(name, 2, 3, 5, 3, 4, 7))
+        yield Case("A as large as D+E", wide, edge=True)
 
 
 dot = _score_task(
@@ -223,6 +231,24 @@ def position_by_position(state, hidden, weight, v):
     return scores[:, None].expand(-1, state.shape[1], -1).clone()
 
 
+@additive.mistake(
+    "weight is A×(D+E): for rows of pairs it has to be transposed, `weight.T`. Without it this runs only where A = D+E, and is wrong there."
+)
+def weight_not_transposed(state, hidden, weight, v):
+    return (_pairs(state, hidden) @ weight).tanh() @ v
+
+
+def _overflowing_tanh(z):
+    return (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())
+
+
+@additive.mistake(
+    "Your own tanh overflows: exp of a large number is infinity, and infinity over infinity is NaN. Use torch.tanh."
+)
+def tanh_overflow(state, hidden, weight, v):
+    return _overflowing_tanh(_pairs(state, hidden) @ weight.T) @ v
+
+
 general = _score_task(
     "general",
     "a matrix between state and hidden state",
@@ -385,6 +411,13 @@ def perceptron_by_position(state, hidden, weight_s, weight_h, v):
     return scores[:, None].expand(-1, state.shape[1], -1).clone()
 
 
+@perceptron.mistake(
+    "Your own tanh overflows: exp of a large number is infinity, and infinity over infinity is NaN. Use torch.tanh."
+)
+def perceptron_tanh_overflow(state, hidden, weight_s, weight_h, v):
+    return _overflowing_tanh(_layer(state, hidden, weight_s, weight_h)) @ v
+
+
 content_based = _score_task(
     "content_based",
     "the cosine",
@@ -410,7 +443,7 @@ _content_cases = content_based.make_cases
 
 def _with_zero_vectors(seed=0):
     cases = _content_cases(seed)
-    state, hidden = (arg.clone() for arg in cases[-2].args)
+    state, hidden = (arg.clone() for arg in next(case for case in cases if case.name == "as many queries as keys").args)
     state[0, 1], hidden[1, 2] = 0, 0
     return [*cases, Case("a zero vector on either side", (state, hidden), edge=True)]
 
@@ -505,6 +538,14 @@ def location_tanh(state, weight):
     return (state @ weight.T).tanh().softmax(-1)
 
 
+@location_based.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first, or use softmax."
+)
+def location_overflow(state, weight):
+    e = (state @ weight.T).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
 # The bank for 04.catch_wrong_scores: for each score a right one written differently, and wrong ones.
 
 
@@ -559,6 +600,14 @@ WRONG_HIDDEN = (
     ("content_based", hidden_length_missing),
     ("location_based", no_softmax),
     ("location_based", location_over_first_state),
+    ("dot", transposed),
+    ("scaled_dot", always_eight),
+    ("scaled_dot", root_of_queries),
+    ("additive", v_unused),
+    ("general", general_rows_exchanged),
+    ("concatenating", hidden_unused),
+    ("perceptron", perceptron_v_unused),
+    ("content_based", state_length_missing),
 )
 _bank = (
     *((name, right, f"a right {name}, written differently") for name, right in RIGHT.items()),

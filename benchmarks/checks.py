@@ -1,0 +1,68 @@
+"""How long a check takes, for right and wrong answers of every task, and what importing the package adds.
+
+    python benchmarks/checks.py [--repeats 5] [--seed 0]
+
+Prints minimum, median and maximum seconds a task over the repeats, on this machine, and compares the medians with
+the course's promise: 0.3 s in the median task, 1 s in the slowest, 0.3 s for the import. Exits 1 when it is broken.
+"""
+
+import argparse
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+
+from course_utils import tasks
+from course_utils.checks.notebook import judge_answer
+
+MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
+
+
+def seconds(function, *args):
+    start = time.perf_counter()
+    function(*args)
+    return time.perf_counter() - start
+
+
+def import_seconds(code):
+    timed = f"import torch, time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
+    return float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
+
+
+def spread(values):
+    return f"{min(values):7.3f} {statistics.median(values):7.3f} {max(values):7.3f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print(
+        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
+    )
+    print(f"{'seconds over ' + str(options.repeats) + ' repeats':34}     min  median     max")
+    medians = []
+    for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
+        answers = [task.answer, *(mistake.function for mistake in task.mistakes)]
+        times = [
+            max(seconds(judge_answer, task, answer, options.seed) for answer in answers) for _ in range(options.repeats)
+        ]
+        medians.append(statistics.median(times))
+        print(f"{task.id:34} {spread(times)}   slowest of {len(answers)} answers")
+    added = [import_seconds("import course_utils; course_utils.check") for _ in range(options.repeats)]
+    print(f"{'import course_utils and its check':34} {spread(added)}   added to importing torch")
+    middle, slowest, imported = statistics.median(medians), max(medians), statistics.median(added)
+    print(
+        f"median task {middle:.3f} s (promised {MEDIAN_TASK}), slowest {slowest:.3f} s (promised {SLOWEST_TASK}), ",
+        end="",
+    )
+    print(f"import {imported:.3f} s (promised {IMPORT})")
+    return int(middle > MEDIAN_TASK or slowest > SLOWEST_TASK or imported > IMPORT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Wrong answers nobody named: every solution with one thing changed must be refused, or be the same function.
+
+A mutant that passes its check is compared with the solution on inputs drawn here, independently of the task's own
+cases: sizes from 1 to 6 that may coincide, larger numbers, empty rows. It may pass only if it agrees on all of them.
+"""
+
+import ast
+import copy
+import random
+
+import pytest
+import torch
+from test_tasks import TASKS, answers, solution_of
+
+from course_utils.checks.contract import Case
+from course_utils.checks.judge import _alike_value
+from course_utils.checks.notebook import judge_answer
+from course_utils.checks.run import run
+
+CANDIDATE_TASKS = {task.id for task in TASKS.values() if task.candidates}
+SWAPPED = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.NotEq: ast.Eq, ast.Eq: ast.NotEq,
+}  # fmt: skip
+RENAMED = {
+    "sum": "mean", "mean": "sum", "softmax": "log_softmax", "sigmoid": "tanh", "tanh": "sigmoid", "exp": "abs", "max": "min",
+    "mT": "mH", "norm": "sum", "tril": "triu", "sqrt": "square", "masked_softmax": "scaled_dot", "flatten": "squeeze",
+}  # fmt: skip
+
+
+def mutations(node):
+    """Functions that each change one thing about a node and say what."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        for value in {-1, 0, 1, 2, 0.5} - {node.value}:
+            yield f"{node.value} -> {value}", lambda n, value=value: setattr(n, "value", value)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "not", lambda n: setattr(n, "value", not n.value)
+    if isinstance(node, ast.BinOp):
+        if type(node.op) in SWAPPED:
+            yield "operator", lambda n: setattr(n, "op", SWAPPED[type(n.op)]())
+        yield "left only", lambda n: become(n, n.left)
+        yield "right only", lambda n: become(n, n.right)
+        yield "sides", lambda n: n.__dict__.update(left=n.right, right=n.left)
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
+        yield "comparison", lambda n: setattr(n, "ops", [SWAPPED[type(n.ops[0])]()])
+    if isinstance(node, ast.UnaryOp):
+        yield "unary", lambda n: become(n, n.operand)
+    if isinstance(node, ast.Attribute) and node.attr in RENAMED:
+        yield f"{node.attr} -> {RENAMED[node.attr]}", lambda n: setattr(n, "attr", RENAMED[n.attr])
+    if isinstance(node, ast.Attribute) and node.attr in ("mT", "T"):
+        yield "not transposed", lambda n: become(n, n.value)
+    if isinstance(node, ast.Call):
+        if (
+            isinstance(node.func, ast.Attribute)
+            and not isinstance(node.func.value, ast.Name)
+            or (isinstance(node.func, ast.Attribute) and node.func.value.id not in ("torch", "F"))
+        ):
+            yield "without the call", lambda n: become(n, n.func.value)
+        if len(node.args) > 1:
+            yield "first two arguments", lambda n: n.args.__setitem__(slice(0, 2), n.args[1::-1])
+        if node.args:
+            yield "first argument only", lambda n: become(n, n.args[0])
+    if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and len(node.elts) == 2:
+        yield "order", lambda n: n.elts.reverse()
+
+
+def become(node, other):
+    """Turn a node into another one, in place."""
+    node.__class__, node.__dict__ = other.__class__, dict(other.__dict__)
+
+
+def mutants(task_id):
+    """(what was changed, function) for each mutant of the solution that compiles."""
+    tree = ast.parse(answers()[task_id])
+    names = [a.arg for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.args]
+    count = len(list(ast.walk(tree)))
+    for i in range(count):
+        here = list(ast.walk(tree))[i]
+        changes = list(mutations(here))
+        if isinstance(here, ast.Name) and here.id in names and isinstance(here.ctx, ast.Load):
+            changes += [
+                (f"{here.id} -> {name}", lambda n, name=name: setattr(n, "id", name))
+                for name in names
+                if name != here.id
+            ]
+        for what, change in changes:
+            mutated = copy.deepcopy(tree)
+            change(list(ast.walk(mutated))[i])
+            yield f"{what} at {getattr(here, 'lineno', '?')}:{getattr(here, 'col_offset', '?')}", ast.unparse(mutated)
+
+
+def function(task_id, source):
+    space = dict(solution_of(task_id).__globals__)
+    try:
+        exec(compile(source, "<mutant>", "exec"), space)
+    except Exception:
+        return None
+    return space[task_id.partition(".")[2]]
+
+
+def fuzzed_inputs(task, draw):
+    """Random args for a task, made from the shapes in its `arguments`."""
+    dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNV"}
+    leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
+    generator = torch.Generator().manual_seed(draw.randint(0, 10**9))
+
+    def one(argument):
+        name, _, letters = argument.partition(" ")
+        special = {
+            "temperature": lambda: draw.choice([0.3, 1.0, 2.5]),
+            "size": lambda: draw.randint(1, 8),
+            "min_count": lambda: draw.randint(1, 3),
+            "sentences": lambda: [
+                [draw.choice("abcdefg") for _ in range(draw.randint(0, 9))] for _ in range(draw.randint(0, 5))
+            ],
+            "lengths": lambda: torch.randint(0, 7, (dims["B"],), generator=generator),
+        }
+        if name in special:
+            return special[name]()
+        shape = []
+        for part in letters.split("×") if letters else []:
+            shape += leading if part == "…" else [eval(part.replace("·", "*"), dict(dims))]
+        numbers = torch.randn(shape, generator=generator) * draw.choice([0.5, 1, 3])
+        if name == "mask":
+            return torch.rand(shape, generator=generator) < draw.choice([0.2, 0.5, 0.9])
+        if name == "labels":
+            return (numbers > 0).float()
+        return numbers * (torch.rand(shape, generator=generator) < 0.9)  # some exact zeros
+
+    return tuple(one(argument) for argument in task.arguments)
+
+
+def same_function(task, one, other, times=200):
+    draw = random.Random(1)
+    cases = [Case("fuzzed", fuzzed_inputs(task, draw)) for _ in range(times)]
+    pairs = zip(run(one, cases, 60), run(other, cases, 60), strict=True)
+    return all(_alike_value(a, b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS.values() if t.id not in CANDIDATE_TASKS], ids=lambda t: t.id)
+def test_every_mutant_is_refused_or_the_same_function(task):
+    refused, survived = 0, []
+    for what, source in mutants(task.id):
+        mutant = function(task.id, source)
+        if mutant is None:
+            continue
+        if judge_answer(task, mutant, seconds=5).state == "passed":
+            if not same_function(task, solution_of(task.id), mutant):
+                survived.append(f"{what}\n{source}")
+        else:
+            refused += 1
+    assert not survived, "\n\n".join(survived)
+    assert refused >= 3, "too few mutants to prove anything"
+
+
+def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart():
+    for task in TASKS.values():
+        if task.id not in CANDIDATE_TASKS:
+            assert same_function(task, solution_of(task.id), solution_of(task.id), 20)
+            assert any(not same_function(task, solution_of(task.id), m.function) for m in task.mistakes)
