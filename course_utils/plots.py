@@ -81,10 +81,11 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     `theory` maps a label to one value a point, drawn as a thin grey line.
     """
     ax = axes() if ax is None else ax
+    x = torch.as_tensor(x).numpy()
     for (label, values), (colour, dash, marker) in zip(runs.items(), cycle(LOOKS), strict=False):
-        values = torch.as_tensor(values).double()
+        values = torch.as_tensor(values).double().numpy()
         ax.plot(x, values.mean(0), color=colour, linestyle=dash, marker=marker, markersize=5, label=label)
-        ax.fill_between(x, values.amin(0), values.amax(0), color=colour, alpha=0.2, linewidth=0)
+        ax.fill_between(x, values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0)
     for label, values in (theory or {}).items():
         ax.plot(x, values, color="0.45", linewidth=4, alpha=0.45, zorder=0, label=label)
     if log:
@@ -98,10 +99,10 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
     """One bar a label at the mean of its runs, each run a dot; `lines` maps a label to a height for reference."""
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
     for i, ((_, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
-        values = torch.as_tensor(values).double().reshape(-1)
+        values = torch.as_tensor(values).double().reshape(-1).numpy()
         ax.bar(i, values.mean(), color=colour, alpha=0.35, edgecolor=colour)
         ax.plot([i] * len(values), values, "o", color=colour, markersize=4)
-        ax.text(i, values.max().item() + 0.015 * (ylim[1] - ylim[0]), f"{values.mean():.3f}", ha="center", va="bottom")
+        ax.text(i, values.max() + 0.015 * (ylim[1] - ylim[0]), f"{values.mean():.3f}", ha="center", va="bottom")
     for (label, height), dash in zip((lines or {}).items(), cycle(("--", ":", "-.")), strict=False):
         ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
         near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]

@@ -851,3 +851,323 @@ def test_a_wrong_answer_that_nobody_named_is_refused(task_id, i):
     report = judge_answer(TASKS[task_id], WRONG[task_id][i])
     assert report.state in ("failed", "error"), str(report)
     assert len(report.message) > 20 and report._repr_html_() and str(report)
+
+
+class Additive(nn.Module):
+    """Weights are the arguments; the module holds nothing."""
+
+    def forward(self, *args):
+        state, hidden, weight, v = args
+        return F.linear(torch.tanh(F.linear(reference.pairs(state, hidden), weight)), v.unsqueeze(0)).squeeze(-1)
+
+
+class CallableDot:
+    def __call__(self, queries, keys):
+        return queries.matmul(keys.transpose(-2, -1))
+
+    def method(self, queries, keys):
+        return torch.baddbmm(queries.new_zeros(1, 1, 1), queries, keys.permute(0, 2, 1))
+
+
+class OwnDot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, s, h):
+        ctx.save_for_backward(s, h)
+        return s @ h.mT
+
+    @staticmethod
+    def backward(ctx, g):
+        s, h = ctx.saved_tensors
+        return g @ h, g.mT @ s
+
+
+def recursive_sum(weights, values):
+    return weights[0] * values[0] + recursive_sum(weights[1:], values[1:]) if len(weights) else torch.zeros_like(values.sum(0))
+
+
+def sum_in_place(weights, values):
+    values = values.clone()
+    values *= weights.unsqueeze(1)
+    print("after weighting:", values)
+    return values.sum(dim=0)
+
+
+def generated(weights, values):
+    return torch.stack(tuple((weights * column).sum() for column in values.unbind(1)))
+
+
+def sorted_in_place(sentences, min_count=1):
+    flat = sorted(itertools.chain.from_iterable(sentences))
+    groups = [(w, len(list(g))) for w, g in itertools.groupby(flat)]
+    groups.sort(key=lambda pair: -pair[1])  # stable: ties stay alphabetical
+    result = collections.defaultdict(lambda: 1, {"<pad>": 0, "<unk>": 1})
+    for w, n in groups:
+        if n >= min_count:
+            result[w] = len(result)
+    return result
+
+
+@functools.lru_cache
+def cached_causal(size):
+    return torch.ones(size, size).tril().to(torch.bool)
+
+
+def causal_row_by_row(size):
+    mask = torch.zeros((size, size), dtype=bool)
+    for i in range(size):
+        mask[i, : i + 1] = True
+    return mask
+
+
+def softmax_recursive(scores, temperature=1.0):
+    if scores.dim() > 1:
+        return torch.stack([softmax_recursive(row, temperature) for row in scores])
+    shifted = (scores - scores.max()) / temperature
+    return shifted.exp().div(shifted.exp().sum())
+
+
+def softmax_in_own_copy(scores, temperature=1.0):
+    z = scores / temperature
+    z = z - z.detach().amax(-1, keepdim=True)
+    e = z.exp_()
+    return e / e.sum(-1, keepdim=True)
+
+
+def masked_by_scatter(scores, mask):
+    return torch.zeros_like(scores).masked_scatter(mask, soft(scores, mask)[mask])
+
+
+def masked_by_numpy(s, m):
+    """Only where no gradient is asked would numpy do: here float64 work inside, in torch."""
+    e = torch.where(m, s.double(), -INF)
+    e = torch.exp(e - e.amax(-1, keepdim=True).nan_to_num(neginf=0.0))
+    return (e / e.sum(-1, keepdim=True).clamp_min(torch.finfo(e.dtype).tiny)).type_as(s)
+
+
+def attention_by_library(query, key, value, mask=None):
+    eye = torch.eye(key.shape[1], dtype=value.dtype).expand(len(key), -1, -1)
+    both = torch.cat([value, eye], -1)
+    out = F.scaled_dot_product_attention(query, key, both, attn_mask=mask, scale=1.0)
+    if mask is not None:
+        out = torch.where(mask.any(-1, keepdim=True), out, 0.0)
+    return out.split([value.shape[-1], key.shape[1]], -1)
+
+
+def attention_from_parts(query, key, value, *masks):
+    Result = collections.namedtuple("Result", "context weights")
+    (mask,) = masks or (None,)
+    weights = reference.masked_softmax(SCORE["dot"](query, key), mask)
+    return Result(torch.bmm(weights, value), weights)
+
+
+def attention_by_vmap(q, k, v, m=None):
+    m = torch.ones(q.shape[0], q.shape[1], k.shape[1], dtype=torch.bool) if m is None else m
+
+    def one(q, k, v, m):
+        w = torch.where(m, (q @ k.T).masked_fill(~m, -INF).softmax(-1), 0.0)
+        return w @ v, w
+
+    return torch.vmap(one)(q, k, v, m)
+
+
+def keyword_defaults(words, theta, *, dim=-1, eps=0.0):
+    return (words * theta).sum(dim) + eps
+
+
+RIGHT_ONES = {
+    "00.weighted_sum": [
+        recursive_sum,
+        sum_in_place,
+        generated,
+        functools.partial(torch.einsum, "i,ij->j"),
+        functools.partial(torch.tensordot, dims=1),
+        torch.matmul,
+        lambda *args: torch.vmap(torch.mul)(*args).sum(0),
+        lambda w, v: torch.linalg.multi_dot([w, v]),
+        lambda w, v: F.linear(w, v.T),
+        lambda w, v: torch.as_tensor(np.average(v.numpy(), axis=0, weights=np.ones(len(w))) * 0 + w.numpy() @ v.numpy()),
+        lambda w, v: (torch.diag(w) @ v).sum(0),
+        lambda w, v: functools.reduce(torch.add, map(torch.mul, w, v)),
+        lambda w, v: torch.sparse.mm(v.T.to_sparse(), w[:, None]).squeeze(1),
+        lambda w, v: F.embedding_bag(torch.arange(len(w))[None], v, per_sample_weights=w[None], mode="sum")[0],
+    ],
+    "01.build_vocabulary": [
+        sorted_in_place,
+        lambda sentences, min_count=1: collections.OrderedDict(vocabulary(sentences, min_count)),
+        lambda texts, at_least=1: {w: np.int64(i) for w, i in vocabulary(texts, at_least).items()},
+        lambda s, m=1, *, specials=("<pad>", "<unk>"): dict(reversed(vocabulary(s, m).items())),
+        lambda *args: vocabulary(args[0], args[1] if args[1:] else 1),
+    ],
+    "01.sum_vectors": [
+        lambda x, m: x.masked_fill(m.logical_not()[..., None], 0.0).cumsum(1)[:, -1],
+        lambda x, m: torch.zeros(len(x), x.shape[2], dtype=x.dtype).index_add(0, m.nonzero()[:, 0], x[m]),
+        lambda x, m: (x.flatten(0, 1) * m.flatten()[:, None]).unflatten(0, m.shape).sum(1),
+        lambda x, m: torch.vmap(lambda s, k: (s * k[:, None]).sum(0))(x, m),
+        lambda x, m: torch.tensordot(m.to(x), x, 2) if len(x) == 1 and False else torch.einsum("...sd,...s", x, m.to(x)),
+        lambda x, m: x.double().mul(m.unsqueeze(-1)).sum(1).to(x.dtype),
+    ],
+    "01.sentiment": [
+        lambda x, w, b: torch.special.expit(torch.addmv(b, x, w)),
+        lambda x, w, b: torch.where(x @ w + b > 0, 1 / (1 + torch.exp(-(x @ w + b).abs())), 1 - 1 / (1 + torch.exp(-(x @ w + b).abs()))),
+        lambda x, w, b: 0.5 * (1 + torch.tanh(0.5 * (x @ w + b))),
+        lambda *a: torch.sigmoid(sum([(a[0] * a[1]).sum(-1), a[2]])),
+    ],
+    "01.sentiment_gradient": [
+        lambda x, y, w, b: torch.func.grad(lambda w, b: F.binary_cross_entropy_with_logits(x @ w + b, y), (0, 1))(w, b),
+        lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].item()),
+        lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].numpy()[()]),
+        lambda x, y, w, b: tuple(p.to(x.dtype) for p in gradient(x.double(), y.double(), w.double(), b.double())),
+        lambda x, y, w, b: (lambda g: (g[:-1], g[-1]))(F.pad(x, (0, 1), value=1.0).T @ (sentiment(x, w, b) - y) / len(y)),
+    ],
+    "01.word_polarity": [
+        lambda x, w: torch.as_tensor([0.0 if not (a.any() and w.any()) else float(a @ w / a.norm() / w.norm()) for a in x], dtype=x.dtype),
+        lambda x, w: torch.from_numpy(np.nan_to_num((x.numpy() @ w.numpy()) / np.maximum(np.linalg.norm(x.numpy(), axis=1) * np.linalg.norm(w.numpy()), 1e-12))),
+        lambda x, w: x @ w * torch.rsqrt(x.square().sum(1) * w.square().sum() + 1e-16),
+        lambda x, w: torch.div(x @ w, torch.linalg.vector_norm(x, dim=1) * torch.linalg.vector_norm(w)).nan_to_num(0),
+        nn.CosineSimilarity(dim=-1),
+        lambda x, w: nn.CosineSimilarity(dim=1)(x, w.expand_as(x)),
+    ],
+    "02.softmax": [
+        softmax_recursive,
+        softmax_in_own_copy,
+        lambda s, t=1: nn.Softmax(dim=-1)(s / t),
+        lambda s, temperature=1.0: torch.sigmoid(0 * s) * 2 * (s / temperature).softmax(s.dim() - 1),
+        lambda *a: torch.softmax(a[0] / (a[1] if len(a) > 1 else 1), -1, dtype=a[0].dtype),
+        lambda s, t=None: F.softmax(s / (t or 1.0), dim=-1),
+        lambda s, t=1.0: (s.movedim(-1, 0) / t).softmax(0).movedim(0, -1),
+        lambda s, t=1.0: 1 / (s[..., None, :] / t - s[..., :, None] / t).exp().sum(-1) if s.abs().max() < 50 else softmax(s, t),
+    ],
+    "02.masked_softmax": [
+        masked_by_scatter,
+        masked_by_numpy,
+        lambda s, m: torch.masked.softmax(s, -1, mask=m).nan_to_num(0.0) if False else soft(s, m),
+        lambda s, m: torch.where(m.any(-1, keepdim=True), s.masked_fill(~m, -3e38).softmax(-1), 0.0).masked_fill(~m, 0),
+        lambda s, m: F.softmax(s.where(m, -INF), -1).where(m, 0),
+        lambda s, m: (s.masked_fill(~m, -INF) - torch.where(m.any(-1, keepdim=True), s.masked_fill(~m, -INF).logsumexp(-1, keepdim=True), 0)).exp(),
+    ],
+    "02.dot_scores": [
+        keyword_defaults,
+        torch.matmul,
+        lambda x, t: torch.tensordot(x, t, dims=([2], [0])),
+        lambda x, t: torch.vmap(torch.vmap(torch.dot, (0, None)), (0, None))(x, t),
+        lambda x, t: F.conv1d(x.mT, t[None, :, None])[:, 0],
+        lambda x, t: torch.inner(x, t),
+    ],
+    "02.mlp_scores": [
+        lambda *a: nn.Sequential(nn.Sigmoid())(torch.addmm(a[2], a[0].flatten(0, 1), a[1].mT)).mv(a[3]).view(a[0].shape[:2]),
+        lambda x, W, b, t: torch.sigmoid((x[..., None, :] * W).sum(-1) + b).mul(t).sum(-1),
+        lambda x, W, b, t: F.bilinear(x.new_ones(*x.shape[:2], 1), torch.sigmoid(F.linear(x, W, b)), t[None, None])[..., 0],
+        lambda x, W, b, t: torch.func.vmap(lambda s: torch.sigmoid(s @ W.T + b) @ t)(x),
+    ],
+    "02.several_attentions": [
+        lambda x, th, m: torch.hstack([(soft(x @ t, m)[:, None] @ x)[:, 0] for t in th]),
+        lambda x, th, m: (soft((x @ th.T).mT, m[:, None].expand(-1, len(th), -1)) @ x).reshape(x.shape[0], -1),
+        lambda x, th, m: reference.attention(th[None].repeat(len(x), 1, 1), x, x, m[:, None].repeat(1, len(th), 1))[0].flatten(1),
+        lambda x, th, m: torch.cat(torch.vmap(lambda t: (soft(x @ t, m)[..., None] * x).sum(1))(th).unbind(0), -1),
+        lambda x, th, m: torch.stack([F.scaled_dot_product_attention(th, s[k], s[k], scale=1.0).flatten() if k.any() else s.sum() * th.flatten() * 0 for s, k in zip(x, m, strict=True)]),
+    ],
+    "02.error_through_attention": [
+        lambda w, e: torch.kron(w[0], e[0]).reshape(1, w.shape[1], -1) if len(w) == 1 else torch.einsum("bi,bj->bij", w, e),
+        lambda w, e: torch.vmap(torch.outer)(w, e),
+        lambda w, e: torch.from_numpy(np.einsum("bs,bd->bsd", w.numpy(), e.numpy())),
+        lambda w, e: torch.func.vjp(lambda x: (w[..., None] * x).sum(1), torch.zeros(*w.shape, e.shape[1], dtype=e.dtype))[1](e)[0],
+        lambda w, e: torch.autograd.functional.jacobian(lambda x: ((w[..., None] * x).sum(1) * e).sum(), torch.zeros(*w.shape, e.shape[1], dtype=e.dtype)),
+    ],
+    "03.padding_mask": [
+        lambda n, size: torch.nn.utils.rnn.pad_sequence([*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True)[:-1],
+        lambda n, size: torch.from_numpy(np.arange(size)[None] < n.numpy()[:, None]),
+        lambda n, size: torch.ones(len(n), size).cumsum(1) <= n[:, None],
+        lambda n, size: torch.ones(size, size + 1).triu(1).bool()[:, n].T if size else None,
+        lambda lengths, size, *, device=None: torch.arange(size, device=device).lt(lengths.view(-1, 1)),
+        lambda n, size: torch.stack([F.pad(torch.ones(int(k)), (0, size - int(k))) for k in n]) > 0.5,
+    ],
+    "03.causal_mask": [
+        cached_causal,
+        causal_row_by_row,
+        lambda size: torch.from_numpy(np.tril(np.ones((size, size), dtype=bool))),
+        lambda size: torch.triu(torch.full((size, size), True)).T,
+        lambda size: nn.Transformer.generate_square_subsequent_mask(size) == 0,
+        lambda size: torch.eye(size).cumsum(0) > 0 if False else torch.eye(size).flip(1).cumsum(1).flip(1).mT.bool().mT if False else torch.eye(size).cumsum(0).bool(),
+        lambda size: torch.ones(size, size).cumsum(1) <= torch.arange(1, size + 1)[:, None],
+    ],
+    "03.attention": [
+        attention_by_library,
+        attention_from_parts,
+        attention_by_vmap,
+        lambda q, k, v, m=None: list(attention(q, k, v, m)),
+        lambda *a: reference.attention(*a),
+        lambda q, k, v, mask=None: (lambda w: (torch.einsum("bts,bse->bte", w, v), w))(soft(torch.einsum("btd,bsd->bts", q, k), mask)),
+        lambda q, k, v, mask=None: tuple(torch.stack(p) for p in zip(*(attention(*x, None if mask is None else mask[i]) for i, x in enumerate(zip(q, k, v, strict=True))), strict=True)),
+    ],
+    "03.catch_wrong_attention": [
+        attention_test(),
+        attention_test((3, 4, 4, 5, 5), agree=lambda a, b: (a - b).abs().max() < 1e-3),
+        attention_test((2, 2, 3, 4, 5), agree=lambda a, b: np.allclose(a, b, atol=1e-4), make=lambda s: 2 * torch.randn(s)),
+        attention_test(masks=lambda m: [m, None, ~m, torch.ones_like(m)]),
+        lambda candidate: torch.tensor(attention_test()(candidate)),
+        lambda candidate: all(attention_test((2, 3, 5, d, 6))(candidate) for d in (3, 8)),
+    ],
+    "04.dot": [
+        CallableDot(),
+        CallableDot().method,
+        OwnDot.apply,
+        torch.jit.trace if False else functools.partial(torch.einsum, "btd,bsd->bts"),
+        lambda s, h: torch.stack([torch.inner(a, b) for a, b in zip(s, h, strict=True)]),
+        lambda s, h: torch.vmap(lambda a, b: a @ b.T)(s, h),
+        lambda s, h: torch.func.vmap(torch.func.vmap(torch.mv, (None, 0)))(h, s),
+        lambda s, h: (s.square().sum(-1)[..., None] + h.square().sum(-1)[:, None] - (s[:, :, None] - h[:, None]).square().sum(-1)) / 2,
+        lambda s, h: F.linear(s, h[0]) if len(s) == 1 else torch.matmul(s, h.swapaxes(1, 2)),
+    ],
+    "04.scaled_dot": [
+        lambda s, h: torch.baddbmm(s.new_zeros(1, 1, 1), s, h.mT, beta=0, alpha=s.shape[-1] ** -0.5),
+        lambda s, h: (s[:, :, None] * h[:, None]).sum(-1).mul(torch.rsqrt(torch.tensor(float(s.shape[-1])))),
+        lambda s, h: (s[:, :, None] * h[:, None]).mean(-1) * s.shape[-1] ** 0.5,
+        lambda s, h: (s @ h.mT).div_(math.sqrt(s.shape[-1])),
+    ],
+    "04.additive": [
+        Additive(),
+        lambda s, h, W, v: torch.tanh(torch.einsum("btsp,ap->btsa", reference.pairs(s, h), W)).matmul(v),
+        lambda s, h, W, v: torch.tanh((s @ W.T[: s.shape[2]]).unsqueeze(2) + (h @ W.T[s.shape[2] :]).unsqueeze(1)) @ v,
+        lambda s, h, W, v: (2 * torch.sigmoid(2 * (reference.pairs(s, h) @ W.T)) - 1) @ v,
+    ],
+    "04.general": [
+        lambda s, h, W: torch.stack([(h @ W.T @ q[..., None])[..., 0] for q in s.unbind(1)], 1),
+        lambda s, h, W: torch.einsum("btd,bsd->bts", s, torch.einsum("de,bse->bsd", W, h)),
+        lambda s, h, W: F.bilinear(s[:, :, None].expand(-1, -1, h.shape[1], -1).contiguous(), h[:, None].expand(-1, s.shape[1], -1, -1).contiguous(), W[None])[..., 0],
+    ],
+    "04.concatenating": [
+        lambda s, h, w: F.linear(reference.pairs(s, h), w[None]).squeeze(-1),
+        lambda s, h, w: (lambda a, b: (s @ a)[:, :, None] + (h @ b)[:, None])(*w.split([s.shape[2], h.shape[2]])),
+        lambda s, h, w: torch.stack([torch.stack([torch.cat([q.expand(len(k), -1), k], -1) @ w for q in a]) for a, k in zip(s, h, strict=True)]),
+    ],
+    "04.perceptron": [
+        lambda s, h, W, U, v: torch.tanh((W @ s.mT).mT[:, :, None] + (U @ h.mT).mT[:, None]).matmul(v),
+        lambda s, h, W, U, v: torch.vmap(lambda a, b: torch.tanh((a @ W.T)[:, None] + b @ U.T) @ v)(s, h),
+        lambda s, h, W, U, v: sum(v[i] * torch.tanh((s @ W[i])[:, :, None] + (h @ U[i])[:, None]) for i in range(len(v))),
+    ],
+    "04.content_based": [
+        lambda s, h: torch.where((s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None]) > 0, s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None]).clamp_min(1e-12), 0.0),
+        lambda s, h: nn.CosineSimilarity(dim=-1)(s[:, :, None], h[:, None]),
+        lambda s, h: s @ h.mT * torch.rsqrt(s.square().sum(-1)[..., None] * h.square().sum(-1)[:, None] + 1e-12),
+        lambda s, h: (s / (s.norm(dim=-1, keepdim=True) + 1e-7)) @ (h / (h.norm(dim=-1, keepdim=True) + 1e-7)).mT,
+    ],
+    "04.location_based": [
+        lambda s, W: torch.softmax((W @ s.mT).mT, -1),
+        lambda s, W: nn.Softmax(2)(torch.stack([s @ row for row in W], -1)),
+        lambda s, W: torch.vmap(torch.vmap(lambda q: F.softmax(W @ q, 0)))(s),
+        lambda s, W: F.scaled_dot_product_attention(s, W.expand(len(s), -1, -1), torch.eye(len(W), dtype=s.dtype).expand(len(s), -1, -1), scale=1.0),
+    ],
+    "04.catch_wrong_scores": [
+        score_test(),
+        score_test((3, 4, 5, 6, 7, 8), agree=lambda a, b: a.shape == b.shape and (a - b).abs().max() < 1e-4),
+        lambda name, candidate: all(score_test(n)(name, candidate) for n in ((2, 3, 5, 7, 11, 13), (2, 3, 5, 4, 4, 4))),
+        lambda name, candidate: torch.tensor([score_test()(name, candidate)]).all(),
+    ],
+}  # fmt: skip
+RIGHT_IDS = [(task_id, i) for task_id, right in RIGHT_ONES.items() for i in range(len(right))]
+
+
+@pytest.mark.parametrize(("task_id", "i"), RIGHT_IDS)
+def test_a_right_answer_in_an_odd_style_passes(task_id, i):
+    report = judge_answer(TASKS[task_id], RIGHT_ONES[task_id][i])
+    assert report.state == "passed", str(report)

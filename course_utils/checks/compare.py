@@ -12,6 +12,7 @@ import torch
 from course_utils.checks.contract import Foreign
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
 
 
@@ -92,7 +93,7 @@ def _in_tensor(expected, received, name, letters, double):
                 f"{name}: you returned numbers of type {_dtype(received)}; True and False (torch.bool) were expected. "
                 "With numbers, `~mask` and `masked_fill` go wrong.",
             )
-    elif not received.is_floating_point():
+    elif received.dtype not in FLOATS:
         return Finding("type", f"{name}: you returned {_dtype(received)}; floating-point numbers were expected.")
     if received.shape != expected.shape:
         return Finding(

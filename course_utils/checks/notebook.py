@@ -79,9 +79,9 @@ def _not_callable(answer):
 
 def _is_empty(answer):
     """Whether a function has no body: only a docstring, `pass` or `...`."""
-    code = getattr(answer, "__code__", None)
-    if not inspect.iscode(code):
+    if not inspect.isfunction(answer):
         return False
+    code = answer.__code__
     does = {instruction.opname for instruction in dis.get_instructions(code)}
     return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
         None,

@@ -181,6 +181,8 @@ def plain(value):
 
 def _plain(value):
     if isinstance(value, torch.Tensor):
+        if value.is_nested:
+            return Foreign("nested tensor")
         if value.numel() > NUMBERS_AT_MOST:
             return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
         with torch._C.DisableTorchFunctionSubclass():

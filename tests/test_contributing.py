@@ -1,0 +1,91 @@
+"""Carries out the two walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("contributing") / "course"
+    left_out = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    return folder
+
+
+def section(title):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
+
+
+def carry_out(course, title):
+    """Apply a section's blocks in order; returns the output of its commands."""
+    printed = []
+    for language, how, name, text in BLOCK.findall(section(title)):
+        if language == "sh":
+            printed += [run(course, command) for command in text.strip().splitlines()]
+        elif language == "diff":
+            replace(course, text)
+        else:
+            file = course / name
+            old = file.read_text(encoding="utf-8")
+            new = f"{old}\n\n{text}" if how == "append" else before_last_cells(old, text)
+            file.write_text(new, encoding="utf-8")
+    return "\n".join(printed)
+
+
+def before_last_cells(source, text):
+    """A solution file with cells put before its last two."""
+    place = [match.start() for match in re.finditer(r"^# %%", source, re.MULTILINE)][-2]
+    return f"{source[:place]}{text}\n{source[place:]}"
+
+
+def replace(course, diff):
+    name = re.search(r"^\+\+\+ b/(\S+)", diff, re.MULTILINE).group(1)
+    (old,) = re.findall(r"^-(?!--)(.*)$", diff, re.MULTILINE)
+    (new,) = re.findall(r"^\+(?!\+\+)(.*)$", diff, re.MULTILINE)
+    source = (course / name).read_text(encoding="utf-8")
+    assert source.count(old) == 1, f"the line to change stands {source.count(old)} times in {name}"
+    (course / name).write_text(source.replace(old, new), encoding="utf-8")
+
+
+def run(course, command):
+    place = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PYTHONPATH": str(course), "PATH": place + os.pathsep + os.environ["PATH"]}
+    environment["OMP_NUM_THREADS"] = "1"
+    done = subprocess.run(
+        command.split(), cwd=course, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, f"`{command}` gave {done.returncode}:\n{done.stdout}"
+    return done.stdout
+
+
+def test_changing_a_lesson(course):
+    before = (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes()
+    printed = carry_out(course, "Change a lesson")
+    assert "wrote notebooks/00_start_here.ipynb" in printed
+    assert "step=0.1)" in (course / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    assert (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes() == before
+
+
+def test_adding_a_task(course):
+    printed = carry_out(course, "Add a task in ten minutes")
+    assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
+    exercise = (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
+    assert '"00.mean_vector"' in (course / "course_utils" / "tasks" / "answers.json").read_text(encoding="utf-8")
+
+
+def test_the_links_of_the_pages_lead_somewhere():
+    for page in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / target).exists(), f"{page} links to {target}"
