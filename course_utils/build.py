@@ -37,6 +37,7 @@ TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
+OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -545,6 +546,7 @@ def _environment(root):
     path = os.pathsep.join(filter(None, [str(root), environment.get("PYTHONPATH")]))
     return environment | {
         "COURSE_PROGRESS": "off",
+        "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": path,
@@ -558,6 +560,8 @@ def _tidy(cells):
             continue
         cell["metadata"].pop("execution", None)
         cell["outputs"] = _merge_streams(_without_widgets(cell["outputs"]))
+        if OWN_MACHINE in cell["metadata"].get("tags", ()):
+            cell["outputs"], cell["execution_count"] = [], None
         following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
         sentence = first_sentence(next(following, ""))
         for output in cell["outputs"]:

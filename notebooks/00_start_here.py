@@ -151,9 +151,9 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# One table tells. A line that is not ok says what to do.
+# One table tells, about your machine. A line that is not ok says what to do.
 
-# %%
+# %% tags=["own-machine"]
 from course_utils.doctor import doctor
 
 doctor()

@@ -67,7 +67,7 @@ OTHER = """\
 # %%
 import os
 
-{name: os.environ.get(name) for name in ("COURSE_PROGRESS", "OMP_NUM_THREADS", "MPLBACKEND", "KEPT")}
+{name: os.environ.get(name) for name in ("COURSE_PROGRESS", "COURSE_REAL_DATA", "OMP_NUM_THREADS", "MPLBACKEND", "KEPT")}
 """
 
 
@@ -199,7 +199,7 @@ def test_environment_of_the_kernel(course, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     assert build(course, ["02"], everything=True, say=quiet) == []
     (output,) = load(course / "notebooks/02_other.ipynb")["cells"][2]["outputs"]
-    values = {"COURSE_PROGRESS": "off", "OMP_NUM_THREADS": "1", "KEPT": "yes"}
+    values = {"COURSE_PROGRESS": "off", "COURSE_REAL_DATA": "1", "OMP_NUM_THREADS": "1", "KEPT": "yes"}
     assert eval("".join(output["data"]["text/plain"])).items() >= values.items()
     assert "'agg'" not in "".join(output["data"]["text/plain"])
 
@@ -480,3 +480,11 @@ def test_widgets_leave_their_static_picture(course, no_kernel, monkeypatch):
     assert build(course, ["01"], everything=True, say=quiet) == []
     (output,) = load(course / "notebooks/01_sums.ipynb")["cells"][2]["outputs"]
     assert set(output["data"]) == {"image/png", "text/plain"}
+
+
+def test_an_output_about_the_readers_machine_is_not_stored(course):
+    """The cell runs (its output would be there), but nothing of it is kept."""
+    change(course / "notebooks/02_other.py", "# %%\nimport os", '# %% tags=["own-machine"]\nimport os')
+    assert build(course, ["02"], say=quiet) == []
+    (code,) = [c for c in load(course / "notebooks/02_other.ipynb")["cells"] if "import os\n\n{" in source(c)]
+    assert code["outputs"] == [] and code["execution_count"] is None

@@ -85,9 +85,7 @@ def test_outside_the_course_one_sentence(tmp_path, command):
     assert "is not inside the course" in complaint(course(tmp_path, command))
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere"
-)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
 def test_in_a_folder_that_is_gone_one_sentence(tmp_path):
     command = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.cli import main;"
@@ -220,8 +218,9 @@ def free_port():
 def test_lab_opens_the_lesson_and_ends_at_ctrl_c(copy):
     with Lab(copy / "exercises", "00_start_here", "--port", str(port := free_port())) as lab:
         assert (lab.port, lab.path) == (port, "notebooks/00_start_here.ipynb")
-        page = lab.get(f"lab/tree/{lab.path}")
-        assert "@jupyterlab/notebook-extension" in page
+        assert "<title>JupyterLab</title>" in lab.get(f"lab/tree/{lab.path}")
+        news = json.loads(lab.get("lab/api/settings/@jupyterlab/apputils-extension:notification"))
+        assert news["schema"]["properties"]["fetchNews"]["default"] == "false"  # no question about news
         assert json.loads(lab.get(f"api/contents/{lab.path}"))["type"] == "notebook"
         kernel = json.loads(lab.get("api/kernelspecs"))["kernelspecs"]["python3"]["spec"]
         assert kernel["display_name"] == "Attention course"

@@ -625,3 +625,12 @@ def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
         scores = [sum(numbers[word] for word in words) for words in cases.sentences]
         right = (torch.tensor(scores) > 0) == cases.labels.bool()
         assert right.reshape(-1, 4).sum(1).max() <= 3
+
+
+def test_while_lessons_are_built_generated_reviews_do_not_stand_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")
+    data._sst2.cache_clear()
+    with pytest.raises(DataError):
+        data.load_reviews("train")
+    data._sst2.cache_clear()

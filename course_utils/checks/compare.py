@@ -130,7 +130,9 @@ def _in_dict(expected, received, name):
     kinds = [key for key in expected if key in received and type(received[key]) is not type(expected[key])]
     if kinds:
         key = kinds[0]
-        sentence = f"{name}[{key!r}] is {describe(received[key])}; a whole number (int) was expected: {expected[key]!r}."
+        sentence = (
+            f"{name}[{key!r}] is {describe(received[key])}; a whole number (int) was expected: {expected[key]!r}."
+        )
         return Finding("type", sentence, expected, received)
     wrong = [key for key in expected if key in received and received[key] != expected[key]]
     if missing:

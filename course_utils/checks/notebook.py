@@ -70,7 +70,9 @@ def _not_callable(answer):
 
     kept = plain(answer)
     if inspect.isclass(answer):
-        return Finding("type", f"check was given the class {answer.__name__}; it wants an instance: {answer.__name__}().")
+        return Finding(
+            "type", f"check was given the class {answer.__name__}; it wants an instance: {answer.__name__}()."
+        )
     came = describe(kept) if not isinstance(kept, Foreign) else f"an object of type {kept.name}"
     return Finding(
         "type", f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
@@ -118,7 +120,10 @@ def solution(task_id, force=False):
         return _show(Message(text))
     code = answers()[task.id]
     return _show(
-        Message(code, f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>")
+        Message(
+            code,
+            f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>",
+        )
     )
 
 

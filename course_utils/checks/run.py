@@ -181,8 +181,8 @@ def plain(value):
 
 def _plain(value):
     if isinstance(value, torch.Tensor):
-        if value.is_nested:
-            return Foreign("nested tensor")
+        if value.is_nested or value.is_meta:
+            return Foreign("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
         if value.numel() > NUMBERS_AT_MOST:
             return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
         with torch._C.DisableTorchFunctionSubclass():

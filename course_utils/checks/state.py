@@ -30,13 +30,18 @@ def read(say=print):
     path = course_folder() / FILE
     try:
         tasks = json.loads(path.read_text(encoding="utf-8"))["tasks"]
-        if not isinstance(tasks, dict) or not all(isinstance(entry, dict) for entry in tasks.values()):
+        if not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
             raise ValueError
         return tasks
     except OSError:
         return dict(_in_memory)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return _set_aside(path, say)
+
+
+def _is_entry(entry):
+    counts = ("attempts", "hints")
+    return isinstance(entry, dict) and all(isinstance(entry.get(key, 0), int) for key in counts)
 
 
 def _set_aside(path, say):

@@ -116,7 +116,9 @@ def lower_case(sentences, min_count=1):
     return _vocabulary(lower, min_count, lambda w, n: (-n, w))
 
 
-@build_vocabulary.mistake("You strip punctuation from the words. They are taken as they come: a full stop may be a word, too.")
+@build_vocabulary.mistake(
+    "You strip punctuation from the words. They are taken as they come: a full stop may be a word, too."
+)
 def punctuation_stripped(sentences, min_count=1):
     stripped = [[word.strip(string.punctuation) for word in sentence] for sentence in sentences]
     return _vocabulary([[w for w in s if w] for s in stripped], min_count, lambda w, n: (-n, w))
@@ -144,6 +146,10 @@ def _(draw):
         )
     yield Case(
         "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
+    )
+    yield Case(
+        "the first sentence is the shorter one",
+        (draw.numbers(2, 3, 2) + 0.25, torch.tensor([[True, False, False], [True] * 3])),
     )
     front = torch.tensor([[True, True, True], [False, True, True]])
     yield Case("padding in front", (draw.numbers(2, 3, 2) + 0.25, front), edge=True)

@@ -420,6 +420,8 @@ def _(draw):
         "2 sentences of up to 3 words, width 2, 2 attentions",
         (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)),
     )
+    shorter = torch.tensor([[True, False, False], [True] * 3])
+    yield Case("the first sentence is the shorter one", (draw.numbers(2, 3, 2) + 0.25, draw.numbers(2, 2), shorter))
     empty = torch.tensor([[True] * 3, [False] * 3])
     yield Case("a sentence of padding only", (draw.numbers(2, 3, 5), draw.numbers(2, 5), empty), edge=True)
     front = torch.tensor([[True, True, True], [False, True, True]])
@@ -524,7 +526,9 @@ def overflow(words, thetas, mask):
     return (e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ words).flatten(1)
 
 
-@several_attentions.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+@several_attentions.mistake(
+    "A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is."
+)
 def fill_undercut(words, thetas, mask):
     weights = (thetas @ words.mT).masked_fill(~mask[:, None], -1e4).softmax(-1) * mask[:, None]
     return (weights @ words).flatten(1)

@@ -556,7 +556,7 @@ def weights_only(candidate):
 
 
 @catch_wrong_attention.mistake(
-    "Your batch holds one sentence: what mixes up sentences goes by unseen. Take two or more."
+    "Your test sees one sentence only: what mixes up sentences goes by unseen. Take a batch of two or more, and compare them all."
 )
 def batch_of_one(candidate):
     return _agrees(candidate, _probe(B=1)) and _agrees(candidate, _probe(B=1, mask=False))

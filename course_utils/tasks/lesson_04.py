@@ -678,18 +678,22 @@ def shapes_only(name, candidate):
     return _tester(by_value=False)(name, candidate)
 
 
-@catch_wrong_scores.mistake("No vector in your test is zero: a cosine that gives NaN there goes by unseen.")
+@catch_wrong_scores.mistake(
+    "A cosine that gives NaN at a zero vector goes by unseen: let one vector of state be zero, and keep the NaN."
+)
 def no_zero_vector(name, candidate):
     return _tester(zero=False)(name, candidate)
 
 
-@catch_wrong_scores.mistake("Your batch holds one sentence: what mixes up sentences goes by unseen. Take two or more.")
+@catch_wrong_scores.mistake(
+    "Your test sees one sentence only: what mixes up sentences goes by unseen. Take a batch of two or more, and compare them all."
+)
 def batch_of_one(name, candidate):
     return _tester(B=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
 
 
 @catch_wrong_scores.mistake(
-    "Your test has a single state (T = 1): what mixes up the states goes by unseen. Take two or more."
+    "Your test sees one state only: what mixes up the states goes by unseen. Take T = 2 or more, and compare them all."
 )
 def one_state(name, candidate):
     return _tester(T=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
