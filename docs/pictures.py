@@ -56,7 +56,7 @@ def main():
         browser = player.chromium.launch(executable_path=doctor.find_chromium(), args=FLAGS)
         with Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings) as lab:
             for take in (lesson, check):
-                page = browser.new_page(viewport={"width": 1000, "height": 800})
+                page = browser.new_page(viewport={"width": 1280, "height": 960})
                 page.set_default_timeout(PATIENCE)
                 take(page, lab)
                 page.close()

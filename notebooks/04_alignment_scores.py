@@ -23,8 +23,8 @@ seeds = range(5)
 # %% [markdown]
 # ## The same step, eight times
 #
-# A decoder in **state** $s$ (the query) looks at **hidden states** $h$ of an encoder (the keys). An **alignment score** says how well the two match.
-# Shapes: B sentences, T states of width D, S hidden states of width E, A hidden units.
+# In translation one network turns each source word into a vector, its **hidden state** $h$; another writes the translation and carries a vector of its own, its **state** $s$ (lesson 05).
+# Here they are keys and queries. An **alignment score** says how well two match. B sentences, T states of width D, S hidden states of width E, A hidden units; positions count from 1, as in papers.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -32,7 +32,7 @@ seeds = range(5)
 # | scaled dot | $s^\top h / \sqrt{D}$ | | Vaswani et al. 2017 |
 # | content-based | $s^\top h / (\lVert s \rVert \lVert h \rVert)$ | | Graves et al. 2014 |
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. 2015 |
-# | additive | $v^\top \tanh(W [s; h])$ | $W$: A×(D+E), $v$: A | Bahdanau et al. 2014 |
+# | additive | $v^\top \tanh(W [s; h])$ | $W$: A×(D+E), $v$: A | Luong et al. 2015, as "concat" |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. 2014 |
 # | concatenating | $W [s; h]$ | $W$: D+E | |
 # | location-based | $\mathrm{softmax}(W s)$ | $W$: S×D | Luong et al. 2015 |
@@ -41,7 +41,7 @@ seeds = range(5)
 #
 # $$\text{dot}_{ti} = s_t^\top h_i$$
 #
-# We take two states and three hidden states, for paper: the loop, the matrix product, and the course's function.
+# Two states and three hidden states, small enough to check on paper: the loop, the matrix product, the course's function.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])  # B T D
@@ -66,7 +66,7 @@ print(f"the largest weight that a cosine can give among ten: {clearest.softmax(-
 
 # %% [markdown]
 # A cosine stays between -1 and 1, so the softmax over it stays soft: among ten hidden states the best gets 0.451 at most. Graves et al. multiply it
-# by a learned number before the softmax, the inverse of a temperature.
+# by a positive number that the network gives at each step, the inverse of a temperature.
 #
 # ## A matrix in between, or a small network
 #
@@ -158,9 +158,8 @@ playground = explore(compare, score=menu, length=stretch)
 playground
 
 # %% [markdown]
-# The picture shows the dot scores of three states over five hidden states on the left, from -3.16 to 3.65, and the weights they give on the right: each state spreads its
-# weight differently, and the third gives 0.96 to the fourth hidden state. For all eight scores, we ask three questions at once: do the states' weights differ, does the length of $h_4$ matter, and do the weights
-# change when the hidden states exchange places?
+# With dot scores each of the three states spreads its weight over the five hidden states differently, and the third gives 0.96 to the fourth. For all eight scores we ask three
+# questions at once: do the states' weights differ, does the length of $h_4$ matter, and do the weights change when the hidden states exchange places?
 
 # %% tags=["nbval-check-output"]
 print(f"{'':15} states differ, length of h₄ matters, order of h matters")
@@ -175,11 +174,11 @@ for name in SCORES:
 #
 # $$\frac{e^{w_s^\top s_t} e^{w_h^\top h_i}}{\sum_j e^{w_s^\top s_t} e^{w_h^\top h_j}} = \frac{e^{w_h^\top h_i}}{\sum_j e^{w_h^\top h_j}}$$
 #
-# What is left is lesson 02's fixed attention, with $\theta = w_h$. A bias added to a score cancels likewise; a tanh around the sum prevents it.
+# What is left is lesson 02's fixed attention, with $\theta = w_h$. A bias added to a score cancels likewise; a tanh around the sum prevents it. Length does not matter to the cosine, nor to the location-based score, which sees no $h$.
 #
 # ## Which are the same function in disguise?
 #
-# Each column below is a score in other words, each number the largest difference of weights. Where do you expect a zero?
+# Each column below is a score in other words, each number the largest difference of weights. General's $W$ is set to $W_q^\top W_k$, and the width is 4, so √D is 2. Where do you expect a zero?
 
 # %%
 state, hidden, _ = parts("general")
@@ -204,8 +203,8 @@ ax, labels = plots.axes(width=8, height=4.6), ("in other words", "score")
 plots.weights(difference, in_other_words, SCORES, "largest difference of weights", ax, *labels)
 
 # %% [markdown]
-# The picture shows a table of largest weight differences, eight scores by seven other wordings, with one zero in every row and large numbers nearly everywhere else. Additive
-# and perceptron share a column: they are one function. So the eight are six families: a dot product with or without a temperature, its unit-length form, one with a matrix,
+# Every score has a double among the seven other wordings, with one zero in each row of differences. Additive
+# and perceptron share theirs: they are one function. So the eight are six families: a dot product with or without a temperature, its unit-length form, one with a matrix,
 # one with a hidden layer, and two in which one side is missing.
 
 # %% tags=["nbval-check-output"]
@@ -221,7 +220,7 @@ print("a bias of 5 changes nothing:", torch.allclose(biased, weights["dot"], ato
 #
 # $$\mathrm{Var}(s^\top h) = D \qquad \mathrm{Var}(s^\top h / \sqrt{D}) = 1$$
 #
-# What does dividing by D do, or by 8, which is right for a width of 64? Predict the slopes of the four lines.
+# What does dividing by D do, or by 8, which is right for a width of 64? On logarithmic axes a power $D^p$ is a line of slope $p$: predict the four slopes.
 
 # %%
 variance, theory = {}, {}
@@ -232,12 +231,12 @@ ax = plots.axes(width=6.4, height=4.4)
 plots.curves(widths, variance, "width D", "variance", "grey: theory", ax, theory=theory, log=True)
 
 # %% [markdown]
-# The picture shows four straight lines of variance against width, on their theory: plain dot rises like D, ÷ √D stays at 1, ÷ D falls like 1/D, ÷ 8 rises like D/64.
+# The four variances follow their theory: plain dot rises like D with slope 1, ÷ √D stays at 1 with slope 0, ÷ D falls like 1/D with slope -1, and ÷ 8 rises like D/64.
 #
 # ## What does it do to weights and learning?
 #
-# Each weight's derivative by its own score is $a_i (1 - a_i)$; their sum says how much gradient passes. At large D only ties let any through,
-# and these get rarer like $1/\sqrt{D}$: the theory for plain dot. Which line stays level in both pictures?
+# Each weight's derivative by its own score is $a_i (1 - a_i)$; their sum says how much gradient passes. Scores spread like √D, so the chance that the best two of 16 lie
+# close together falls like $1/\sqrt{D}$; the code integrates how dense such ties are. Which line stays level in both pictures?
 
 # %%
 largest, passed = {}, {}
@@ -256,10 +255,10 @@ theory = {"theory": [ties / D**0.5 if D > 32 else torch.nan for D in widths]}
 plots.curves(widths, passed, "width D", "gradient passed, mean", ax=right, theory=theory, log=True)
 
 # %% [markdown]
-# The picture shows two panels against the width, the largest of 16 weights and the gradient passed: ÷ √D stays level in both, while the plain dot's largest weight rises to nearly 1
+# As the width grows, ÷ √D keeps both the largest of 16 weights and the gradient passed level, while the plain dot's largest weight rises to nearly 1
 # and its gradient falls along the theory. ÷ D ends near 1/16 each, the plain mean; ÷ 8 depends on the width.
 #
-# Weights near the mean pass most. Yet the gradient also goes through the division. How much reaches the state of a typical pair?
+# Weights near the mean pass most. Yet the gradient also goes through the division. How much of it reaches a typical state, the median?
 
 # %%
 reached = {name: [] for name in divisors}
@@ -276,17 +275,19 @@ ax = plots.axes(width=6, height=3.8)
 plots.curves(widths, reached, "width D", "gradient at the state, median", ax=ax, log=True)
 
 # %% [markdown]
-# The picture shows the median gradient of the largest weight at the state against the width: ÷ √D stays level from D = 8 on, ÷ D falls steadily, ÷ 8 rises,
-# and the plain dot first rises, since longer vectors carry more, then collapses by D = 1024. Half of all states get less than this.
-# The mean in the picture before is kept up by the few near ties.
+# At the median state the gradient stays level for ÷ √D from D = 8 on, falls steadily for ÷ D, rises for ÷ 8, and for the plain dot first rises, since longer vectors carry more, then
+# collapses by D = 1024. So would ÷ 8 at still larger widths. The mean in the picture before is kept up by the few near ties.
 
 # %% tags=["nbval-check-output"]
 at = {name: torch.tensor(runs).mean(0) for name, runs in reached.items()}
 ratio = torch.tensor(variance["plain dot"]) / torch.tensor(widths)  # seeds widths
 print("plain dot: variance / D between 0.9 and 1.1 in all runs:", bool(((ratio > 0.9) & (ratio < 1.1)).all()))
 print("from D = 8 to 1024, ÷ √D within 20 %:", bool(at["÷ √D"][2:].max() < 1.2 * at["÷ √D"][2:].min()))
-print("plain dot at least 1000 times less:", bool(at["plain dot"][2] > 1000 * at["plain dot"][-1]))
-print("÷ D at least 10 times less:", bool(at["÷ D"][2] > 10 * at["÷ D"][-1]))
+print(
+    "plain dot at D = 1024 at least 1000 times less than at 8:",
+    bool(at["plain dot"][2] > 1000 * at["plain dot"][-1]),
+)
+print("÷ D at D = 1024 at least 10 times less than at 8:", bool(at["÷ D"][2] > 10 * at["÷ D"][-1]))
 
 # %% [markdown]
 # ## What does each cost?
@@ -314,8 +315,7 @@ for name in SCORES:
 
 # %% [markdown]
 # The formulas agree with the count. For 50 words and width 64 the additive score costs 129 times the dot product, and the perceptron, the same function, 3.6 times.
-# Products are not all: additive and perceptron also hold a number for every pair and every hidden unit, T·S·A in memory, and take as many tanh. Does the clock agree? We time all
-# eight in turn and show ratios, with the lowest and highest of five.
+# The concatenating score has the same trick: split, it needs T·D + S·E = 6,400 products; we count the pairs as its equation writes them. Additive and perceptron also take T·S·A tanh. Does the clock agree?
 
 # %%
 from time import perf_counter
@@ -333,11 +333,12 @@ for name, times in best.items():
     print(f"{name:15}{ratio.median():7.1f} times dot   [{ratio.min():.1f} to {ratio.max():.1f}]")
 
 # %% [markdown]
-# Dot is cheapest and additive dearest by either measure. The perceptron pays far more than its products say: tanh and memory.
+# Written as their equations, dot is cheapest and additive dearest by either measure. The perceptron pays far more than its products say, probably for tanh and memory. The
+# location-based time includes its softmax.
 #
 # ## Does it matter which?
 #
-# In four worlds a state must find one of eight hidden states. In "same" it is that one plus noise; in "turned" also rotated; in "position"
+# In four worlds a state must find one of eight hidden states. In "same" it is that one plus noise; in "turned" also turned by a random orthogonal matrix; in "position"
 # it names a place; in "salience" the one wanted lies furthest along a fixed direction. Each vector ends in a 1, a bias for matrices.
 
 
@@ -399,9 +400,8 @@ means, ax = torch.stack([runs.mean(0) for runs in accuracy.values()]), plots.axe
 plots.weights(means, worlds, accuracy, "share found, mean of 5 seeds", ax, "world", "score")
 
 # %% [markdown]
-# The picture shows the share found, eight rows by four worlds, and no row is high everywhere: dot products and cosine find the target in "same" only, general also in "turned" and
-# "salience", the concatenating score in "salience" alone, the location-based one in "position" alone, and the perceptron everywhere but there. Without the 1 the perceptron
-# is at chance in the first two.
+# No score finds the target in all four worlds: dot products and cosine find it in "same" only, general also in "turned" and "salience", concatenating in "salience" alone, location-based in "position" alone,
+# the perceptron everywhere but there. A dot product also rewards length, and a long wrong state beats a short right one: so 0.69 against the cosine's 0.96. In "turned" it is worse than chance: most of our five turns point vectors away from themselves.
 
 # %% tags=["nbval-check-output"]
 state, hidden, learned = parts("perceptron")
@@ -412,8 +412,8 @@ print("turned: dot finds less than 1 in 4:", bool((accuracy["dot"][:, 1] < 0.25)
 print("turned: general finds more than half:", bool((accuracy["general"][:, 1] > 0.5).all()))
 
 # %% [markdown]
-# Without a bias the tanh is odd and the perceptron with it: what it gains on a pair it loses on the pair turned round. A dot product is even. So a bias added to
-# the score does nothing, and a bias inside the tanh decides.
+# Without the 1 the perceptron is odd: a score that ranks the wanted state first on a pair ranks it last on the pair turned round. It cannot be right on both, and training ends at chance. A bias inside the tanh
+# breaks the symmetry; one added to the score cancels in the softmax, as we saw.
 #
 # ## Recap
 #

@@ -939,9 +939,11 @@ def masked_by_numpy(s, m):
 def attention_by_library(query, key, value, mask=None):
     eye = torch.eye(key.shape[1], dtype=value.dtype).expand(len(key), -1, -1)
     both = torch.cat([value, eye], -1)
-    out = F.scaled_dot_product_attention(query, key, both, attn_mask=mask, scale=1.0)
+    some = None if mask is None else mask.any(-1, keepdim=True)
+    allowed = None if mask is None else mask | ~some  # before torch 2.5 a row without True has a NaN gradient
+    out = F.scaled_dot_product_attention(query, key, both, attn_mask=allowed, scale=1.0)
     if mask is not None:
-        out = torch.where(mask.any(-1, keepdim=True), out, 0.0)
+        out = torch.where(some, out, 0.0)
     return out.split([value.shape[-1], key.shape[1]], -1)
 
 
