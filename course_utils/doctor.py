@@ -73,9 +73,7 @@ class Report:
             f'<td style="text-align:left">{escape(_verdict(row))}</td></tr>'
             for row in self.rows
         )
-        head = "".join(
-            f'<th scope="col" style="text-align:left">{name}</th>' for name in ("", "here", "verdict")
-        )
+        head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in ("", "here", "verdict"))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
@@ -135,9 +133,7 @@ def _verdict(row):
 def _python():
     value = ".".join(map(str, sys.version_info[:3]))
     oldest, newest = (".".join(map(str, version)) for version in PYTHONS)
-    return Row(
-        "Python", value, right_python(), "" if right_python() else f"install Python {oldest} to {newest}"
-    )
+    return Row("Python", value, right_python(), "" if right_python() else f"install Python {oldest} to {newest}")
 
 
 def _torch():

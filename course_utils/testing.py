@@ -45,9 +45,7 @@ def run_all(root: Path, quick: bool = False) -> int:
         _command(root, "notebook style", *course, "lint"),
         _command(root, "notebooks up to date", *course, "build", "--check"),
         _pytest(root, "tests", "tests", "-rs", *(f"--ignore={path}" for path in SLOW_TESTS if quick)),
-        _skipped_notebooks()
-        if quick
-        else _pytest(root, "notebooks", *FOLDERS, *NBVAL, extra=NOTEBOOKS_ALONE),
+        _skipped_notebooks() if quick else _pytest(root, "notebooks", *FOLDERS, *NBVAL, extra=NOTEBOOKS_ALONE),
     ]
     print(closing_table(steps))
     return 1 if any(step.counts["failed"] for step in steps) else 0

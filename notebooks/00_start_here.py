@@ -10,6 +10,8 @@
 # **GPU** not needed.
 
 # %%
+import os
+
 import ipywidgets
 import matplotlib.pyplot as plt
 import torch
@@ -17,6 +19,7 @@ import torch
 from course_utils import check, hint, plots, progress, solution
 from course_utils.widgets import explore
 
+os.environ["COURSE_PROGRESS"] = "off"  # a demonstration: what is tried here does not count
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
@@ -24,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks before it shows. Make a guess, run the cell (Shift + Enter), compare.
 #
-# Attention is, at its heart, a **weighted sum**. The easiest one to see mixes colours: a colour is a vector of three numbers, the strengths of red, green and blue.
+# Attention is, at its heart, a **weighted sum**. The easiest one to see mixes colours: a colour is a vector of three numbers, the strengths of red, green and blue. Our green is a darker one, so that the numbers differ.
 
 # %%
 names = ["red", "green", "blue"]

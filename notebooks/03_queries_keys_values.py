@@ -150,8 +150,8 @@ for angle in (20, 45, 90, 225):
 # Keys are random, the query is one of them plus noise. How much weight does the right key get? A fixed θ
 # answers all $S$ questions alike, and its weights sum to 1: on average it gives $1/S$.
 #
-# Predict: at width 16, with noise as large as the keys, among how many keys does the right one still get half of the
-# weight? And do wider keys help, with as much noise in each feature?
+# Predict: at width 16, with noise as large as the keys, among how many does the right one still get half of the
+# weight? And do wider keys help?
 
 
 # %%

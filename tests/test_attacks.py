@@ -1265,7 +1265,7 @@ WEIRD = {
     "complex": gives(torch.zeros(2, 3, dtype=torch.complex64)),
     "sparse": gives(torch.eye(3).to_sparse()),
     "meta": gives(torch.zeros(2, 3, device="meta")),
-    "float8": gives(torch.ones(1, 1, 2, dtype=torch.float8_e4m3fn)),
+    "float8": gives(torch.ones(1, 1, 2).to(torch.float8_e4m3fn)),
     "float8_like": lambda *a: a[0].float().to(torch.float8_e5m2) if isinstance(a[0], torch.Tensor) else 1,
     "bfloat16": gives(torch.ones(1, 1, 2, dtype=torch.bfloat16)),
     "unsigned": gives(torch.ones(1, 1, 2, dtype=torch.uint16)),

@@ -41,10 +41,7 @@ def wanted():
     else:
         import tomli as tomllib
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [
-        Requirement(line)
-        for line in project["dependencies"] + sum(project["optional-dependencies"].values(), [])
-    ]
+    return [Requirement(line) for line in project["dependencies"] + sum(project["optional-dependencies"].values(), [])]
 
 
 def pins(python, system):

@@ -75,7 +75,7 @@ def _in_parts(expected, received, result, double):
     names = [part.partition(" ")[0] for part in result]
     wanted = f"{len(expected)} values were expected: ({', '.join(names)})"
     if not isinstance(received, (tuple, list)):
-        return Finding("type", f"Your function returned {describe(received)}; {wanted}.")
+        return Finding("type", f"Your function returned {describe(received)}; {wanted}, as in `return {', '.join(names)}`.")
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
     found = [difference(e, r, part, double) for e, r, part in zip(expected, received, result, strict=True)]
@@ -118,7 +118,8 @@ def _where_wrong(expected, received, right, name):
     wrong = (~right).nonzero()
     index = tuple(wrong[0].tolist())
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
-    most = f" {len(wrong)} of {right.numel()} numbers are wrong." if right.numel() > 1 else ""
+    are = "is" if len(wrong) == 1 else "are"
+    most = f" {len(wrong)} of {right.numel()} numbers {are} wrong." if right.numel() > 1 else ""
     return f"{place} is {number(received[index])}, expected {number(expected[index])}.{most}"
 
 
@@ -175,7 +176,7 @@ def shape(tensor):
 def number(value):
     """A number with four significant digits, a truth value as it is."""
     value = value.item()
-    return str(value) if isinstance(value, bool) else f"{value:.4g}"
+    return str(value) if isinstance(value, bool) else f"{value + 0.0:.4g}"  # + 0.0 makes -0 plain
 
 
 def _dtype(tensor):

@@ -42,6 +42,7 @@ class Failure:
     message: str
     source: tuple = ()
     function: str = ""
+    by_candidate: bool = False  # raised by a function that the answer was given to test
 
 
 @dataclass(frozen=True)

@@ -35,16 +35,15 @@ def judge(task, cases, outcomes):
     first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, truth, first)
-    stopped = outcome.status != "value"
     return Report(
         task,
-        "error" if stopped else "failed",
+        "error" if outcome.status != "value" else "failed",
         finding=finding,
         case=case,
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        properties=() if stopped or mistake else _broken_properties(task, cases, outcomes),
+        properties=_broken_properties(task, cases, outcomes) if finding.kind in ("finite", "value") and not mistake else (),
     )
 
 
@@ -62,9 +61,9 @@ def _truth(task, cases):
 
 
 def _urgency(case, finding):
-    """Ordinary inputs before edges, errors first, then the order of KINDS, then the smallest input."""
+    """Ordinary inputs before edges, then the smallest input, then errors first and the order of KINDS."""
     kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
-    return case.edge, kind, sum(_numel(arg) for arg in case.args)
+    return case.edge, sum(_numel(arg) for arg in case.args), kind
 
 
 def _numel(arg):
@@ -104,6 +103,11 @@ def _stopped(outcome):
         return "The run of your function ended before this input. Does it end the whole process?"
     if outcome.status == "not implemented":
         return "For this input your function still raises NotImplementedError."
+    if outcome.failure.by_candidate:
+        return (
+            f"The candidate raised {outcome.failure.type}, and your test passed it on. "
+            "A candidate that raises is wrong: catch the exception and return False."
+        )
     return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}"
 
 
@@ -111,6 +115,12 @@ def _gradient_wrong(task, case, outcome, right):
     if outcome.gradients is None:
         return None
     if outcome.gradient_failure:
+        if "modified by an inplace operation" in outcome.gradient_failure.message:
+            return Finding(
+                "gradient",
+                "The values are right, but you write into a tensor whose old numbers PyTorch still needs for the gradient. "
+                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` in place of `a += b`.",
+            )
         sentence = "The values are right, but your function fails when gradients are wanted: "
         return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
     for position, expected, received in zip(

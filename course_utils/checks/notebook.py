@@ -42,7 +42,10 @@ def check(task_id, answer, seed=0, seconds=10):
     task = _find(task_id)
     if not isinstance(task, tasks.Task):
         return _show(task)
-    report = judge_answer(task, answer, seed, seconds)
+    try:
+        report = judge_answer(task, answer, seed, seconds)
+    except KeyboardInterrupt:
+        return _show(Message(f"The check of {task.id} was stopped before its end: it says nothing."))
 
     def count(entry):
         entry["state"] = report.state

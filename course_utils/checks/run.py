@@ -102,10 +102,24 @@ def _copies(args, candidates):
         if isinstance(arg, torch.Tensor):
             return arg.clone()
         if isinstance(arg, Candidate):
-            return candidates(arg.key)
+            return _marking(candidates(arg.key))
         return type(arg)(copy(a) for a in arg) if isinstance(arg, (list, tuple)) else arg
 
     return tuple(copy(arg) for arg in args)
+
+
+def _marking(candidate):
+    """The candidate, with a mark left on every exception that it raises itself."""
+
+    def call(*args, **options):
+        try:
+            return candidate(*args, **options)
+        except Exception as error:
+            error.raised_by_candidate = True
+            raise
+
+    call.function = candidate  # for the oracle, which knows the right ones
+    return call
 
 
 def _raised_by_hand(error):
@@ -219,7 +233,8 @@ def _failure(error, answer, args):
         trace = trace.tb_next
     if frame is None:  # the call itself failed, or a library's callable was given as the answer
         return Failure(type(error).__name__, message, _definition(answer), name)
-    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2])
+    by_candidate = getattr(error, "raised_by_candidate", False) is True
+    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2], by_candidate)
 
 
 def _around(filename, line, reach=2):

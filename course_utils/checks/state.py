@@ -59,7 +59,7 @@ def change(task, alter, say=print):
     path = course_folder() / FILE
     if os.environ.get("COURSE_PROGRESS") != "off":
         try:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(path.with_suffix(".lock"), timeout=5):
                 tasks = read(say)
                 entry = tasks.setdefault(task, {})

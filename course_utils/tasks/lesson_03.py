@@ -486,7 +486,7 @@ def _(draw):
 
 @catch_wrong_attention.oracle
 def _(candidate):
-    return candidate in RIGHT
+    return candidate.function in RIGHT
 
 
 def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):
