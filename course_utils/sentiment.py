@@ -53,6 +53,7 @@ class FixedAttention(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width)
         self.thetas = nn.Parameter(torch.randn(attentions, width))
+        nn.init.normal_(self.embedding.weight, std=0.1)
         self.output = nn.Linear(attentions * width, 1)
 
     def weights(self, ids, mask):

@@ -15,7 +15,8 @@ class Explorer(ipywidgets.VBox):
 
     def __init__(self, draw, controls):
         self.draw, self.controls = draw, controls
-        self.picture, self.sentence = ipywidgets.Image(format="png"), ipywidgets.HTML()
+        self.picture = ipywidgets.Image(format="png", layout={"width": "max-content", "max_width": "100%"})
+        self.sentence = ipywidgets.HTML()
         for name, control in controls.items():
             control.description = control.description or name
             control.style = {"description_width": "initial"}

@@ -193,7 +193,7 @@ for name, runs in {**by_size, **by_noise}.items():
 # that a word may attend to itself and to what came before: T×T. True means "may attend". For both at once we
 # broadcast B×1×S against T×T.
 #
-# How many pairs are open in sentence 1 (the middle one, counted from 0), which has three words, when both masks hold? And in which rows?
+# How many pairs are open in sentence 1 (counted from 0), which has three words, when both masks hold?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
@@ -351,8 +351,7 @@ for what, results in same.items():
     print(f"{what:18}", sum(results), "of", len(results))
 
 # %% [markdown]
-# Keys and values are a set of pairs: without a mask the formula knows no order. In "not bad, great" and "not great, bad" self-attention gives each word the same context. A causal mask
-# lets order in; lesson 11 gives words their positions.
+# Without a mask, keys and values are a set of pairs: in "not bad, great" and "not great, bad" each word gets the same context. A causal mask lets order in; lesson 11 gives words positions.
 #
 # ## When others say "query" for our "key"
 #

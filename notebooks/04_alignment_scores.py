@@ -23,8 +23,8 @@ seeds = range(5)
 # %% [markdown]
 # ## The same step, eight times
 #
-# In translation one network turns each source word into a vector, its **hidden state** $h$; another writes the translation and carries a vector of its own, its **state** $s$ (lesson 05).
-# Here they are keys and queries. An **alignment score** says how well two match. B sentences, T states of width D, S hidden states of width E, A hidden units; positions count from 1, as in papers.
+# In translation (lesson 05) one network gives each source word a vector, its **hidden state** $h$; the other, which writes, has a **state** $s$.
+# Here they are keys and queries. An **alignment score** says how well two match. T states of width D, S hidden states of width E, A hidden units; we count from 1, as papers do.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -41,7 +41,7 @@ seeds = range(5)
 #
 # $$\text{dot}_{ti} = s_t^\top h_i$$
 #
-# Two states and three hidden states, small enough to check on paper: the loop, the matrix product, the course's function.
+# Small enough to check on paper: the loop, the matrix product, the course's function.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])  # B T D
@@ -66,7 +66,7 @@ print(f"the largest weight that a cosine can give among ten: {clearest.softmax(-
 
 # %% [markdown]
 # A cosine stays between -1 and 1, so the softmax over it stays soft: among ten hidden states the best gets 0.451 at most. Graves et al. multiply it
-# by a positive number that the network gives at each step, the inverse of a temperature.
+# by a number from the network, the inverse of a temperature.
 #
 # ## A matrix in between, or a small network
 #
@@ -170,15 +170,15 @@ for name in SCORES:
     print(f"{name:15}", [not torch.allclose(x, a, atol=1e-5) for x in (a[:, :1], *others)])
 
 # %% [markdown]
-# The concatenating score gives every state the same weights. It is linear, $W[s_t; h_i] = w_s^\top s_t + w_h^\top h_i$, and the state's part stands above and below:
+# The concatenating score gives every state the same weights. It is linear: $W[s_t; h_i] = w_s^\top s_t + w_h^\top h_i$, and the state's part stands above and below:
 #
 # $$\frac{e^{w_s^\top s_t} e^{w_h^\top h_i}}{\sum_j e^{w_s^\top s_t} e^{w_h^\top h_j}} = \frac{e^{w_h^\top h_i}}{\sum_j e^{w_h^\top h_j}}$$
 #
-# What is left is lesson 02's fixed attention, with $\theta = w_h$. A bias added to a score cancels likewise; a tanh around the sum prevents it. Length does not matter to the cosine, nor to the location-based score, which sees no $h$.
+# What is left is lesson 02's fixed attention. A bias added to a score cancels likewise. Length does not matter to the cosine, nor to the location-based score.
 #
 # ## Which are the same function in disguise?
 #
-# Each column below is a score in other words, each number the largest difference of weights. General's $W$ is set to $W_q^\top W_k$, and the width is 4, so √D is 2. Where do you expect a zero?
+# Each column is a score in other words, each number the largest difference of weights. General's $W$ is $W_q^\top W_k$, and √D is 2. Where do you expect a zero?
 
 # %%
 state, hidden, _ = parts("general")
@@ -235,8 +235,8 @@ plots.curves(widths, variance, "width D", "variance", "grey: theory", ax, theory
 #
 # ## What does it do to weights and learning?
 #
-# Each weight's derivative by its own score is $a_i (1 - a_i)$; their sum says how much gradient passes. Scores spread like √D, so the chance that the best two of 16 lie
-# close together falls like $1/\sqrt{D}$; the code integrates how dense such ties are. Which line stays level in both pictures?
+# Each weight's derivative by its own score is $a_i (1 - a_i)$; their sum says how much gradient passes. Scores spread like √D, so near ties, which pass most,
+# get rarer like $1/\sqrt{D}$. Which line stays level in both pictures?
 
 # %%
 largest, passed = {}, {}
@@ -281,13 +281,10 @@ plots.curves(widths, reached, "width D", "gradient at the state, median", ax=ax,
 # %% tags=["nbval-check-output"]
 at = {name: torch.tensor(runs).mean(0) for name, runs in reached.items()}
 ratio = torch.tensor(variance["plain dot"]) / torch.tensor(widths)  # seeds widths
-print("plain dot: variance / D between 0.9 and 1.1 in all runs:", bool(((ratio > 0.9) & (ratio < 1.1)).all()))
+print("variance / D between 0.9 and 1.1:", bool(((ratio > 0.9) & (ratio < 1.1)).all()))
 print("from D = 8 to 1024, ÷ √D within 20 %:", bool(at["÷ √D"][2:].max() < 1.2 * at["÷ √D"][2:].min()))
-print(
-    "plain dot at D = 1024 at least 1000 times less than at 8:",
-    bool(at["plain dot"][2] > 1000 * at["plain dot"][-1]),
-)
-print("÷ D at D = 1024 at least 10 times less than at 8:", bool(at["÷ D"][2] > 10 * at["÷ D"][-1]))
+print("plain dot, D = 8 to 1024, 1000 times less:", bool(at["plain dot"][2] > 1000 * at["plain dot"][-1]))
+print("÷ D, D = 8 to 1024, 10 times less:", bool(at["÷ D"][2] > 10 * at["÷ D"][-1]))
 
 # %% [markdown]
 # ## What does each cost?
@@ -333,13 +330,12 @@ for name, times in best.items():
     print(f"{name:15}{ratio.median():7.1f} times dot   [{ratio.min():.1f} to {ratio.max():.1f}]")
 
 # %% [markdown]
-# Written as their equations, dot is cheapest and additive dearest by either measure. The perceptron pays far more than its products say, probably for tanh and memory. The
-# location-based time includes its softmax.
+# Written so, dot is cheapest and additive dearest by either measure. The perceptron pays more than its products say, probably for tanh; the location-based time includes a softmax.
 #
 # ## Does it matter which?
 #
-# In four worlds a state must find one of eight hidden states. In "same" it is that one plus noise; in "turned" also turned by a random orthogonal matrix; in "position"
-# it names a place; in "salience" the one wanted lies furthest along a fixed direction. Each vector ends in a 1, a bias for matrices.
+# In four worlds a state must find one of eight hidden states. In "same" it is that one plus noise; in "turned" also turned by an orthogonal matrix; in "position"
+# it names a place; in "salience" it does not matter. Each vector ends in a 1, a bias.
 
 
 # %%

@@ -96,7 +96,7 @@ check("01.sentiment", sentiment)
 #
 # 🔴🔴🔴⚪⚪ 🔵🔵🔵⚪⚪ up to 20 minutes
 #
-# The gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper and write the formula; no autograd.
+# The gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper, and write the formula.
 
 
 # %%

@@ -7,7 +7,6 @@
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.attention import masked_softmax as reference_masked_softmax
 
 # %% [markdown]
 # ## 02.softmax
@@ -15,7 +14,7 @@ from course_utils.attention import masked_softmax as reference_masked_softmax
 # 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 15 minutes
 #
 # Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as far out as ±10,000:
-# the result must be exact there too.
+# the result must be exact there too. `torch.softmax` would do; write it yourself first.
 
 
 # %%
@@ -122,10 +121,12 @@ check("02.mlp_scores", mlp_scores)
 # 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
 #
 # N fixed attentions by dot product over the same words: a masked softmax over the words for each θ on its own, its weighted sum, and the N results laid end to end in the order of the thetas.
-# `reference_masked_softmax(scores, mask)` is there to be used.
-
+# The course's `masked_softmax` is there to be used, as `reference_masked_softmax(scores, mask)`.
 
 # %%
+from course_utils.attention import masked_softmax as reference_masked_softmax
+
+
 def several_attentions(words, thetas, mask):
     """The contexts of N fixed attentions, concatenated.
 
@@ -150,7 +151,7 @@ check("02.several_attentions", several_attentions)
 #
 # 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
 #
-# On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? By formula, not autograd.
+# On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? Write the formula.
 
 
 # %%
