@@ -121,15 +121,17 @@ def _doctor(options):
 
 
 def _build(options):
+    root = _root()
     from course_utils.build import build
 
-    return _report(build(_root(), options.names or None, check=options.check, everything=options.all))
+    return _report(build(root, options.names or None, check=options.check, everything=options.all))
 
 
 def _lint(options):
+    root = _root()
     from course_utils.lint import lint
 
-    return _report(lint(_root()))
+    return _report(lint(root))
 
 
 def _report(problems):

@@ -41,7 +41,7 @@ def check(page, lab):
     type_and_run(page, answer, WRONG)
     type_and_run(page, checked)
     checked.locator(".jp-OutputArea").get_by_text("normalise over the first axis").wait_for()
-    answer.scroll_into_view_if_needed()
+    checked.get_by_text("Stuck?").scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
     page.screenshot(path=ROOT / "docs" / "check.png")
 

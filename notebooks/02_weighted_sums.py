@@ -232,8 +232,8 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Where "not" stands, an attention may let go of the opinion and move to it, and the balance of the two changes. What they add to the score has the right
-# sign in all four; a sum of words has three at most. Other runs divide the work otherwise.
+# Where "not" stands, an attention may let go of the opinion for it, and the balance changes. The sums of what the two add have the right
+# sign in all four. Other runs divide the work otherwise.
 #
 # ## What does attention do to the error on its way back?
 #
@@ -273,7 +273,8 @@ for gap in gaps:
     through_sum.append(x12.grad[1].norm().item())
     through_score.append(scores.grad[0].item())
 curves = {"to x₂, through the sum": [through_sum], "to the score of x₁": [through_score]}
-plots.curves(gaps, curves, "score of x₁ minus score of x₂", "share of the error", legend="center left")
+ax = plots.axes(width=6.4)
+plots.curves(gaps, curves, "score of x₁ minus score of x₂", "share of the error", ax=ax, legend="center left")
 
 # %% [markdown]
 # The error for x₂ falls with its weight $a_2$, and the error for the score, $a_1(1 - a_1)$, is largest at even weights and fades on both sides. A softmax that is sure has almost stopped learning; lesson 04 returns to that.

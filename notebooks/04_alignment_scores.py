@@ -174,11 +174,11 @@ for name in SCORES:
 #
 # $$\frac{e^{w_s^\top s_t} e^{w_h^\top h_i}}{\sum_j e^{w_s^\top s_t} e^{w_h^\top h_j}} = \frac{e^{w_h^\top h_i}}{\sum_j e^{w_h^\top h_j}}$$
 #
-# What is left is lesson 02's fixed attention. A bias added to a score cancels likewise. Length does not matter to the cosine, nor to the location-based score.
+# What is left is lesson 02's fixed attention. A bias on a score cancels likewise. Length does not matter to the cosine, nor to the location-based score.
 #
 # ## Which are the same function in disguise?
 #
-# Each column is a score in other words, each number the largest difference of weights. General's $W$ is $W_q^\top W_k$, and √D is 2. Where do you expect a zero?
+# Each column is a score in other words, each number the largest difference of weights. General's $W$ is $W_q^\top W_k$, and √D is 2. Where is a zero?
 
 # %%
 state, hidden, _ = parts("general")

@@ -98,6 +98,11 @@ class Draw:
         return torch.arange(S) < lengths[:, None]
 
 
+def count(n, noun):
+    """A number with its noun, for the names of cases: "1 sentence", "3 sentences"."""
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
 def sizes(**full):
     """Sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
 

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Task, count, sizes
 
 weighted_sum = Task(
     "00.weighted_sum",
@@ -18,12 +18,21 @@ weighted_sum = Task(
 )
 
 
+def _weights(draw, S):
+    """Weights whose sum is not 0, 1 or S, and not all of them alike: each mistake shows in numbers that can be read."""
+    while True:
+        weights = draw.numbers(S)
+        if weights.sum() not in (0, 1, S) and (S == 1 or weights.unique().numel() > 1):
+            return weights
+
+
 @weighted_sum.cases
 def _(draw):
     for size in sizes(S=5, D=3):
-        yield Case(f"{size.S} vectors of width {size.D}", (draw.numbers(size.S), draw.numbers(size.S, size.D)))
-    yield Case("a single vector", (draw.numbers(1), draw.numbers(1, 3)), edge=True)
-    yield Case("vectors of width 1", (draw.numbers(3), draw.numbers(3, 1)), edge=True)
+        name = f"{count(size.S, 'vector')} of width {size.D}"
+        yield Case(name, (_weights(draw, size.S), draw.numbers(size.S, size.D)))
+    yield Case("a single vector", (_weights(draw, 1), draw.numbers(1, 3)), edge=True)
+    yield Case("vectors of width 1", (_weights(draw, 3), draw.numbers(3, 1)), edge=True)
     yield Case(
         "float64 numbers", (draw.numbers(5, dtype=torch.float64), draw.numbers(5, 3, dtype=torch.float64)), edge=True
     )
@@ -71,3 +80,21 @@ def weights_on_features(weights, values):
 )
 def weighted_mean(weights, values):
     return weights @ values / weights.sum()
+
+
+@weighted_sum.mistake(
+    "You start from the first vector and then add all of them, so it counts once too often. Start from zeros, or leave it out of the loop."
+)
+def first_vector_twice(weights, values):
+    return values[0] + weights @ values
+
+
+@weighted_sum.mistake(
+    "Your sum starts with one zero for each weight. It has one number for each feature: `torch.zeros(values.shape[1])`. "
+    "With S zeros it runs only where S and D coincide, or one of them is 1."
+)
+def zeros_as_many_as_weights(weights, values):
+    total = torch.zeros(len(weights), dtype=values.dtype)
+    for weight, value in zip(weights, values, strict=True):
+        total = total + weight * value
+    return total

@@ -6,7 +6,7 @@ from collections import Counter
 import torch
 
 from course_utils.checks.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Task, count, sizes
 
 WORDS = ("good", "bad", "film", "plot", "a", "the", "not", "fun", "dull", "cast", "very")
 
@@ -44,9 +44,9 @@ def _(draw):
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)
 
 
-def _vocabulary(sentences, min_count, key, count=None):
-    counts = count or Counter(word for sentence in sentences for word in sentence)
-    kept = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: key(w, counts[w]))
+def _vocabulary(sentences, min_count, key, counts=None, reverse=False):
+    counts = counts or Counter(word for sentence in sentences for word in sentence)
+    kept = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: key(w, counts[w]), reverse=reverse)
     return {word: i for i, word in enumerate(["<pad>", "<unk>", *kept])}
 
 
@@ -89,6 +89,29 @@ def rare_first(sentences, min_count=1):
 )
 def ties_as_met(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: -n)
+
+
+@build_vocabulary.mistake(
+    "Your words are numbered in the order they are first met. Frequent words come first; the alphabet settles ties."
+)
+def order_met(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: 0)
+
+
+@build_vocabulary.mistake(
+    "`reverse=True` turns round both keys: the counts fall, as they should, but ties run from z to a. "
+    "Sort rising by (-count, word): the minus turns round the count alone."
+)
+def ties_turned(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: (n, w), reverse=True)
+
+
+@build_vocabulary.mistake(
+    'Your words are numbered from 0, which "<pad>" has already, and 1 is that of "<unk>": the first word gets 2.'
+)
+def words_from_zero(sentences, min_count=1):
+    vocabulary = _vocabulary(sentences, min_count, lambda w, n: (-n, w))
+    return {w: i - 2 if i > 1 else i for w, i in vocabulary.items()}
 
 
 @build_vocabulary.mistake("A word seen exactly min_count times belongs in: your comparison leaves it out.")
@@ -141,9 +164,8 @@ sum_vectors = Task(
 def _(draw):
     for size in sizes(B=3, S=5, D=7):
         B, S, D = size.B, size.S, size.D
-        yield Case(
-            f"{B} sentences of up to {S} words, width {D}", (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full
-        )
+        name = f"{count(B, 'sentence')} of up to {S} words, width {D}"
+        yield Case(name, (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full)
     yield Case(
         "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
     )
@@ -208,6 +230,27 @@ def padding_at_the_end_assumed(words, mask):
     return torch.stack([s[:n].sum(0) for s, n in zip(words, mask.sum(1).tolist(), strict=True)])
 
 
+@sum_vectors.mistake(
+    "`words * mask` lines the mask up with the last two axes, words and features, S×D. It belongs to sentences and words: "
+    "give it a third axis, `mask[..., None]`. Without it this runs only where sizes happen to fit, and is wrong there."
+)
+def mask_without_third_axis(words, mask):
+    return (words * mask).sum(1)
+
+
+@sum_vectors.mistake(
+    "`words[mask]` lays the words of all sentences in one row, so you add all sentences together. Each one gets a sum of its own: "
+    "turn padding into zeros, then add over axis 1."
+)
+def all_sentences_together(words, mask):
+    return words[mask].sum(0)
+
+
+@sum_vectors.mistake("Your sums keep an axis of size 1 where the words were (keepdim=True). Asked is B×D: let it go.")
+def axis_kept(words, mask):
+    return (words * mask[..., None]).sum(1, keepdim=True)
+
+
 sentiment = Task(
     "01.sentiment",
     "logistic regression on the sums",
@@ -225,7 +268,7 @@ sentiment = Task(
 def _(draw):
     for size in sizes(B=3, D=5):
         yield Case(
-            f"{size.B} sentences, width {size.D}",
+            f"{count(size.B, 'sentence')}, width {size.D}",
             (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]),
             size.full,
         )
@@ -280,6 +323,21 @@ def overflow(sums, weight, bias):
     return z / (1 + z)
 
 
+@sentiment.mistake(
+    "The bias is added to each feature before the sum, so it counts D times. It is added once, to the score."
+)
+def bias_for_each_feature(sums, weight, bias):
+    return (sums * weight + bias).sum(-1).sigmoid()
+
+
+@sentiment.mistake(
+    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
+    "so `sums` (B×D) comes first. `weight @ sums` runs only where B = D, and is wrong there."
+)
+def product_turned(sums, weight, bias):
+    return (weight @ sums + bias).sigmoid()
+
+
 sentiment_gradient = Task(
     "01.sentiment_gradient",
     "the gradient of the mean cross-entropy, by formula",
@@ -298,7 +356,7 @@ def _(draw):
     for size in sizes(B=5, D=3):
         labels = (torch.arange(size.B) % 2).float()
         args = (draw.numbers(size.B, size.D), labels, draw.numbers(size.D), draw.numbers(13)[0])
-        yield Case(f"{size.B} sentences, width {size.D}", args)
+        yield Case(f"{count(size.B, 'sentence')}, width {size.D}", args)
     yield Case("float64 numbers", (draw.numbers(5, 3, dtype=torch.float64), torch.tensor([1.0, 0, 0, 1, 1]).double(),
                draw.numbers(3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[0]), edge=True)  # fmt: skip
     far = torch.tensor([[1e4], [-1e4], [0.0]])
@@ -369,6 +427,68 @@ def overflow(sums, labels, weight, bias):
     return error @ sums, error.sum()
 
 
+@sentiment_gradient.mistake("You return the bias's gradient first. Asked is (weight_gradient, bias_gradient).")
+def order_swapped(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error.sum(), error @ sums
+
+
+@sentiment_gradient.mistake(
+    "You have a weight gradient for each sentence, B×D. The loss is one number for the whole batch: add them up over the sentences."
+)
+def weight_gradient_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error[:, None] * sums, error.sum()
+
+
+@sentiment_gradient.mistake(
+    "You have a weight gradient for each sentence, B×D. The loss is their mean over the batch: take the mean over the sentences here too."
+)
+def weight_gradient_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error[:, None] * sums, error.mean()
+
+
+@sentiment_gradient.mistake(
+    "Your bias gradient has an entry for each sentence. The loss is one number for the whole batch, and so is the bias: add them up."
+)
+def bias_gradient_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error @ sums, error
+
+
+@sentiment_gradient.mistake(
+    "Your bias gradient is the error of each sentence. The bias is one number, and the loss a mean: take the mean of the errors."
+)
+def bias_gradient_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error @ sums / len(sums), error
+
+
+@sentiment_gradient.mistake(
+    "Both gradients still have an entry for each sentence. The loss is one number for the whole batch: add them up over the sentences."
+)
+def both_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error[:, None] * sums, error
+
+
+@sentiment_gradient.mistake(
+    "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take their mean over the sentences."
+)
+def both_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error[:, None] * sums, error
+
+
+@sentiment_gradient.mistake(
+    "Error times weight is what reaches a word of the sentence. The weight's gradient is error times the sum that it was multiplied with."
+)
+def error_times_weight(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias).mean()
+    return error * weight, error
+
+
 word_polarity = Task(
     "01.word_polarity",
     "the cosine between each word and the direction of sentiment",
@@ -386,7 +506,10 @@ word_polarity = Task(
 def _(draw):
     for size in sizes(V=5, D=3):
         words = draw.numbers(size.V, size.D) + 0.25  # no zero vector
-        yield Case(f"{size.V} words of width {size.D}", (words, draw.numbers(size.D) + 0.25))
+        yield Case(f"{count(size.V, 'word')} of width {size.D}", (words, draw.numbers(size.D) + 0.25))
+    small = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
+    yield Case("2 words of width 2, the second one zero", (small, torch.tensor([1.0, 0.0])), edge=True)
+    yield Case("2 words of width 2, a direction that is zero", (small.flip(0), torch.zeros(2)), edge=True)
     words = draw.numbers(5, 3) + 0.25
     words[2] = 0
     yield Case("a word whose vector is zero", (words, draw.numbers(3) + 0.25), edge=True)

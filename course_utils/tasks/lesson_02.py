@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Task, count, sizes
 
 
 def rows_sum_to_one(case, value):
@@ -40,7 +40,8 @@ def _(draw):
     yield Case("three scores", (torch.tensor([1.0, 2.0, 4.0]),))
     yield Case("three scores, temperature 2", (torch.tensor([1.0, 2.0, 4.0]), 2.0))
     for size in sizes(B=3, S=5):
-        yield Case(f"{size.B} rows of {size.S} scores", (draw.numbers(size.B, size.S),), size.full)
+        yield Case(f"{count(size.B, 'row')} of {size.S} scores", (draw.numbers(size.B, size.S),), size.full)
+    yield Case("2 rows of 2 scores, with different maxima", (torch.tensor([[0.0, 1.0], [2.0, 0.0]]),))
     yield Case("3 rows of 5 scores, temperature 0.5", (draw.numbers(3, 5), 0.5), True)
     yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
     far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])
@@ -81,6 +82,53 @@ def overflow(scores, temperature=1.0):
 )
 def maximum_of_everything(scores, temperature=1.0):
     e = (scores / temperature - (scores / temperature).max()).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@softmax.mistake(
+    "The totals have lost their axis: `e / e.sum(-1)` lines up one total with each column, not with each row, where it runs at all. "
+    "Keep the axis: `e.sum(-1, keepdim=True)`."
+)
+def total_without_its_axis(scores, temperature=1.0):
+    e = (scores / temperature - (scores / temperature).amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1)
+
+
+@softmax.mistake(
+    "The maxima have lost their axis: `z - z.max(-1).values` lines up one maximum with each column, not with each row, where it runs "
+    "at all. Keep the axis: `z.max(-1, keepdim=True).values`."
+)
+def maximum_without_its_axis(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@softmax.mistake(
+    "Maxima and totals have both lost their axis: they line up with the columns, not with the rows, where they run at all. "
+    "Keep it in both: keepdim=True."
+)
+def both_without_their_axis(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1)).exp()
+    return e / e.sum(-1)
+
+
+@softmax.mistake(
+    "`e.sum()` adds up the whole tensor: all rows together sum to 1. Each row has a total of its own: sum over the last axis, keepdim=True."
+)
+def one_total(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1, keepdim=True)).exp()
+    return e / e.sum()
+
+
+@softmax.mistake(
+    "You subtract the mean of each row. A score far above the mean still overflows exp; above the maximum there is none: subtract that."
+)
+def mean_subtracted(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.mean(-1, keepdim=True)).exp()
     return e / e.sum(-1, keepdim=True)
 
 
@@ -139,9 +187,11 @@ def _(draw):
     )
     for size in sizes(B=3, S=5):
         args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
-        yield Case(f"{size.B} rows of {size.S} scores", args, size.full)
+        yield Case(f"{count(size.B, 'row')} of {size.S} scores", args, size.full)
     yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
     yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
+    open_and_empty = torch.tensor([[True, False], [False, False]])
+    yield Case("2 rows of 2 scores, nothing to attend in the second", (draw.numbers(2, 2), open_and_empty), edge=True)
     empty = draw.mask(3, 5)
     empty[1] = False
     yield Case("a row with nothing to attend", (draw.numbers(3, 5), empty), True, edge=True)
@@ -174,7 +224,7 @@ def mask_inverted(scores, mask):
 
 
 @masked_softmax.mistake(
-    "You set the masked weights to 0 after the softmax: the rest no longer sums to 1. Take the scores out before, or divide by the new total."
+    "You set the masked weights to 0 after the softmax: the rest no longer sums to 1. Take the scores out before."
 )
 def masked_after(scores, mask):
     return scores.softmax(-1) * mask
@@ -237,6 +287,40 @@ def zero_is_masked(scores, mask):
     return torch.nan_to_num(kept.masked_fill(kept == 0, -torch.inf).softmax(-1))
 
 
+@masked_softmax.mistake(
+    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the "
+    "maximum that you subtract. Where they are far larger than the rest, nothing is left to divide. Mask before the softmax."
+)
+def masked_after_and_divided(scores, mask):
+    kept = scores.softmax(-1) * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@masked_softmax.mistake(
+    "Your zeros are right where nothing may be attended. But masked scores still count before they are taken out (in the softmax, or in "
+    "the maximum that you subtract): where they are far larger than the rest, the rest comes out as zeros too. Mask before the softmax."
+)
+def masked_after_and_divided_safely(scores, mask):
+    return torch.nan_to_num(masked_after_and_divided(scores, mask))
+
+
+@masked_softmax.mistake(
+    "0 times infinity is NaN, and you multiply the mask by -inf: that spoils what it should leave alone. Use masked_fill or torch.where."
+)
+def zero_times_infinity(scores, mask):
+    return (scores + ~mask * -torch.inf).softmax(-1)
+
+
+@masked_softmax.mistake(
+    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
+    "masked_fill or nan_to_num."
+)
+def written_into_softmax(scores, mask):
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    weights[weights.isnan()] = 0
+    return weights
+
+
 dot_scores = Task(
     "02.dot_scores",
     "fixed attention: one dot product a word",
@@ -254,7 +338,8 @@ dot_scores = Task(
 def _(draw):
     for size in sizes(B=3, S=5, D=7):
         B, S, D = size.B, size.S, size.D
-        yield Case(f"{B} sentences of {S} words, width {D}", (draw.numbers(B, S, D), draw.numbers(D)), size.full)
+        name = f"{count(B, 'sentence')} of {S} words, width {D}"
+        yield Case(name, (draw.numbers(B, S, D), draw.numbers(D)), size.full)
     yield Case(
         "float64 numbers",
         (draw.numbers(3, 5, 7, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:7]),
@@ -307,6 +392,14 @@ def trailing_axis(words, theta):
     return words @ theta[:, None]
 
 
+@dot_scores.mistake(
+    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
+    "so `words` (B×S×D) comes first. `theta @ words` runs only where S = D, and is wrong there."
+)
+def product_turned(words, theta):
+    return theta @ words
+
+
 mlp_scores = Task(
     "02.mlp_scores",
     "fixed attention: a small network a word",
@@ -325,7 +418,8 @@ def _(draw):
     for size in sizes(B=2, S=5, D=7, H=3):
         B, S, D, H = size.B, size.S, size.D, size.H
         args = (draw.numbers(B, S, D), draw.numbers(H, D), draw.numbers(H) + 0.25, draw.numbers(H) + 0.25)
-        yield Case(f"{B} sentences of {S} words, width {D}, {H} hidden units", args, size.full)
+        name = f"{count(B, 'sentence')} of {S} words, width {D}, {count(H, 'hidden unit')}"
+        yield Case(name, args, size.full)
     shapes = ((2, 5, 7), (3, 7), (3,), (3,))
     yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in shapes), edge=True)
     ones = tuple(draw.numbers(*s) for s in ((2, 1, 1), (1, 1), (1,), (1,)))
@@ -347,12 +441,12 @@ def no_sigmoid(words, weight, bias, theta):
     return (words @ weight.T + bias) @ theta
 
 
-@mlp_scores.mistake("You use tanh. The source's σ is the logistic sigmoid, between 0 and 1.")
+@mlp_scores.mistake("You use tanh. Here σ is the logistic sigmoid, between 0 and 1.")
 def with_tanh(words, weight, bias, theta):
     return (words @ weight.T + bias).tanh() @ theta
 
 
-@mlp_scores.mistake("You use ReLU. The source's σ is the logistic sigmoid, between 0 and 1.")
+@mlp_scores.mistake("You use ReLU. Here σ is the logistic sigmoid, between 0 and 1.")
 def with_relu(words, weight, bias, theta):
     return (words @ weight.T + bias).relu() @ theta
 
@@ -397,6 +491,22 @@ def overflow(words, weight, bias, theta):
     return (e / (1 + e)) @ theta
 
 
+@mlp_scores.mistake(
+    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
+    "so `words` (B×S×D) comes first. `weight @ words` runs only where S, D and H are alike, and is wrong there."
+)
+def product_turned(words, weight, bias, theta):
+    return (weight @ words + bias).sigmoid() @ theta
+
+
+@mlp_scores.mistake(
+    "The last product is turned round: the axis that goes away, H, stands last on the left, so the hidden layer comes first. "
+    "`theta @ hidden` runs only where S = H, and is wrong there."
+)
+def theta_on_the_left(words, weight, bias, theta):
+    return theta @ (words @ weight.T + bias).sigmoid()
+
+
 several_attentions = Task(
     "02.several_attentions",
     "several fixed attentions, concatenated",
@@ -415,7 +525,8 @@ def _(draw):
     for size in sizes(B=2, S=5, D=7, N=3):
         B, S, D, N = size.B, size.S, size.D, size.N
         args = (draw.numbers(B, S, D), draw.numbers(N, D), draw.lengths_mask(B, S))
-        yield Case(f"{B} sentences of up to {S} words, width {D}, {N} attentions", args, size.full)
+        name = f"{count(B, 'sentence')} of up to {S} words, width {D}, {count(N, 'attention')}"
+        yield Case(name, args, size.full)
     yield Case(
         "2 sentences of up to 3 words, width 2, 2 attentions",
         (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)),
@@ -534,6 +645,46 @@ def fill_undercut(words, thetas, mask):
     return (weights @ words).flatten(1)
 
 
+@several_attentions.mistake(
+    "The mask is B×S, your scores B×N×S: it needs an axis for the attentions, `mask[:, None]`. Without it this runs only where sizes "
+    "happen to fit, and may be wrong there."
+)
+def mask_without_attentions(words, thetas, mask):
+    return (torch.nan_to_num((thetas @ words.mT).masked_fill(~mask, -torch.inf).softmax(-1)) @ words).flatten(1)
+
+
+@several_attentions.mistake(
+    "Your scores are B×S×N, and masked and normalised over the last axis, the attentions. Turn them into B×N×S, and give the "
+    "mask an axis for the attentions, `mask[:, None]`."
+)
+def words_before_attentions(words, thetas, mask):
+    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(-1))
+    return (weights.mT @ words).flatten(1)
+
+
+@several_attentions.mistake(
+    "The mask is B×S, your scores B×S×N: it needs an axis for the attentions, here the last, `mask[..., None]`."
+)
+def mask_without_last_axis(words, thetas, mask):
+    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(1))
+    return (weights.mT @ words).flatten(1)
+
+
+@several_attentions.mistake(
+    "`cat` along axis 0 lays the outputs under one another, as if there were more sentences. Each sentence gets one long row: "
+    "the last axis."
+)
+def concatenated_along_batch(words, thetas, mask):
+    return torch.cat([_context(words, theta, mask) for theta in thetas], 0)
+
+
+@several_attentions.mistake(
+    "These are the weights, B×N×S. Asked are the contexts: sum the words with these weights, then lay the sums end to end."
+)
+def weights_returned(words, thetas, mask):
+    return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))
+
+
 error_through_attention = Task(
     "02.error_through_attention",
     "what the backward pass brings to each word",
@@ -554,7 +705,7 @@ def _(draw):
         weights = (
             draw.numbers(B, S).softmax(-1) if size.full else torch.tensor([0.25, 0.75, 0.0])[:S].expand(B, S).clone()
         )
-        yield Case(f"{B} sentences of {S} words, width {D}", (weights, draw.numbers(B, D)))
+        yield Case(f"{count(B, 'sentence')} of {S} words, width {D}", (weights, draw.numbers(B, D)))
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
     yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
@@ -606,3 +757,33 @@ def softmax_again(weights, error):
 @error_through_attention.mistake("You multiply by the weight twice.")
 def weight_twice(weights, error):
     return weights[..., None] ** 2 * error[:, None]
+
+
+@error_through_attention.mistake(
+    "`weights * error` lines words up with features. Every word meets every feature: give weights a last axis and error a middle one. "
+    "Without them this runs only where sizes happen to fit, and is wrong there."
+)
+def words_on_features(weights, error):
+    return weights * error
+
+
+@error_through_attention.mistake(
+    "weights have their third axis, error does not: B×D lines up with S×D, and sentences meet words. Give error a middle axis, "
+    "`error[:, None]`."
+)
+def sentences_on_words(weights, error):
+    return weights[..., None] * error
+
+
+@error_through_attention.mistake(
+    "You add over the words. Each word receives an error of its own: B×S×D, nothing is added up."
+)
+def added_over_words(weights, error):
+    return (weights[..., None] * error[:, None]).sum(1)
+
+
+@error_through_attention.mistake(
+    "a(1 - a) is what reaches the score; asked is what reaches the word, with the weights held fixed."
+)
+def softmax_derivative(weights, error):
+    return (weights * (1 - weights))[..., None] * error[:, None]

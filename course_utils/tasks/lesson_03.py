@@ -1,5 +1,7 @@
 """What lesson 03 asks: the two masks, attention as f(Q, K, V), and a test that tells right attention from wrong."""
 
+from functools import partial
+
 import torch
 
 from course_utils.checks.contract import Candidate, Case
@@ -12,8 +14,8 @@ padding_mask = Task(
     arguments=("lengths B", "size"),
     result="mask B×size",
     hints=(
-        "Position s of sentence b is a word exactly when s is smaller than the sentence's length; positions count from 0.",
-        "mask_(b,s) = (s < lengths_b), for s = 0 … size - 1.",
+        "What has one entry for each place? The numbers 0 … size - 1, as torch.arange counts them: place s is a word when s is smaller than the length.",
+        "mask_(b,s) = (s < lengths_b), for s = 0 … size - 1: compare a row of places with a column of lengths.",
         "positions = torch.arange(size), shape (size,); compare with lengths given a second axis, shape (B, 1): broadcasting makes B×size.",
     ),
 )
@@ -62,10 +64,17 @@ def transposed(lengths, size):
 
 
 @padding_mask.mistake(
-    "You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong."
+    "You return 0 and 1 as numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
 )
 def numbers_not_truth(lengths, size):
     return (torch.arange(size) < lengths[:, None]).float()
+
+
+@padding_mask.mistake(
+    "You return 0 and 1 as whole numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
+)
+def whole_numbers_not_truth(lengths, size):
+    return (torch.arange(size) < lengths[:, None]).long()
 
 
 causal_mask = Task(
@@ -121,10 +130,17 @@ def inverted(size):
 
 
 @causal_mask.mistake(
-    "You return 0 and 1 as numbers. A mask holds True and False (torch.bool): with numbers, `~mask` and `masked_fill` go wrong."
+    "You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`."
 )
 def numbers_not_truth(size):
     return torch.ones(size, size).tril()
+
+
+@causal_mask.mistake(
+    "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`."
+)
+def whole_numbers_not_truth(size):
+    return torch.ones(size, size, dtype=torch.long).tril()
 
 
 @causal_mask.mistake(
@@ -182,6 +198,11 @@ def _(draw):
         yield Case(
             f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, with a mask", (*inputs, draw.mask(B, T, S)), size.full
         )
+    each_its_own = torch.tensor([[[True, False], [False, True]], [[False, True], [True, True]]])
+    yield Case("B=2, T=2, S=2, D=2, E=2, each query with its own mask", (*_inputs(draw, 2, 2, 2, 2, 2), each_its_own))
+    open_and_empty = torch.tensor([[[True, False], [False, False]]])
+    inputs = _inputs(draw, 1, 2, 2, 2, 2)
+    yield Case("2 queries and 2 keys, the second query may attend to nothing", (*inputs, open_and_empty), edge=True)
     empty = draw.mask(2, 3, 5)
     empty[1, 2] = False
     yield Case("a query that may attend to nothing", (*_inputs(draw, 2, 3, 5, 7, 11), empty), True, edge=True)
@@ -337,6 +358,79 @@ def fill_undercut(query, key, value, mask=None):
     return weights @ value, weights
 
 
+@attention.mistake("You return one tensor, the context. Asked are two: `return context, weights`.")
+def context_alone(query, key, value, mask=None):
+    return _softmax(query @ key.mT, mask) @ value
+
+
+@attention.mistake(
+    "`key.T` reverses all axes, the batch too. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`."
+)
+def all_axes_reversed(query, key, value, mask=None):
+    weights = _softmax(query @ key.permute(2, 1, 0), mask)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "`query @ key` multiplies features with keys: the axis that goes away has to stand last on the left and second to last on the "
+    "right. Exchange the last two axes of key, `key.mT`. Without it this runs only where S = D, and is wrong there."
+)
+def key_not_transposed(query, key, value, mask=None):
+    weights = _softmax(query @ key, mask)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "exp overflows above a score of about 88, and infinity over infinity is NaN: you turn that into zeros, which hides it. Subtract "
+    "each row's largest score first; only a row that may attend to nothing should be zeros."
+)
+def overflow_hidden(query, key, value, mask=None):
+    scores = query @ key.mT
+    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
+    weights = torch.nan_to_num(e / e.sum(-1, keepdim=True))
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "Two things give NaN: exp overflows above a score of about 88, so subtract each row's largest score first; and a query that may "
+    "attend to nothing is 0/0, where zeros are asked for."
+)
+def overflow_and_empty_row(query, key, value, mask=None):
+    scores = query @ key.mT
+    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "For a query that may attend to nothing your context is zeros, but the weights are still NaN: clean the weights, and the context follows."
+)
+def weights_still_nan(query, key, value, mask=None):
+    context, weights = empty_row_nan(query, key, value, mask)
+    return torch.nan_to_num(context), weights
+
+
+@attention.mistake(
+    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
+    "masked_fill or nan_to_num."
+)
+def written_into_softmax(query, key, value, mask=None):
+    _, weights = empty_row_nan(query, key, value, mask)
+    weights[weights.isnan()] = 0
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The values are right, but where there is a mask you write into the result of softmax, which its gradient still needs: make a "
+    "new tensor, with masked_fill or nan_to_num."
+)
+def written_into_softmax_where_masked(query, key, value, mask=None):
+    _, weights = empty_row_nan(query, key, value, mask)
+    if mask is not None:
+        weights[~mask] = 0
+    return weights @ value, weights
+
+
 # The bank for 03.catch_wrong_attention: right ones written differently, wrong ones shown, wrong ones not shown.
 
 
@@ -378,11 +472,15 @@ def weights_right_context_averaged(query, key, value, mask=None):
     return value.mean(1, keepdim=True).expand(-1, query.shape[1], -1), weights
 
 
+@attention.mistake(
+    "You use the mask of each sentence's first query for all its queries. Each query has a row of its own in the mask, B×T×S."
+)
 def one_mask_for_all_queries(query, key, value, mask=None):
     weights = _softmax(query @ key.mT, None if mask is None else mask[:, :1].expand_as(mask))
     return weights @ value, weights
 
 
+@attention.mistake("You use the mask of the first sentence for all of them. Each sentence has its own, B×T×S.")
 def one_mask_for_all_sentences(query, key, value, mask=None):
     weights = _softmax(query @ key.mT, None if mask is None else mask[:1].expand_as(mask))
     return weights @ value, weights
@@ -471,8 +569,8 @@ catch_wrong_attention = Task(
     candidates=(*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN),
     hints=(
         "Choose inputs on which wrong ones differ from right ones: more than one sentence, T, S, D and E all different, a mask that is not the same in each row, and one row that may attend to nothing. Also try it without a mask.",
-        "Compare both results, context and weights, with course_utils.attention.attention on the same inputs: first the shapes, then the values up to rounding. A candidate that raises an error is wrong.",
-        "For mask in (None, a random mask with one empty row): expected = attention(…); try received = candidate(…), except Exception: return False; if shapes differ or not torch.allclose(…, atol=1e-5): return False. At the end return True.",
+        "Compare both results, context and weights, with those of `reference(…)` on the same inputs: first the shapes, then the values up to rounding. A candidate that raises an error is wrong.",
+        "For mask in (None, a random mask with one empty row): expected = reference(…); try received = candidate(…), except Exception: return False; if shapes differ or not torch.allclose(…, atol=1e-5): return False. At the end return True.",
     ),
 )
 
@@ -499,13 +597,11 @@ def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):
     return (*inputs, allowed if mask else None)
 
 
-def _agrees(candidate, args, parts=(0, 1), atol=1e-5):
+def _agrees(candidate, args, parts=(0, 1), exactly=False):
+    same = torch.equal if exactly else partial(torch.allclose, atol=1e-5)
     try:
         expected, received = right_by_bmm(*args), candidate(*args)
-        return all(
-            expected[i].shape == received[i].shape and torch.allclose(expected[i], received[i], atol=atol)
-            for i in parts
-        )
+        return all(expected[i].shape == received[i].shape and same(expected[i], received[i]) for i in parts)
     except Exception:
         return False
 
@@ -534,6 +630,22 @@ def shapes_only(candidate):
 @catch_wrong_attention.mistake("Your test never uses a mask: what goes wrong with masks goes by unseen.")
 def never_a_mask(candidate):
     return _agrees(candidate, _probe(mask=False))
+
+
+@catch_wrong_attention.property
+def rounding_is_allowed(case, value):
+    """No right candidate is refused."""
+    if value is False and catch_wrong_attention.candidates[case.args[0].key] in RIGHT:
+        return "That one is right, computed in another order: its last digits differ. Is there room for rounding, about 1e-5?"
+    return None
+
+
+@catch_wrong_attention.mistake(
+    "Right candidates are refused for their last digits: another order of adding rounds differently. Allow rounding, "
+    "torch.allclose(…, atol=1e-5), in place of torch.equal or ==."
+)
+def no_rounding(candidate):
+    return _agrees(candidate, _probe(), exactly=True) and _agrees(candidate, _probe(mask=False), exactly=True)
 
 
 @catch_wrong_attention.mistake("No query in your test may attend to nothing: NaN and leaks in such a row go by unseen.")
@@ -565,3 +677,33 @@ def batch_of_one(candidate):
 @catch_wrong_attention.mistake("Your test always gives a mask. mask=None is allowed, and a candidate may fail there.")
 def always_a_mask(candidate):
     return _agrees(candidate, _probe())
+
+
+@catch_wrong_attention.mistake(
+    "Your test always gives a mask, and one in which every query may attend to something. Two more inputs are needed: mask=None, and a "
+    "query with nothing to attend."
+)
+def always_a_mask_never_empty(candidate):
+    return _agrees(candidate, _probe(empty=False))
+
+
+@catch_wrong_attention.mistake(
+    "Your test sees one sentence only, and always with a mask. Take a batch of two or more, and try mask=None too."
+)
+def batch_of_one_always_a_mask(candidate):
+    return _agrees(candidate, _probe(B=1))
+
+
+@catch_wrong_attention.mistake(
+    "Your test sees one sentence only, and never a mask. Take a batch of two or more, with a mask as well as without."
+)
+def batch_of_one_never_a_mask(candidate):
+    return _agrees(candidate, _probe(B=1, mask=False))
+
+
+@catch_wrong_attention.mistake(
+    "Your test sees one sentence only, in which every query may attend to something. Take a batch of two or more, and a query with "
+    "nothing to attend."
+)
+def batch_of_one_never_empty(candidate):
+    return _agrees(candidate, _probe(B=1, empty=False)) and _agrees(candidate, _probe(B=1, mask=False))
