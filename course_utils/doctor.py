@@ -186,8 +186,8 @@ def _kernel():
 def _data():
     from course_utils.data import download
 
-    mirror = download._mirror()
-    folder = mirror if isinstance(mirror, Path) else download._cache()
+    mirror = download.named_mirror()
+    folder = mirror if isinstance(mirror, Path) else download.cache_folder()
     if all((folder / path).is_file() for path in download.REGISTRY):
         source = "the folder in COURSE_DATA_MIRROR" if folder is mirror else "this computer's cache"
         return Row("data", f"real reviews (SST-2), from {source}", True)

@@ -841,6 +841,175 @@ def test_a_wrong_answer_that_nobody_named_is_refused(task_id, i):
     assert len(report.message) > 20 and report._repr_html_() and str(report)
 
 
+# Natural mistakes as learners write them, each with the name that its report should bear
+
+
+def weighted_from_zeros(w, v):
+    total = torch.zeros(len(w))
+    for s in range(len(w)):
+        total += w[s] * v[s]
+    return total
+
+
+def counted_from(start, **order):
+    def vocabulary(sentences, min_count=1):
+        counts = collections.Counter(w for s in sentences for w in s)
+        kept = sorted((w for w in counts if counts[w] >= min_count), **{k: f(counts) for k, f in order.items()})
+        return {"<pad>": 0, "<unk>": 1} | {w: i for i, w in enumerate(kept, start)}
+
+    return vocabulary
+
+
+def by_hand_softmax(shift=lambda z: z.max(-1, keepdim=True).values, total=lambda e: e.sum(-1, keepdim=True)):
+    def softmax(scores, temperature=1.0):
+        z = scores / temperature
+        e = torch.exp(z - shift(z))
+        return e / total(e)
+
+    return softmax
+
+
+def renormalised(scores, mask, clean=lambda w: w):
+    weights = torch.softmax(scores, -1) * mask
+    return clean(weights / weights.sum(-1, keepdim=True))
+
+
+def one_maximum(scores, mask):
+    e = (scores - scores.max(-1, keepdim=True).values).exp().masked_fill(~mask, 0.0)
+    return e / e.sum(-1, keepdim=True)
+
+
+def weights_with(fix, scores=lambda q, k: q @ k.transpose(1, 2)):
+    """Attention by hand, `fix(weights, mask)` after the softmax."""
+
+    def attention(query, key, value, mask=None):
+        z = scores(query, key)
+        if mask is not None:
+            z = z.masked_fill(mask == 0, -INF)
+        weights = fix(z.softmax(-1), mask)
+        return weights @ value, weights
+
+    return attention
+
+
+def nan_written_over(weights, mask):
+    weights[torch.isnan(weights)] = 0.0
+    return weights
+
+
+def masked_written_over(weights, mask):
+    if mask is not None:
+        weights.masked_fill_(~mask, 0)
+    return weights
+
+
+def exp_over_sum(query, key, value, mask=None, clean=torch.nan_to_num):
+    e = torch.exp(query @ key.mT)
+    if mask is not None:
+        e = e.masked_fill(~mask, 0)
+    weights = clean(e / e.sum(-1, keepdim=True))
+    return weights @ value, weights
+
+
+def error_of(x, y, w, b):
+    return torch.sigmoid(x @ w + b) - y
+
+
+NAMED = [
+    ("00.weighted_sum", weighted_from_zeros, "zeros_as_many_as_weights"),
+    ("00.weighted_sum", lambda w, v: sum((w[s] * v[s] for s in range(len(w))), v[0].clone()), "first_vector_twice"),
+    ("00.weighted_sum", lambda w, v: w @ v / w.sum(), "weighted_mean"),
+    ("01.build_vocabulary", counted_from(2, key=lambda c: lambda w: 0), "order_met"),
+    ("01.build_vocabulary", counted_from(2, key=lambda c: lambda w: (c[w], w), reverse=lambda c: True), "ties_turned"),
+    ("01.build_vocabulary", counted_from(0, key=lambda c: lambda w: (-c[w], w)), "words_from_zero"),
+    ("01.sum_vectors", lambda x, m: (x * m.float()).sum(dim=1), "mask_without_third_axis"),
+    ("01.sum_vectors", lambda x, m: x[m].sum(0), "all_sentences_together"),
+    ("01.sum_vectors", lambda x, m: (x * m.unsqueeze(-1)).sum(1, keepdim=True), "axis_kept"),
+    ("01.sentiment", lambda x, w, b: torch.sigmoid((x * w + b).sum(-1)), "bias_for_each_feature"),
+    ("01.sentiment", lambda x, w, b: torch.sigmoid(torch.matmul(w, x) + b), "product_turned"),
+    ("01.sentiment_gradient", lambda *a: gradient(*a)[::-1], "order_swapped"),
+    ("01.sentiment_gradient", lambda x, *a: (error_of(x, *a)[:, None] * x, error_of(x, *a)), "both_not_averaged"),
+    ("01.sentiment_gradient", lambda x, *a: (gradient(x, *a)[0], error_of(x, *a)), "bias_gradient_not_averaged"),
+    ("01.sentiment_gradient", lambda x, y, w, b: (error_of(x, y, w, b).mean() * w, error_of(x, y, w, b).mean()), "error_times_weight"),
+    ("02.softmax", by_hand_softmax(total=lambda e: e.sum(-1)), "total_without_its_axis"),
+    ("02.softmax", by_hand_softmax(shift=lambda z: z.max(-1).values), "maximum_without_its_axis"),
+    ("02.softmax", by_hand_softmax(lambda z: z.max(-1).values, lambda e: e.sum(-1)), "both_without_their_axis"),
+    ("02.softmax", by_hand_softmax(total=lambda e: e.sum()), "one_total"),
+    ("02.softmax", by_hand_softmax(lambda z: z.max(), lambda e: e.sum()), "total_of_everything"),
+    ("02.softmax", by_hand_softmax(lambda z: 0, lambda e: e.sum()), "total_of_everything"),
+    ("02.softmax", by_hand_softmax(lambda z: z.mean(-1, keepdim=True)), "mean_subtracted"),
+    ("02.masked_softmax", renormalised, "masked_after_and_divided"),
+    ("02.masked_softmax", one_maximum, "masked_after_and_divided"),
+    ("02.masked_softmax", functools.partial(renormalised, clean=torch.nan_to_num), "masked_after_and_divided_safely"),
+    ("02.masked_softmax", lambda s, m: (s.softmax(-1) * m) / (s.softmax(-1) * m).sum(-1, keepdim=True).clamp(min=1e-9), "masked_after_and_divided_safely"),
+    ("02.masked_softmax", lambda s, m: (s + (1 - m.float()) * -INF).softmax(-1), "zero_times_infinity"),
+    ("02.masked_softmax", lambda s, m: F.softmax(s + (~m) * float("-inf"), dim=-1), "zero_times_infinity"),
+    ("02.masked_softmax", lambda s, m: nan_written_over(s.masked_fill(~m, -INF).softmax(-1), m), "written_into_softmax"),
+    ("02.dot_scores", lambda x, t: t @ x, "product_turned"),
+    ("02.mlp_scores", lambda x, W, b, t: torch.sigmoid(W @ x + b) @ t, "product_turned"),
+    ("02.mlp_scores", lambda x, W, b, t: t @ torch.sigmoid(x @ W.T + b), "theta_on_the_left"),
+    ("02.several_attentions", lambda x, th, m: (reference.masked_softmax(th @ x.mT, m) @ x).flatten(1), "mask_without_attentions"),
+    ("02.several_attentions", lambda x, th, m: (reference.masked_softmax(x @ th.T, m).mT @ x).flatten(1), "words_before_attentions"),
+    ("02.several_attentions", lambda x, th, m: (soft(x @ th.T, m, 1).mT @ x).flatten(1), "mask_without_last_axis"),
+    ("02.several_attentions", lambda x, th, m: torch.cat([(soft(x @ t, m)[:, None] @ x)[:, 0] for t in th]), "concatenated_along_batch"),
+    ("02.several_attentions", lambda x, th, m: reference.masked_softmax(th @ x.mT, m[:, None].expand(-1, len(th), -1)), "weights_returned"),
+    ("02.error_through_attention", lambda w, e: w * e, "words_on_features"),
+    ("02.error_through_attention", lambda w, e: w.unsqueeze(-1) * e, "sentences_on_words"),
+    ("02.error_through_attention", lambda w, e: spread(w, e).sum(1), "added_over_words"),
+    ("02.error_through_attention", lambda w, e: spread(w * (1 - w), e), "softmax_derivative"),
+    ("03.padding_mask", lambda n, size: (torch.arange(size) < n[:, None]).int(), "whole_numbers_not_truth"),
+    ("03.causal_mask", lambda n: torch.ones(n, n).tril().to(torch.int32), "whole_numbers_not_truth"),
+    ("03.attention", lambda *a: attention(*a)[0], "context_alone"),
+    ("03.attention", weights_with(lambda w, m: w.nan_to_num(), lambda q, k: q @ k.permute(2, 1, 0)), "all_axes_reversed"),
+    ("03.attention", weights_with(lambda w, m: w.nan_to_num(), lambda q, k: q @ k), "key_not_transposed"),
+    ("03.attention", weights_with(nan_written_over), "written_into_softmax"),
+    ("03.attention", weights_with(masked_written_over), "written_into_softmax_where_masked"),
+    ("03.attention", exp_over_sum, "overflow_hidden"),
+    ("03.attention", functools.partial(exp_over_sum, clean=lambda w: w), "overflow_and_empty_row"),
+    ("03.attention", lambda q, k, v, m=None: (lambda c, w: (c.nan_to_num(), w))(*weights_with(lambda w, m: w)(q, k, v, m)), "weights_still_nan"),
+    ("03.attention", lambda q, k, v, m=None: attention(q, k, v, None if m is None else m[0]), "one_mask_for_all_sentences"),
+    ("03.attention", lambda q, k, v, m=None: attention(q, k, v, None if m is None else m[:, :1]), "one_mask_for_all_queries"),
+    ("03.catch_wrong_attention", attention_test(masks=lambda m: [m | ~m.any(-1, keepdim=True)]), "always_a_mask_never_empty"),
+    ("03.catch_wrong_attention", attention_test(agree=torch.equal), "no_rounding"),
+    ("03.catch_wrong_attention", attention_test((1, 4, 4, 4, 4)), "batch_of_one"),
+    ("03.catch_wrong_attention", attention_test((1, 3, 5, 7, 11), masks=lambda m: [m]), "batch_of_one_always_a_mask"),
+    ("03.catch_wrong_attention", attention_test((1, 3, 5, 7, 11), masks=lambda m: [None]), "batch_of_one_never_a_mask"),
+    ("03.catch_wrong_attention", attention_test((1, 3, 5, 7, 11), masks=lambda m: [None, m | ~m.any(-1, keepdim=True)]), "batch_of_one_never_empty"),
+    *((f"04.{name}", wrong, called) for name, prepare in {
+        "dot": lambda s, h: (s, h),
+        "scaled_dot": lambda s, h: (s / s.shape[-1] ** 0.5, h),
+        "general": lambda s, h, W: (s @ W, h),
+        "content_based": lambda s, h: (F.normalize(s, dim=-1), F.normalize(h, dim=-1)),
+    }.items() for wrong, called in (
+        (lambda *a, p=prepare: torch.matmul(*p(*a)), "not_transposed"),
+        (lambda *a, p=prepare: (lambda s, h: s @ h.permute(*reversed(range(h.dim()))))(*p(*a)), "all_axes_reversed"),
+        (lambda *a, p=prepare: (lambda s, h: torch.sum(s * h, dim=-1))(*p(*a)), "position_by_position"),
+        (lambda *a, p=prepare: torch.einsum("btd,csd->bts", *p(*a)), "sentences_mixed"),
+    )),
+    *((f"04.{n}", lambda *a, f=f: f(*a).softmax(2), "normalised") for n, f in SCORE.items() if n != "location_based"),
+    *((f"04.{n}", lambda *a, f=f: f(*a).transpose(1, 2), "rows_exchanged") for n, f in SCORE.items()),
+    ("04.scaled_dot", lambda s, h: s @ h.mT / 2, "always_two"),
+    ("04.scaled_dot", lambda s, h: s @ h.mT / len(s) ** 0.5, "root_of_batch"),
+    ("04.additive", lambda s, h, W, v: torch.tanh(torch.cat([s, h], -1) @ W.T) @ v, "position_by_position"),
+    ("04.concatenating", lambda s, h, w: torch.cat([s, h], -1) @ w, "laid_position_by_position"),
+    ("04.concatenating", lambda s, h, w: s @ w[: s.shape[-1]] + h @ w[s.shape[-1] :], "added_position_by_position"),
+    ("04.perceptron", lambda s, h, W, U, v: torch.tanh(s @ W.T + h @ U.T) @ v, "perceptron_by_position"),
+    ("04.perceptron", lambda s, h, W, U, v: torch.tanh((s @ W).unsqueeze(2) + (h @ U).unsqueeze(1)) @ v, "perceptron_not_transposed"),
+    ("04.location_based", lambda s, W: (s @ W).softmax(-1), "location_not_transposed"),
+    ("04.location_based", lambda s, W: (s @ W.T).sigmoid(), "location_sigmoid"),
+    ("04.location_based", lambda s, W: (s @ W.T).log_softmax(-1), "location_logarithms"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("task_id", "answer", "named"), NAMED, ids=[f"{i}-{n}-{j}" for j, (i, _, n) in enumerate(NAMED)]
+)
+def test_a_natural_mistake_bears_its_name(task_id, answer, named, seed):
+    report = judge_answer(TASKS[task_id], answer, seed)
+    assert report.mistake == named, str(report)
+
+
 class Additive(nn.Module):
     """Weights are the arguments; the module holds nothing."""
 

@@ -60,7 +60,7 @@ def fetch(path: str) -> Path:
     if path not in REGISTRY:
         raise DataError(f"There is no data file {path!r}: name one of {', '.join(REGISTRY)}.")
     address, sha256 = REGISTRY[path]
-    mirror = _mirror()
+    mirror = named_mirror()
     if isinstance(mirror, Path):
         return _from_folder(mirror, path, sha256)
     return _from_cache(path, f"{mirror}/{path}" if mirror else address, sha256)
@@ -68,13 +68,13 @@ def fetch(path: str) -> Path:
 
 def where() -> str:
     """Say in a short phrase where data come from: a mirror folder, a mirror address, or the cache folder."""
-    mirror = _mirror()
+    mirror = named_mirror()
     if isinstance(mirror, Path):
         return f"mirror folder {mirror}"
-    return f"mirror address {mirror}" if mirror else f"cache folder {_cache()}"
+    return f"mirror address {mirror}" if mirror else f"cache folder {cache_folder()}"
 
 
-def _mirror() -> Path | str | None:
+def named_mirror() -> Path | str | None:
     """Return COURSE_DATA_MIRROR as a folder (Path) or an address (str); None when it is not set."""
     mirror = os.environ.get("COURSE_DATA_MIRROR", "").strip()
     if not mirror:
@@ -84,7 +84,8 @@ def _mirror() -> Path | str | None:
     return Path(os.path.expanduser(mirror))
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """Return where downloads are kept: COURSE_DATA, else the user's cache folder."""
     folder = os.environ.get("COURSE_DATA", "").strip()
     return Path(os.path.expanduser(folder)) if folder else pooch.os_cache("attention-course")
 
@@ -110,10 +111,10 @@ def _from_folder(folder: Path, path: str, sha256: str) -> Path:
 
 
 def _from_cache(path: str, address: str, sha256: str) -> Path:
-    target = _cache() / path
+    target = cache_folder() / path
     # An intact file is used even from a folder that can't be written: a class may share one.
     if not _is_intact(target, sha256) and not _can_write(target.parent):
-        target = _temporary_folder(_cache()) / path
+        target = _temporary_folder(cache_folder()) / path
     if not _is_intact(target, sha256):
         _download(path, address, sha256, target)
     return target
@@ -160,7 +161,7 @@ def _download(path: str, address: str, sha256: str, target: Path) -> None:
 
     received = ["unknown"]
     failure = f"Expected to download {path} from {address}, but"
-    remedy = "check COURSE_DATA_MIRROR" if _mirror() else "go online, or name a mirror in COURSE_DATA_MIRROR"
+    remedy = "check COURSE_DATA_MIRROR" if named_mirror() else "go online, or name a mirror in COURSE_DATA_MIRROR"
     try:
         _reach(address)
         _pull(address, sha256, target, received)

@@ -54,9 +54,9 @@ def _vocabulary(sentences, min_count, key, counts=None, reverse=False):
 def _(sentences, min_count=1):
     words = [word for sentence in sentences for word in sentence]
     vocabulary = {"<pad>": 0, "<unk>": 1}
-    for count in range(len(words), min_count - 1, -1):
+    for times in range(len(words), min_count - 1, -1):
         for word in sorted(set(words)):
-            if words.count(word) == count:
+            if words.count(word) == times:
                 vocabulary[word] = len(vocabulary)
     return vocabulary
 

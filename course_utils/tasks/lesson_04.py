@@ -54,7 +54,53 @@ def _edges(name, draw):
     yield Case("large numbers", tuple(large), edge=True)
     if name == "additive":
         wide = tuple(draw.numbers(*shape) for shape in _shapes(name, 2, 3, 5, 3, 4, 7))
-        yield Case("A as large as D+E", wide, edge=True)
+        yield Case(
+            "A as large as D+E", wide
+        )  # ordinary: elsewhere a forgotten transposition only raises, as a typing error does
+
+
+PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong
+    "not_transposed": (
+        "`@` pairs the last axis on the left with the second to last on the right. The features are what should go away: exchange the last two axes "
+        "of hidden, `hidden.mT`. Without it this runs only where the sizes happen to fit, and is wrong there.",
+        lambda first, second: first @ second,
+    ),
+    "all_axes_reversed": (
+        "`.T` reverses all axes of a batch, B×S×D becomes D×S×B. `.mT` exchanges the last two only.",
+        lambda first, second: first @ second.permute(2, 1, 0),
+    ),
+    "position_by_position": (
+        "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state: T×S scores a sentence.",
+        lambda first, second: (first * second).sum(-1),
+    ),
+    "sentences_mixed": (
+        "Your scores add up over the sentences of the batch: in einsum the batch has one letter on both sides, `b`, and stays in the result.",
+        lambda first, second: torch.einsum("btd,csd->bts", first, second),
+    ),
+}
+AFTER = {  # what is done to a right score that should not be
+    "rows_exchanged": (
+        "Rows and columns are exchanged: a row belongs to a state (query), a column to a position of the hidden states (key), B×T×S.",
+        lambda scores: scores.mT.contiguous(),
+    ),
+    "normalised": ("You go on to the softmax. Asked are the scores.", lambda scores: scores.softmax(-1)),
+}
+
+
+def _shared_mistakes(task, factors=None, after=tuple(AFTER)):
+    """Register the mistakes that many scores share. `factors` gives the two that make the score, `first @ second.mT`."""
+
+    def name(function, name):
+        function.__name__ = name
+        return function
+
+    if factors:
+        for called, (sentence, product) in PRODUCTS.items():
+            task.mistake(sentence)(name(lambda *args, product=product: product(*factors(*args)), called))
+    for called in after:
+        sentence, change = AFTER[called]
+        right = attention.SCORES[task.id.partition(".")[2]]
+        task.mistake(sentence)(name(lambda *args, change=change, right=right: change(right(*args)), called))
 
 
 dot = _score_task(
@@ -86,22 +132,13 @@ def cosine(state, hidden):
 
 
 @dot.mistake(
-    "Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S."
-)
-def transposed(state, hidden):
-    return hidden @ state.mT
-
-
-@dot.mistake("You go on to the softmax. Asked are the scores.")
-def normalised(state, hidden):
-    return (state @ hidden.mT).softmax(-1)
-
-
-@dot.mistake(
-    "`state @ hidden.T` or a reshape mixes up sentences: exchange only the last two axes of hidden, `hidden.mT` or `hidden.transpose(1, 2)`."
+    "A reshape changes the shape, but leaves the numbers in their order: it does not exchange axes. That is `hidden.mT` or `hidden.transpose(1, 2)`."
 )
 def reshaped(state, hidden):
     return state @ hidden.reshape(hidden.shape[0], hidden.shape[2], hidden.shape[1])
+
+
+_shared_mistakes(dot, lambda state, hidden: (state, hidden))
 
 
 scaled_dot = _score_task(
@@ -158,9 +195,19 @@ def always_eight(state, hidden):
     return state @ hidden.mT / 8
 
 
-@scaled_dot.mistake("You go on to the softmax. Asked are the scores.")
-def normalised_scaled(state, hidden):
-    return (state @ hidden.mT / state.shape[-1] ** 0.5).softmax(-1)
+@scaled_dot.mistake("You divide by 2 always. That is √4: right for a width of 4 only. Read the width from state.")
+def always_two(state, hidden):
+    return state @ hidden.mT / 2
+
+
+@scaled_dot.mistake(
+    "len(state) is the first size, the number of sentences B. What counts is how many products are added up: the width D, state.shape[-1]."
+)
+def root_of_batch(state, hidden):
+    return state @ hidden.mT / len(state) ** 0.5
+
+
+_shared_mistakes(scaled_dot, lambda state, hidden: (state / state.shape[-1] ** 0.5, hidden))
 
 
 additive = _score_task(
@@ -224,11 +271,11 @@ def tanh_outside(state, hidden, weight, v):
 
 
 @additive.mistake(
-    "You pair position with position: state t meets hidden state t only. Every state has to meet every hidden state: T×S scores a sentence."
+    "You pair position with position, which runs only where T = S: state t meets hidden state t only. Every state has to meet every "
+    "hidden state: T×S scores a sentence."
 )
 def position_by_position(state, hidden, weight, v):
-    scores = torch.tanh(torch.cat([state, hidden], -1) @ weight.T) @ v
-    return scores[:, None].expand(-1, state.shape[1], -1).clone()
+    return torch.tanh(torch.cat([state, hidden], -1) @ weight.T) @ v
 
 
 @additive.mistake(
@@ -247,6 +294,9 @@ def _overflowing_tanh(z):
 )
 def tanh_overflow(state, hidden, weight, v):
     return _overflowing_tanh(_pairs(state, hidden) @ weight.T) @ v
+
+
+_shared_mistakes(additive)
 
 
 general = _score_task(
@@ -289,16 +339,7 @@ def with_tanh(state, hidden, weight):
     return (state @ weight).tanh() @ hidden.mT
 
 
-@general.mistake(
-    "Rows and columns are exchanged: a row belongs to a state (query), a column to a hidden state (key), B×T×S."
-)
-def general_rows_exchanged(state, hidden, weight):
-    return (state @ weight @ hidden.mT).mT.contiguous()
-
-
-@general.mistake("You go on to the softmax. Asked are the scores.")
-def general_normalised(state, hidden, weight):
-    return (state @ weight @ hidden.mT).softmax(-1)
+_shared_mistakes(general, lambda state, hidden, weight: (state @ weight, hidden))
 
 
 concatenating = _score_task(
@@ -348,6 +389,26 @@ def hidden_unused(state, hidden, weight):
 def parts_multiplied(state, hidden, weight):
     D = state.shape[-1]
     return (state @ weight[:D])[:, :, None] * (hidden @ weight[D:])[:, None]
+
+
+@concatenating.mistake(
+    "You pair position with position, which runs only where T = S: state t meets hidden state t only. Every state has to meet every "
+    "hidden state: T×S scores a sentence."
+)
+def laid_position_by_position(state, hidden, weight):
+    return torch.cat([state, hidden], -1) @ weight
+
+
+@concatenating.mistake(
+    "You add position to position: state t meets hidden state t only, where that runs at all. Every state has to meet every hidden "
+    "state: give the state's part the shape B×T×1, the other B×1×S."
+)
+def added_position_by_position(state, hidden, weight):
+    D = state.shape[-1]
+    return state @ weight[:D] + hidden @ weight[D:]
+
+
+_shared_mistakes(concatenating)
 
 
 perceptron = _score_task(
@@ -404,11 +465,11 @@ def perceptron_v_unused(state, hidden, weight_s, weight_h, v):
 
 
 @perceptron.mistake(
-    "You add position to position: state t meets hidden state t only. Every state has to meet every hidden state: T×S scores a sentence."
+    "You add position to position: state t meets hidden state t only, where that runs at all. Every state has to meet every hidden "
+    "state: T×S scores a sentence."
 )
 def perceptron_by_position(state, hidden, weight_s, weight_h, v):
-    scores = torch.tanh(state @ weight_s.T + hidden @ weight_h.T) @ v
-    return scores[:, None].expand(-1, state.shape[1], -1).clone()
+    return torch.tanh(state @ weight_s.T + hidden @ weight_h.T) @ v
 
 
 @perceptron.mistake(
@@ -416,6 +477,31 @@ def perceptron_by_position(state, hidden, weight_s, weight_h, v):
 )
 def perceptron_tanh_overflow(state, hidden, weight_s, weight_h, v):
     return _overflowing_tanh(_layer(state, hidden, weight_s, weight_h)) @ v
+
+
+@perceptron.mistake(
+    "weight_s is A×D and weight_h A×E: for rows of vectors they have to be transposed, `.T`. Without it this runs only where A, D and E "
+    "are alike, and is wrong there."
+)
+def perceptron_not_transposed(state, hidden, weight_s, weight_h, v):
+    return _layer(state, hidden, weight_s.T, weight_h.T).tanh() @ v
+
+
+@perceptron.mistake(
+    "weight_s is A×D: for rows of states it has to be transposed, `weight_s.T`. Without it this runs only where A = D, and is wrong there."
+)
+def state_weight_not_transposed(state, hidden, weight_s, weight_h, v):
+    return _layer(state, hidden, weight_s.T, weight_h).tanh() @ v
+
+
+@perceptron.mistake(
+    "weight_h is A×E: for rows of hidden states it has to be transposed, `weight_h.T`. Without it this runs only where A = E, and is wrong there."
+)
+def hidden_weight_not_transposed(state, hidden, weight_s, weight_h, v):
+    return _layer(state, hidden, weight_s, weight_h.T).tanh() @ v
+
+
+_shared_mistakes(perceptron)
 
 
 content_based = _score_task(
@@ -445,7 +531,9 @@ def _with_zero_vectors(seed=0):
     cases = _content_cases(seed)
     state, hidden = (arg.clone() for arg in next(case for case in cases if case.name == "as many queries as keys").args)
     state[0, 1], hidden[1, 2] = 0, 0
-    return [*cases, Case("a zero vector on either side", (state, hidden), edge=True)]
+    small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
+    at_hand = Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+    return [*cases, at_hand, Case("a zero vector on either side", (state, hidden), edge=True)]
 
 
 content_based.make_cases = _with_zero_vectors
@@ -488,6 +576,12 @@ def squared_lengths(state, hidden):
 )
 def wrong_axis(state, hidden):
     return torch.nn.functional.normalize(state, dim=1) @ torch.nn.functional.normalize(hidden, dim=1).mT
+
+
+_shared_mistakes(
+    content_based,
+    lambda state, hidden: tuple(torch.nn.functional.normalize(vectors, dim=-1) for vectors in (state, hidden)),
+)
 
 
 location_based = _score_task(
@@ -544,6 +638,36 @@ def location_tanh(state, weight):
 def location_overflow(state, weight):
     e = (state @ weight.T).exp()
     return e / e.sum(-1, keepdim=True)
+
+
+@location_based.mistake("These are logarithms of the weights (log-softmax). Weights are positive and sum to 1.")
+def location_logarithms(state, weight):
+    return (state @ weight.T).log_softmax(-1)
+
+
+@location_based.mistake(
+    "A sigmoid weighs each position by itself: the row does not sum to 1. The positions share the weight: softmax over the last axis."
+)
+def location_sigmoid(state, weight):
+    return (state @ weight.T).sigmoid()
+
+
+@location_based.mistake(
+    "weight is S×D: for rows of states it has to be transposed, `weight.T`. Without it this runs only where S = D, and is wrong there."
+)
+def location_not_transposed(state, weight):
+    return (state @ weight).softmax(-1)
+
+
+_shared_mistakes(location_based, after=("rows_exchanged",))
+
+
+def transposed(state, hidden):
+    return hidden @ state.mT
+
+
+def general_rows_exchanged(state, hidden, weight):
+    return (state @ weight @ hidden.mT).mT.contiguous()
 
 
 # The bank for 04.catch_wrong_scores: for each score a right one written differently, and wrong ones.
