@@ -106,7 +106,9 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
     for (label, height), dash in zip((lines or {}).items(), cycle(("--", ":", "-.")), strict=False):
         ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
         near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
-        ax.text(len(runs) - 0.45, height, label, va=("top" if near[0] > 0 else "bottom") if near else "center", fontsize=9)
+        ax.text(
+            len(runs) - 0.45, height, label, va=("top" if near[0] > 0 else "bottom") if near else "center", fontsize=9
+        )
     ax.set_xticks(range(len(runs)), runs)
     ax.set(ylabel=ylabel, title=title, ylim=ylim)
 
@@ -170,7 +172,15 @@ def attention_graph(weights, errors, title="", ax=None):
 
 def _flow(ax, share, start, end, colour, dash, said, lift):
     """An arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
-    arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.6 + 4 * share, "linestyle": dash, "alpha": max(share, 0.35)}
+    arrow = {
+        "arrowstyle": "-|>",
+        "color": colour,
+        "linewidth": 0.6 + 4 * share,
+        "linestyle": dash,
+        "alpha": max(share, 0.35),
+    }
     ax.annotate("", end, start, arrowprops=arrow)
     (x0, y0), (x1, y1) = sorted([start, end])
-    ax.text(x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center")
+    ax.text(
+        x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center"
+    )

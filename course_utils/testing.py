@@ -20,7 +20,7 @@ PYTEST = ("-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "--no-header", "-
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
 # and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
 NBVAL = (
-    *("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"),
+    *("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", "--nbval-sanitize-with=tests/nbval.cfg"),
     *("--dist", "loadfile", "-o", "filterwarnings=default"),
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is

@@ -987,7 +987,7 @@ NAMED = [
         (lambda *a, p=prepare: torch.einsum("btd,csd->bts", *p(*a)), "sentences_mixed"),
     )),
     *((f"04.{n}", lambda *a, f=f: f(*a).softmax(2), "normalised") for n, f in SCORE.items() if n != "location_based"),
-    *((f"04.{n}", lambda *a, f=f: f(*a).transpose(1, 2), "rows_exchanged") for n, f in SCORE.items()),
+    *((f"04.{n}", lambda *a, f=f: f(*a).transpose(1, 2), "transposed") for n, f in SCORE.items()),
     ("04.scaled_dot", lambda s, h: s @ h.mT / 2, "always_two"),
     ("04.scaled_dot", lambda s, h: s @ h.mT / len(s) ** 0.5, "root_of_batch"),
     ("04.additive", lambda s, h, W, v: torch.tanh(torch.cat([s, h], -1) @ W.T) @ v, "position_by_position"),

@@ -437,16 +437,12 @@ MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir()
 @pytest.fixture
 def real_sst2(monkeypatch):
     if MIRROR is None:
-        pytest.skip(
-            "SST-2 itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR"
-        )
+        pytest.skip("SST-2 itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR")
     monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
     monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
 
 
-@pytest.mark.parametrize(
-    ("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)]
-)
+@pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
 def test_sst2_itself(real_sst2, split, size, positive):
     reviews = data.load_reviews(split)
     assert reviews.name == f"SST-2 {split}"
@@ -459,9 +455,7 @@ def test_sst2_itself(real_sst2, split, size, positive):
 def test_sst2_spells_negations_as_we_list_them(real_sst2):
     words = Counter(word for sentence in data.load_sst2("train").sentences for word in sentence)
     assert {word for word in data.NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
-    assert [
-        word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")
-    ] == []
+    assert [word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")] == []
 
 
 def test_the_registry_names_files_at_a_fixed_commit():
@@ -516,20 +510,14 @@ def test_generated_reviews_have_the_promised_form():
 def test_the_world_is_balanced_and_its_choices_independent():
     reviews = data.generate_reviews(20_000, 3, negation=0.3, contrast=0.2)
     positive = reviews.polarity == 1
-    kinds = {
-        kind: torch.tensor([k == kind for k in reviews.kind]) for kind in ("plain", "negated", "contrast")
-    }
+    kinds = {kind: torch.tensor([k == kind for k in reviews.kind]) for kind in ("plain", "negated", "contrast")}
     shares = {kind: mask.float().mean().item() for kind, mask in kinds.items()}
     assert shares == pytest.approx({"plain": 0.56, "negated": 0.24, "contrast": 0.2}, abs=0.015)
-    has_adverb = torch.tensor(
-        [not {"really", "very", "so", "quite"}.isdisjoint(w) for w in reviews.sentences]
-    )
+    has_adverb = torch.tensor([not {"really", "very", "so", "quite"}.isdisjoint(w) for w in reviews.sentences])
     long = torch.tensor([len(words) > 8 for words in reviews.sentences])
     for mask in (*kinds.values(), has_adverb, long, reviews.opinion_at > 4):
         assert positive[mask].float().mean() == pytest.approx(0.5, abs=0.03)
-    words = Counter(
-        words[at] for words, at in zip(reviews.sentences, reviews.opinion_at.tolist(), strict=True)
-    )
+    words = Counter(words[at] for words, at in zip(reviews.sentences, reviews.opinion_at.tolist(), strict=True))
     assert min(words.values()) > 850  # 1,000 expected of each of 20 words
     assert max(words.values()) < 1150
 

@@ -12,7 +12,33 @@ from course_utils.checks.notebook import answers, judge_answer
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
 MISTAKES = [(task.id, mistake) for task in TASKS.values() for mistake in task.mistakes]
-ISSUED = ["00.weighted_sum", "01.build_vocabulary", "01.sum_vectors", "01.sentiment", "01.sentiment_gradient", "01.word_polarity", "02.softmax", "02.masked_softmax", "02.dot_scores", "02.mlp_scores", "02.several_attentions", "02.error_through_attention", "03.padding_mask", "03.causal_mask", "03.attention", "03.catch_wrong_attention", "04.dot", "04.scaled_dot", "04.additive", "04.general", "04.concatenating", "04.perceptron", "04.content_based", "04.location_based", "04.catch_wrong_scores"]
+ISSUED = [
+    "00.weighted_sum",
+    "01.build_vocabulary",
+    "01.sum_vectors",
+    "01.sentiment",
+    "01.sentiment_gradient",
+    "01.word_polarity",
+    "02.softmax",
+    "02.masked_softmax",
+    "02.dot_scores",
+    "02.mlp_scores",
+    "02.several_attentions",
+    "02.error_through_attention",
+    "03.padding_mask",
+    "03.causal_mask",
+    "03.attention",
+    "03.catch_wrong_attention",
+    "04.dot",
+    "04.scaled_dot",
+    "04.additive",
+    "04.general",
+    "04.concatenating",
+    "04.perceptron",
+    "04.content_based",
+    "04.location_based",
+    "04.catch_wrong_scores",
+]
 
 
 def solution_of(task_id):

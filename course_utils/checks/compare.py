@@ -75,7 +75,9 @@ def _in_parts(expected, received, result, double):
     names = [part.partition(" ")[0] for part in result]
     wanted = f"{len(expected)} values were expected: ({', '.join(names)})"
     if not isinstance(received, (tuple, list)):
-        return Finding("type", f"Your function returned {describe(received)}; {wanted}, as in `return {', '.join(names)}`.")
+        return Finding(
+            "type", f"Your function returned {describe(received)}; {wanted}, as in `return {', '.join(names)}`."
+        )
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
     found = [difference(e, r, part, double) for e, r, part in zip(expected, received, result, strict=True)]

@@ -13,6 +13,15 @@ from course_utils.checks.contract import Outcome, float_positions, in_float64
 from course_utils.checks.report import Report
 from course_utils.checks.run import run
 
+# What PyTorch's commonest messages mean for a beginner.
+IN_OTHER_WORDS = {
+    "torch.return_types": "`max` and `min` along an axis return values and places: take `.values`.",
+    "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
+    "shapes cannot be multiplied": "in a matrix product the last axis on the left meets the second last on the right.",
+    "size for first two dimensions of batch2": "in a matrix product the last axis on the left meets the second last on the right.",
+    "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
+}
+
 
 def judge(task, cases, outcomes):
     """A Report on the outcomes that an answer gave for a task's cases.
@@ -43,7 +52,9 @@ def judge(task, cases, outcomes):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        properties=_broken_properties(task, cases, outcomes) if finding.kind in ("finite", "value") and not mistake else (),
+        properties=_broken_properties(task, cases, outcomes)
+        if finding.kind in ("finite", "value") and not mistake
+        else (),
     )
 
 
@@ -108,7 +119,8 @@ def _stopped(outcome):
             f"The candidate raised {outcome.failure.type}, and your test passed it on. "
             "A candidate that raises is wrong: catch the exception and return False."
         )
-    return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}"
+    advice = next((advice for part, advice in IN_OTHER_WORDS.items() if part in outcome.failure.message), "")
+    return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}{advice and ' — '}{advice}"
 
 
 def _gradient_wrong(task, case, outcome, right):

@@ -94,9 +94,7 @@ def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     file = folder / path
     remedy = "mend COURSE_DATA_MIRROR, or unset it to download the file"
     if not os.path.isdir(folder):
-        raise DataError(
-            f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}."
-        )
+        raise DataError(f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}.")
     try:
         received = pooch.file_hash(str(file))
     except OSError as error:
@@ -192,9 +190,7 @@ def _pull(address: str, sha256: str, target: Path, received: list[str]) -> None:
 
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(".incoming", dir=target.parent, ignore_cleanup_errors=True) as private:
-        pup = pooch.create(
-            private, "", registry={name: sha256}, urls={name: address}, retry_if_failed=RETRIES
-        )
+        pup = pooch.create(private, "", registry={name: sha256}, urls={name: address}, retry_if_failed=RETRIES)
         file = pup.fetch(name, downloader=downloader)
         os.chmod(file, 0o644)  # a temporary file is its owner's only, while a cache may be shared
         os.replace(file, target)

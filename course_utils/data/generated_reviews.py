@@ -115,7 +115,9 @@ def four_cases(n: int, seed: int) -> GeneratedReviews:
     reviews = []
     for _ in range(n):
         base, words = _write(rng, "plain"), {1: _pick(rng, POSITIVE), -1: _pick(rng, NEGATIVE)}
-        reviews += [_with(base, words[polarity], polarity, kind) for kind in ("plain", "negated") for polarity in (1, -1)]
+        reviews += [
+            _with(base, words[polarity], polarity, kind) for kind in ("plain", "negated") for polarity in (1, -1)
+        ]
     return _collect(reviews, f"four cases each, seed {seed}")
 
 
@@ -123,7 +125,13 @@ def _with(base: _Review, word: str, polarity: int, kind: str) -> _Review:
     """Exchange the opinion word of a plain review, and negate it for the kind "negated"."""
     start = base.words.index("was") + 1
     negation = ["not"] * (kind == "negated")
-    words = [*base.words[:start], *negation, *base.words[start : base.opinion_at], word, *base.words[base.opinion_at + 1 :]]
+    words = [
+        *base.words[:start],
+        *negation,
+        *base.words[start : base.opinion_at],
+        word,
+        *base.words[base.opinion_at + 1 :],
+    ]
     end = base.opinion_at + len(negation)
     negation_at, scope = (start, (start + 1, end + 1)) if negation else (-1, (0, 0))
     return _Review(words, polarity, end, negation_at, scope, kind)

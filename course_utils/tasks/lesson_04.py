@@ -54,9 +54,8 @@ def _edges(name, draw):
     yield Case("large numbers", tuple(large), edge=True)
     if name == "additive":
         wide = tuple(draw.numbers(*shape) for shape in _shapes(name, 2, 3, 5, 3, 4, 7))
-        yield Case(
-            "A as large as D+E", wide
-        )  # ordinary: elsewhere a forgotten transposition only raises, as a typing error does
+        # Not an edge: elsewhere a forgotten transposition only raises, as any slip does.
+        yield Case("A as large as D+E", wide)
 
 
 PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong
@@ -79,7 +78,7 @@ PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, g
     ),
 }
 AFTER = {  # what is done to a right score that should not be
-    "rows_exchanged": (
+    "transposed": (
         "Rows and columns are exchanged: a row belongs to a state (query), a column to a position of the hidden states (key), B×T×S.",
         lambda scores: scores.mT.contiguous(),
     ),
@@ -659,7 +658,7 @@ def location_not_transposed(state, weight):
     return (state @ weight).softmax(-1)
 
 
-_shared_mistakes(location_based, after=("rows_exchanged",))
+_shared_mistakes(location_based, after=("transposed",))
 
 
 def transposed(state, hidden):
