@@ -26,6 +26,8 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
+from course_utils.doctor import INSTALL
+
 BUILD_VERSION = 1  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
@@ -119,7 +121,7 @@ def build(
 def _repository(root):
     """The repository's address, which stands in pyproject.toml only."""
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
-        raise Problem(f"The build needs {', '.join(missing)}: install with `pip install -e .[lab]`.")
+        raise Problem(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -280,13 +282,14 @@ def _answers(root, targets, check, say):
         except Problem as problem:
             problems.append(str(problem))
             new.update({task: text for task, text in (old or {}).items() if task[:2] == target.number})
-    if new == (old or {}) and (old is not None or not new):
+    text = json.dumps(new, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if not new and old is None or path.exists() and _text(path) == text:
         return problems
     if check:
         return [*problems, f"{ANSWERS} is stale: run `course build`."]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _write(path, json.dumps(new, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+        _write(path, text)
     except OSError as error:
         return [*problems, _unwritable(ANSWERS, error)]
     say(f"wrote {ANSWERS}")

@@ -111,7 +111,7 @@ def _root():
 
 def _need(extra):
     if find_spec(EXTRAS[extra]) is None:
-        raise Wrong(f"{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e .[lab,test]` first.")
+        raise Wrong(f'{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e ".[lab,test]"` first.')
 
 
 def _doctor(options):

@@ -20,7 +20,7 @@ PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested o
 OLDEST_TORCH = (2, 4)
 LEAST_MEMORY = 4  # GB
 KERNEL_NAME = "Attention course"
-INSTALL = "pip install -c constraints.txt -e .[lab]"
+INSTALL = 'pip install -c constraints.txt -e ".[lab]"'
 
 CHROMIUM_COMMANDS = (
     "chromium",
@@ -80,11 +80,6 @@ class Report:
 def doctor() -> Report:
     """Return the table for the last line of a cell."""
     return Report(rows())
-
-
-def table() -> str:
-    """Return the table as aligned plain text."""
-    return str(doctor())
 
 
 def rows() -> list[Row]:

@@ -1,4 +1,4 @@
-"""The course's pictures: weights, scores, masks, directions, curves with a spread. Computes nothing that is shown.
+"""The course's pictures: weights, scores, masks, directions, curves with a spread. Computes nothing but means and spreads.
 
 Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. Lines differ in dash and marker, not only in colour.
 Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.

@@ -447,7 +447,7 @@ def test_a_folder_that_is_no_course(tmp_path):
 
 def test_a_missing_tool(course, monkeypatch):
     monkeypatch.setattr(builder, "TOOLS", ("json", "no_such_tool"))
-    assert build(course) == ["The build needs no_such_tool: install with `pip install -e .[lab]`."]
+    assert build(course) == ['The build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
 
 
 def test_total_size(course, monkeypatch):

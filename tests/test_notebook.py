@@ -98,12 +98,48 @@ def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):
 def test_a_damaged_file_is_set_aside(course_folder, capsys):
     folder = course_folder / ".course"
     folder.mkdir()
-    for n, damage in enumerate(("{half", "[]", '{"tasks": 3}', '{"tasks": {"04.dot": 1}}', "\x00"), 1):
+    entries = ("1", '{"state": "done"}', '{"state": ["x"]}', '{"hints": -10}', '{"passed": 1}', '{"attempts": "2"}')
+    damages = ["{half", "[]", '{"tasks": 3}', "\x00", *(f'{{"tasks": {{"04.dot": {entry}}}}}' for entry in entries)]
+    for n, damage in enumerate(damages, 1):
         (folder / "progress.json").write_text(damage)
         check("04.dot", right)
         assert f"kept as progress-damaged-{n}.json" in capsys.readouterr().out
         assert (folder / f"progress-damaged-{n}.json").read_text() == damage
         assert kept(course_folder)["04.dot"]["passed"]
+
+
+def test_what_was_set_aside_is_never_overwritten(course_folder):
+    folder = course_folder / ".course"
+    folder.mkdir()
+    for text in ("first", "second"):
+        (folder / "progress.json").write_text(text)
+        progress()
+    (folder / "progress-damaged-1.json").unlink()
+    (folder / "progress.json").write_text("third")
+    progress()
+    kept_aside = {path.name: path.read_text() for path in folder.glob("progress-damaged-*")}
+    assert kept_aside == {"progress-damaged-1.json": "third", "progress-damaged-2.json": "second"}
+
+
+def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, monkeypatch, capsys):
+    check("00.weighted_sum", lambda w, v: w @ v)
+    before = (course_folder / ".course" / "progress.json").read_text()
+
+    def refuse(*args, **options):
+        raise PermissionError("in use")
+
+    with monkeypatch.context() as context:
+        context.setattr("pathlib.Path.read_text", refuse)
+        check("04.dot", right)
+        progress()
+    assert (course_folder / ".course" / "progress.json").read_text() == before
+    assert "kept only until this notebook closes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [{"seconds": 0}, {"seconds": -1}, {"seconds": "5"}, {"seed": 0.5}])
+def test_a_limit_or_seed_that_is_none_gets_a_sentence(options, capsys):
+    assert check("04.dot", right, **options) is None
+    assert "seconds above 0" in capsys.readouterr().out
 
 
 def test_an_unwritable_folder_is_told_once_and_blocks_nothing(tmp_path, monkeypatch, capsys):

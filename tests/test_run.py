@@ -1,17 +1,20 @@
 """Running an answer: errors at the learner's line, time, memory, prints, side effects; and the cut between processes."""
 
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from test_tasks import TASKS
 
 from course_utils.checks import contract
-from course_utils.checks.contract import Candidate, Case, Foreign, pack, unpack
+from course_utils.checks.contract import Candidate, Case, Failure, Foreign, Outcome, pack, question, unpack
 from course_utils.checks.judge import judge
 from course_utils.checks.notebook import judge_answer
 from course_utils.checks.run import PRINTED_AT_MOST, run
@@ -77,7 +80,18 @@ def stops_only_for_base_exceptions(state, hidden):
             pass
 
 
-@pytest.mark.parametrize("answer", [loops_for_ever, swallows_everything, sleeps, stops_only_for_base_exceptions])
+NEEDS_AN_ALARM = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer signal on this system")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        loops_for_ever,
+        stops_only_for_base_exceptions,
+        pytest.param(swallows_everything, marks=NEEDS_AN_ALARM),
+        pytest.param(sleeps, marks=NEEDS_AN_ALARM),
+    ],
+)
 def test_an_infinite_loop_is_stopped(answer):
     before, tracer = time.monotonic(), sys.gettrace()
     report = judge_answer(DOT, answer, seconds=0.3)
@@ -89,6 +103,15 @@ def test_an_infinite_loop_is_stopped(answer):
 def test_an_infinite_loop_is_stopped_outside_the_main_thread():
     reports = []
     thread = threading.Thread(target=lambda: reports.append(judge_answer(DOT, loops_for_ever, seconds=0.3)))
+    thread.start()
+    thread.join(20)
+    assert reports and "never ends" in reports[0].message
+
+
+@pytest.mark.skipif(not hasattr(threading, "settrace_all_threads"), reason="needs Python 3.12")
+def test_a_loop_that_swallows_everything_is_stopped_outside_the_main_thread():
+    reports = []
+    thread = threading.Thread(target=lambda: reports.append(judge_answer(DOT, swallows_everything, seconds=0.3)))
     thread.start()
     thread.join(20)
     assert reports and "never ends" in reports[0].message
@@ -120,6 +143,105 @@ def test_prints_are_kept_and_cut():
     assert "shapes torch.Size" in str(report) and "shapes torch.Size" in report._repr_html_()
 
 
+def test_what_is_printed_is_shown_once_and_a_flood_costs_no_memory():
+    def answer(state, hidden):
+        print("called")
+        return state @ hidden.mT + 1
+
+    assert judge_answer(DOT, answer).printed == "called\n"
+
+    def floods(state, hidden):
+        print("begin")
+        while True:
+            print("x" * 1000)
+
+    report = judge_answer(DOT, floods, seconds=0.3)
+    assert "0.3 seconds" in report.message
+    assert report.printed.startswith("begin") and len(report.printed) < PRINTED_AT_MOST + 50
+
+
+def test_what_an_answer_sets_globally_is_set_back():
+    def answer(state, hidden):
+        torch.set_default_dtype(torch.float64)
+        torch.set_num_threads(1)
+        return state @ hidden.mT
+
+    torch.set_num_threads(2)
+    try:
+        assert judge_answer(DOT, answer).state == "passed"
+        assert torch.get_default_dtype() == torch.float32 and torch.get_num_threads() == 2
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_an_answer_runs_in_one_thread():
+    seen = []
+    judge_answer(DOT, lambda s, h: seen.append(torch.get_num_threads()) or s @ h.mT)
+    assert set(seen) == {1}
+
+
+def test_a_candidate_does_not_tell_what_it_is():
+    task = TASKS["03.catch_wrong_attention"]
+    keys = [[case.args[0].key for case in task.make_cases(seed)] for seed in range(2)]
+    assert keys[0] != keys[1] and min(keys[0]) > len(task.candidates)
+    assert question(task.make_cases(0)[0]).name == ""
+
+    def reads_names(candidate):
+        return any("right" in str(frame.f_locals.get("case", "")) for frame in frames())
+
+    def frames():
+        frame = sys._getframe()
+        while frame:
+            yield frame
+            frame = frame.f_back
+
+    assert judge_answer(task, reads_names).state == "failed"
+
+
+def test_a_candidates_error_is_told_as_the_candidates():
+    report = judge_answer(TASKS["03.catch_wrong_attention"], lambda candidate: bool(candidate(*[torch.ones(2, 3)] * 4)))
+    assert report.state == "error" and "The candidate raised" in report.message and "return False" in report.message
+
+
+def test_an_answer_in_a_folder_with_a_name_like_ours_keeps_its_line(tmp_path):
+    from course_utils.checks import run as module
+
+    folder = Path(module.__file__).parents[1]
+    assert not f"{folder}_mine/answer.py".startswith(module.NOT_THE_LEARNERS)
+    assert str(folder / "attention.py").startswith(module.NOT_THE_LEARNERS)
+
+
+def forgeries(cases):
+    """Outcomes that no honest run gives, from those of a right answer."""
+    honest = run(lambda s, h: s @ h.mT, cases)
+    full = next(i for i, case in enumerate(cases) if case.gradient)
+
+    def with_(i, **changes):
+        return [replace(outcome, **changes) if j == i else outcome for j, outcome in enumerate(honest)]
+
+    yield [*honest, honest[0]]
+    yield with_(full, gradients=None)
+    yield with_(full, gradients=())
+    yield with_(full, gradients=(torch.ones(1), torch.ones(1)))
+    yield with_(0, status="passed")
+    yield with_(0, status="error")
+    yield with_(0, status="error", failure="boom")
+    yield with_(0, changed=(99,))
+    yield with_(0, printed=3)
+    yield ["value", *honest[1:]]
+    yield "outcomes"
+    yield with_(0, failure=Failure("a", "b"), status="error", gradients=3)
+    yield [Outcome("value", None)] * len(cases)
+
+
+def test_forged_outcomes_never_pass_and_never_stop_the_judge():
+    cases = DOT.make_cases(0)
+    for outcomes in forgeries(cases):
+        report = judge(DOT, cases, outcomes)
+        assert report.state in ("error", "failed"), outcomes
+        assert str(report) and report._repr_html_()
+
+
 def test_running_leaves_the_callers_random_numbers_alone():
     torch.manual_seed(3)
     expected = torch.rand(3)
@@ -140,6 +262,11 @@ def test_what_a_learner_writes_is_escaped_in_html():
 
     html = judge_answer(DOT, answer)._repr_html_()
     assert "<script>" not in html and "<b>" not in html
+
+
+def test_numbers_too_long_to_write_do_not_cross_but_are_told():
+    kept = run(lambda s, h: {"a": 10**5000}, DOT.make_cases(0)[:1])
+    assert "thousands of digits" in str(unpack(pack(kept))[0].value)
 
 
 PLAIN = {
@@ -177,8 +304,9 @@ def test_run_knows_neither_tasks_nor_judge():
 
 WORKER = """
 import sys
+sys.modules["course_utils.tasks"] = sys.modules["course_utils.checks.judge"] = None  # not to be had on this side
 from course_utils.checks.contract import pack, unpack
-from course_utils.checks.run import run
+from course_utils.checks.run import marked, run
 
 def read():
     return unpack(sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(8), "big")))
@@ -198,7 +326,7 @@ def candidates(key):
         if "error" in reply:
             raise RuntimeError(reply["error"])
         return reply["value"]
-    return call
+    return marked(call)
 
 space = {}
 request = read()
@@ -222,7 +350,7 @@ def run_elsewhere(source, cases, functions):
             if "outcomes" in message:
                 return message["outcomes"]
             try:
-                send({"value": functions[message["call"]](*message["args"])})
+                send({"value": functions(message["call"])(*message["args"])})
             except Exception as error:
                 send({"error": str(error)})
 
@@ -259,7 +387,7 @@ ELSEWHERE = {
 def test_the_verdict_is_the_same_across_a_process_boundary(task_id):
     (source, mistake), task = ELSEWHERE[task_id], TASKS[task_id]
     cases = task.make_cases(5)
-    report = judge(task, cases, run_elsewhere(source, cases, task.candidates))
+    report = judge(task, cases, run_elsewhere(source, list(map(question, cases)), task.candidate))
     if mistake is None:
         assert report.state == "passed", str(report)
     else:

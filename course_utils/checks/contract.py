@@ -49,7 +49,7 @@ class Failure:
 class Outcome:
     """What an answer did with one case.
 
-    `status` is one of "value", "error", "not implemented", "timeout", "memory". `gradients` holds one entry for
+    `status` is one of STATUSES; "stopped" is the judge's word for a run that ended early. `gradients` holds one entry for
     each floating-point tensor in args, None where no gradient arrived; it is None where none was asked.
     `changed` lists the positions of arguments that the answer altered.
     """
@@ -61,15 +61,22 @@ class Outcome:
     changed: tuple = ()
     failure: Failure | None = None
     printed: str = ""
+    seconds: float | None = None  # the limit that a timeout ran into
     unstable: bool = False  # a second call with the same input gave another value
 
 
+STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
 
 
 def float_positions(args):
     """Positions of the floating-point tensors in args: those that can carry a gradient."""
     return [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
+
+
+def question(case):
+    """The case as an answer's side may see it: without its name, which may tell what the right answer is."""
+    return replace(case, name="")
 
 
 def in_float64(case):
@@ -88,7 +95,7 @@ def pack(value):
             raw = v.detach().cpu().contiguous()
             chunks.append(raw.reshape(-1).view(torch.uint8).numpy().tobytes() if raw.numel() else b"")
             return {"tensor": str(raw.dtype).removeprefix("torch."), "shape": list(raw.shape), "bytes": len(chunks[-1])}
-        if type(v).__name__ in PLAIN_CLASSES:
+        if type(v) in PLAIN_CLASSES.values():
             return {"class": type(v).__name__, "fields": {f.name: tree(getattr(v, f.name)) for f in fields(v)}}
         if isinstance(v, dict):
             return {"dict": [[tree(k), tree(w)] for k, w in v.items()]}

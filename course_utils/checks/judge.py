@@ -9,9 +9,9 @@ from dataclasses import replace
 import torch
 
 from course_utils.checks.compare import KINDS, Finding, close, difference
-from course_utils.checks.contract import Outcome, float_positions, in_float64
+from course_utils.checks.contract import STATUSES, Failure, Outcome, float_positions, in_float64
 from course_utils.checks.report import Report
-from course_utils.checks.run import run
+from course_utils.checks.run import marked, run
 
 # What PyTorch's commonest messages mean for a beginner.
 IN_OTHER_WORDS = {
@@ -31,6 +31,9 @@ def judge(task, cases, outcomes):
         cases: the Cases the answer was run on.
         outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
     """
+    if not _readable(cases, outcomes):
+        unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
+        return Report(task, "error", finding=unreadable)
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     truth = _truth(task, cases)
@@ -58,13 +61,50 @@ def judge(task, cases, outcomes):
     )
 
 
+def _readable(cases, outcomes):
+    """Whether outcomes, which may come from a process that the learner's code has had to itself, fit the cases."""
+    if not isinstance(outcomes, (list, tuple)) or len(outcomes) > len(cases):
+        return False
+    return all(map(_fits, cases, outcomes))
+
+
+def _fits(case, outcome):
+    if not isinstance(outcome, Outcome) or outcome.status not in STATUSES or not isinstance(outcome.printed, str):
+        return False
+    if outcome.status == "error":
+        return _is_failure(outcome.failure)
+    if outcome.status != "value":
+        return True
+    if not (outcome.gradient_failure is None or _is_failure(outcome.gradient_failure)):
+        return False
+    places = range(len(case.args))
+    if not isinstance(outcome.changed, (list, tuple)) or any(place not in places for place in outcome.changed):
+        return False
+    return _gradients_fit(case, outcome.gradients)
+
+
+def _is_failure(failure):
+    return isinstance(failure, Failure) and isinstance(failure.type, str) and isinstance(failure.message, str)
+
+
+def _gradients_fit(case, gradients):
+    if not case.gradient:
+        return gradients is None
+    inputs = [case.args[i] for i in float_positions(case.args)]
+    if not isinstance(gradients, (list, tuple)) or len(gradients) != len(inputs):
+        return False
+    return all(
+        g is None or isinstance(g, torch.Tensor) and g.shape == x.shape for g, x in zip(gradients, inputs, strict=True)
+    )
+
+
 def _run(task, function, cases):
-    """Run something of the task's own: its oracle or a named mistake."""
-    return run(function, cases, 60, lambda key: task.candidates[key])
+    """Run a named mistake, as an answer is run."""
+    return run(function, cases, 60, lambda key: marked(task.candidate(key)))
 
 
 def _truth(task, cases):
-    outcomes = _run(task, task.answer, [in_float64(case) for case in cases])
+    outcomes = run(task.answer, [in_float64(case) for case in cases], 60, task.candidate)
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
@@ -103,7 +143,7 @@ def _first_wrong(task, case, outcome, right):
 def _stopped(outcome):
     if outcome.status == "timeout":
         return (
-            f"Your function was stopped after {outcome.printed} seconds. Is there a loop that never ends? "
+            f"Your function was stopped after {outcome.seconds or 0:g} seconds. Is there a loop that never ends? "
             "If it only needs longer, give the check more time: check(…, seconds=60)."
         )
     if outcome.status == "memory":

@@ -17,14 +17,21 @@ def _raise_everywhere(frame, event, argument):
     return _raise_everywhere
 
 
-def _on_alarm(number, frame):
-    # An answer's bare `except:` may swallow the exception raised here. A trace function raises it again
-    # at every later line of every frame, the body of that `except:` included, so the loop is left for good.
-    sys.settrace(_raise_everywhere)
+# An answer's bare `except:` may swallow the exception. A trace function raises it again at every later line of every
+# frame, the body of that `except:` included, so the loop is left for good.
+
+
+def _trace_frames(frame, trace, traced):
+    """Trace the frames from this one up to ours; what they had before is added to `traced`."""
     while frame is not None and "course_utils" not in frame.f_globals.get("__name__", ""):
-        frame.f_trace = _raise_everywhere
+        traced.append((frame, frame.f_trace))
+        frame.f_trace = trace
         frame = frame.f_back
-    raise TimeIsUp
+
+
+def _untrace(traced):
+    for frame, before in reversed(traced):
+        frame.f_trace = before
 
 
 @contextmanager
@@ -38,25 +45,44 @@ def time_limit(seconds):
 @contextmanager
 def _alarm(seconds):
     """The operating system's timer: also interrupts a sleep. Linux and macOS, main thread."""
-    tracer, handler = sys.gettrace(), signal.signal(signal.SIGALRM, _on_alarm)
+    traced = []
+
+    def on_alarm(number, frame):
+        _trace_frames(frame, _raise_everywhere, traced)  # first: with tracing on, the call itself would be raised at
+        sys.settrace(_raise_everywhere)
+        raise TimeIsUp
+
+    tracer, handler = sys.gettrace(), signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # and once more each second, should one be swallowed
     try:
         yield
     finally:
+        sys.settrace(tracer)  # first: what is called below must not be raised at
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        sys.settrace(tracer)
+        _untrace(traced)
 
 
 @contextmanager
 def _watchdog(seconds):
-    """A second thread that asks the interpreter to raise here: Windows, and other threads. Python code only."""
-    done, thread = threading.Event(), threading.get_ident()
+    """A second thread that asks the interpreter to raise here: Windows, and other threads.
+
+    It cannot interrupt a sleep, and before Python 3.12 not a loop whose bare `except:` swallows everything.
+    """
+    done, thread, traced = threading.Event(), threading.get_ident(), []
+    tracer, tracer_of_threads = sys.gettrace(), threading.gettrace()
+    trace_all = getattr(threading, "settrace_all_threads", None)
+
+    def trace(frame, event, argument):
+        return _raise_everywhere(frame, event, argument) if threading.get_ident() == thread else None
 
     def watch():
         wait = seconds
         while not done.wait(wait):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUp))
+            if trace_all:
+                _trace_frames(sys._current_frames().get(thread), trace, traced)
+                trace_all(trace)
             wait = 0.5
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -64,5 +90,10 @@ def _watchdog(seconds):
     try:
         yield
     finally:
+        sys.settrace(None)  # first: what is called below must not be raised at
         done.set()
         watcher.join()
+        if traced:
+            trace_all(tracer_of_threads)
+            _untrace(traced)
+        sys.settrace(tracer)

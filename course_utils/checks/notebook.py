@@ -10,11 +10,11 @@ import torch
 
 from course_utils import tasks
 from course_utils.checks import state
-from course_utils.checks.compare import describe
-from course_utils.checks.contract import Foreign
+from course_utils.checks.compare import Finding, describe
+from course_utils.checks.contract import Foreign, question
 from course_utils.checks.judge import judge
 from course_utils.checks.report import SYMBOLS, Report, _code
-from course_utils.checks.run import plain, run
+from course_utils.checks.run import marked, plain, run
 
 
 class Message:
@@ -31,7 +31,7 @@ class Message:
 
 
 def check(task_id, answer, seed=0, seconds=10):
-    """Check an answer, show the report and return it.
+    """Check an answer, show the report and return it; None where there is nothing to report, as for an unknown task.
 
     Args:
         task_id: such as "02.softmax".
@@ -42,6 +42,12 @@ def check(task_id, answer, seed=0, seconds=10):
     task = _find(task_id)
     if not isinstance(task, tasks.Task):
         return _show(task)
+    if not (isinstance(seconds, (int, float)) and seconds > 0 and isinstance(seed, int)):
+        return _show(
+            Message(
+                f"check takes a whole number as seed and seconds above 0, not seed={seed!r} and seconds={seconds!r}."
+            )
+        )
     try:
         report = judge_answer(task, answer, seed, seconds)
     except KeyboardInterrupt:
@@ -63,14 +69,13 @@ def judge_answer(task, answer, seed=0, seconds=10):
     if answer is None or answer is ... or _is_empty(answer):
         return Report(task, "not attempted")
     if not callable(answer) or inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
-        return Report(task, "failed", finding=_not_callable(answer), case=task.make_cases(seed)[0])
+        return Report(task, "failed", finding=_not_callable(answer))
     cases = task.make_cases(seed)
-    return judge(task, cases, run(answer, cases, seconds, lambda key: task.candidates[key]))
+    outcomes = run(answer, list(map(question, cases)), seconds, lambda key: marked(task.candidate(key)))
+    return judge(task, cases, outcomes)
 
 
 def _not_callable(answer):
-    from course_utils.checks.compare import Finding
-
     kept = plain(answer)
     if inspect.isclass(answer):
         return Finding(
@@ -184,7 +189,7 @@ def _show(thing):
         get_ipython = lambda: None  # noqa: E731
     if get_ipython() is None:
         print(thing)
-        return thing
+        return thing if isinstance(thing, Report) else None
     from IPython.display import display
 
     display(thing)

@@ -8,11 +8,12 @@ from html import escape
 
 import torch
 
-from course_utils.checks.compare import describe, number, shape
+from course_utils.checks.compare import close, describe, number, shape
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
 TABLE_AT_MOST = 8  # rows and columns of a matrix shown in full
+MATRICES_AT_MOST = 3
 LIST_AT_MOST = 8
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 
@@ -59,7 +60,8 @@ class Report:
         if self.failure and self.failure.source:
             marked = [f"{'->' if here else '  '} {n:3} {text}" for n, text, here in self.failure.source]
             yield f"In {self.failure.function}", "\n".join(marked)
-        yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
+        if self.case:
+            yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
         if self._finding.expected is not None:
             yield "Expected", _text(self._finding.expected)
             yield "Received", _text(self._finding.received)
@@ -95,8 +97,9 @@ class Report:
                 for n, text, here in self.failure.source
             )
             yield f"<div>In <code>{escape(self.failure.function)}</code>:</div>{_pre(chr(10).join(rows))}"
-        inputs = "".join(_shown(f"{name}", arg) for name, arg in self._inputs())
-        yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
+        if self.case:
+            inputs = "".join(_shown(name, arg) for name, arg in self._inputs())
+            yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
         expected, received = self._finding.expected, self._finding.received
         if expected is not None:
             yield _row(_shown("expected", expected) + _shown("received", received, against=expected))
@@ -137,8 +140,9 @@ def _shown(name, value, against=None):
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
         matrices = value.reshape(-1, *value.shape[-2:]) if value.dim() == 3 else value.reshape(1, -1, value.shape[-1])
         other = against.reshape(matrices.shape) if _comparable(value, against) else [None] * len(matrices)
-        tables = "".join(_table(m, o) for m, o in zip(matrices[:3], other, strict=False))
-        return f"<div><div>{escape(name)}, shape {shape(value)}</div>{tables}</div>"
+        tables = "".join(_table(m, o) for m, o in zip(matrices[:MATRICES_AT_MOST], other, strict=False))
+        cut = f", its first {MATRICES_AT_MOST} matrices" if len(matrices) > MATRICES_AT_MOST else ""
+        return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
     return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value)))}</div>"
 
 
@@ -150,11 +154,12 @@ def _table(matrix, against):
     """A matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
     rows, columns = (min(n, TABLE_AT_MOST) for n in matrix.shape)
     off = None if against is None else (matrix.double() - against.double()).abs()
+    right = None if against is None else close(against, matrix)
     worst = 0 if off is None else off[off.isfinite()].max().item() if off.isfinite().any() else 1
 
     def cell(i, j):
         text, style = number(matrix[i, j]), "padding:.1em .5em;text-align:right"
-        if off is not None and not off[i, j] <= 2e-5 * (1 + against[i, j].double().abs()):
+        if right is not None and not right[i, j]:
             strength = (off[i, j].item() / worst if worst else 1) if off[i, j].isfinite() else 1
             text, style = f"≠ {text}", f"{style};background:rgba(217,83,79,{0.15 + 0.45 * strength:.2f})"
         return f"<td style='{style}'>{text}</td>"
@@ -180,7 +185,7 @@ def _text(value):
 
 
 def _named(value):
-    """A Foreign by its type's name; a Candidate as the function it stands for."""
+    """A Foreign by its type's name; a Candidate as such."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 

@@ -9,8 +9,10 @@ import dis
 import inspect
 import io
 import linecache
+import os
 import sysconfig
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +23,12 @@ from course_utils.checks.limit import TimeIsUp, time_limit
 
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
+DIGITS_AT_MOST = 4096  # binary ones
 NOT_THE_LEARNERS = tuple(
-    {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
+    f"{place}{os.sep}"
+    for place in {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
 )
+NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
 def run(answer, cases, seconds=10.0, candidates=None):
@@ -35,55 +40,64 @@ def run(answer, cases, seconds=10.0, candidates=None):
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
     """
-    outcomes = []
+    outcomes, printed = [], _Kept()
     try:
-        with time_limit(seconds), torch.enable_grad(), torch.random.fork_rng(devices=[]), _one_thread():
+        with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
             for case in cases:
-                outcomes.append(_one(answer, case, candidates))
-                if outcomes[-1].status in ("not implemented", "memory"):
+                printed = _Kept()
+                outcome = _call(answer, case, candidates, printed)
+                outcomes.append(replace(outcome, printed=printed.text()))
+                if outcome.status in ("not implemented", "memory"):
                     break
     except TimeIsUp:
-        outcomes.append(Outcome("timeout", printed=f"{seconds:g}"))
+        outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
     return outcomes
 
 
 @contextlib.contextmanager
-def _one_thread():
-    """Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting."""
-    before = torch.get_num_threads()
+def _settings():
+    """One thread, gradients on; and whatever an answer sets globally is set back.
+
+    Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting.
+    """
+    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
     try:
-        yield
+        with torch.enable_grad():
+            yield
     finally:
-        torch.set_num_threads(before)
-
-
-def _one(answer, case, candidates):
-    printed = _Kept()
-    with contextlib.redirect_stdout(printed):
-        outcome = _call(answer, case, candidates)
-    text = printed.getvalue()
-    if len(text) > PRINTED_AT_MOST:
-        text = f"{text[:PRINTED_AT_MOST]}\n… {len(text) - PRINTED_AT_MOST} more characters"
-    return Outcome(**{**vars(outcome), "printed": text})
+        torch.set_num_threads(threads)
+        torch.set_default_dtype(dtype)
 
 
 class _Kept(io.StringIO):
-    """What is printed. An answer that closes it is not heeded."""
+    """The beginning of what is printed. An answer that closes it is not heeded."""
+
+    left_out = 0
+
+    def write(self, text):
+        room = max(PRINTED_AT_MOST - self.tell(), 0)
+        self.left_out += max(len(text) - room, 0)
+        super().write(text[:room])
+        return len(text)
+
+    def text(self):
+        return self.getvalue() + (f"\n… {self.left_out} more characters" if self.left_out else "")
 
     def close(self):
         pass
 
 
-def _call(answer, case, candidates):
+def _call(answer, case, candidates, printed):
     args = _copies(case.args, candidates)
     try:
-        value = answer(*args)
+        with contextlib.redirect_stdout(printed):
+            value = answer(*args)
     except NotImplementedError as error:
         stub = _raised_by_hand(error)
         return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
+        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
             return Outcome("memory", failure=_failure(error, answer, args))
         return Outcome("error", failure=_failure(error, answer, args))
     except (TimeIsUp, KeyboardInterrupt):
@@ -92,8 +106,9 @@ def _call(answer, case, candidates):
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _same(old, new))
     kept = plain(value)
-    unstable = not case.edge and not changed and not _repeats(answer, case, candidates, kept)
-    gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
+    with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
+        unstable = not case.edge and not changed and not _repeats(answer, case, candidates, kept)
+        gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
     return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable)
 
 
@@ -102,13 +117,13 @@ def _copies(args, candidates):
         if isinstance(arg, torch.Tensor):
             return arg.clone()
         if isinstance(arg, Candidate):
-            return _marking(candidates(arg.key))
+            return candidates(arg.key)
         return type(arg)(copy(a) for a in arg) if isinstance(arg, (list, tuple)) else arg
 
     return tuple(copy(arg) for arg in args)
 
 
-def _marking(candidate):
+def marked(candidate):
     """The candidate, with a mark left on every exception that it raises itself."""
 
     def call(*args, **options):
@@ -118,7 +133,6 @@ def _marking(candidate):
             error.raised_by_candidate = True
             raise
 
-    call.function = candidate  # for the oracle, which knows the right ones
     return call
 
 
@@ -153,7 +167,10 @@ def _repeats(answer, case, candidates, first):
 
 def _close(a, b):
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-        return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        a, b = (a, b) if a.is_complex() else (a.double(), b.double())
+        return torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(_close, a, b))
     return a == b or a != a and b != b
@@ -204,6 +221,8 @@ def _plain(value):
             return dense.cpu().clone().as_subclass(torch.Tensor)
     if isinstance(value, np.generic):
         return plain(value.item())
+    if isinstance(value, int) and int.bit_length(value) > DIGITS_AT_MOST:
+        return Foreign("int with thousands of digits")
     if value is None or type(value) in (bool, int, float, str):
         return value
     for basic in (int, float, str):  # a subclass may redefine everything: keep the number or the text

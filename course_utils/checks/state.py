@@ -7,10 +7,12 @@ set aside, never overwritten. COURSE_HOME names another folder; COURSE_PROGRESS=
 import json
 import os
 import tempfile
+from itertools import count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+STATES = ("not attempted", "error", "failed", "passed")
 FILE = Path(".course") / "progress.json"
 _in_memory = {}  # serves where nothing can or shall be written
 
@@ -27,29 +29,35 @@ def read(say=print):
     """What is kept, as {task id: {"state", "passed", "attempts", "hints"}}."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
-    path = course_folder() / FILE
+    try:
+        return _read(course_folder() / FILE, say)
+    except OSError:  # there, but not to be read just now
+        return dict(_in_memory)
+
+
+def _read(path, say):
     try:
         tasks = json.loads(path.read_text(encoding="utf-8"))["tasks"]
         if not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
             raise ValueError
         return tasks
-    except OSError:
+    except FileNotFoundError:
         return dict(_in_memory)
     except (ValueError, KeyError, TypeError, RecursionError):
         return _set_aside(path, say)
 
 
 def _is_entry(entry):
-    counts = ("attempts", "hints")
-    return isinstance(entry, dict) and all(isinstance(entry.get(key, 0), int) for key in counts)
+    if not isinstance(entry, dict) or entry.get("state", STATES[0]) not in STATES:
+        return False
+    counts = [entry.get("attempts", 0), entry.get("hints", 0)]
+    return isinstance(entry.get("passed", False), bool) and all(isinstance(n, int) and n >= 0 for n in counts)
 
 
 def _set_aside(path, say):
-    aside = path.with_name(f"progress-damaged-{len(list(path.parent.glob('progress-damaged-*'))) + 1}.json")
-    try:
-        os.replace(path, aside)
-    except OSError:
-        return dict(_in_memory)
+    names = (path.with_name(f"progress-damaged-{n}.json") for n in count(1))
+    aside = next(name for name in names if not name.exists())
+    os.replace(path, aside)
     say(f"The file with your progress could not be read. It is kept as {aside.name} beside it; a new one is begun.")
     return {}
 
@@ -61,7 +69,7 @@ def change(task, alter, say=print):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(path.with_suffix(".lock"), timeout=5):
-                tasks = read(say)
+                tasks = _read(path, say)
                 entry = tasks.setdefault(task, {})
                 alter(entry)
                 _replace(path, tasks)
@@ -76,7 +84,7 @@ def change(task, alter, say=print):
 
 def _replace(path, tasks):
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-        json.dump({"version": 1, "tasks": dict(sorted(tasks.items()))}, file, indent=1)
+        json.dump({"tasks": dict(sorted(tasks.items()))}, file, indent=1)
     try:
         os.replace(file.name, path)
     except OSError:

@@ -18,10 +18,12 @@ A task is declared in `course_utils/tasks/lesson_NN.py`:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import torch
+
+from course_utils.checks.contract import Candidate
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,28 @@ class Task:
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.arguments = tuple(arguments)
         self.results = (result,) if isinstance(result, str) else tuple(result)
-        self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(key)
+        self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
+        self._by_key = {}
         self.mistakes, self.properties = [], []
 
     def cases(self, function):
         """Decorator: a generator of Cases from a Draw, smallest first."""
-        self.make_cases = lambda seed=0: list(function(Draw(seed)))
+        self._cases = function
         return function
+
+    def make_cases(self, seed=0):
+        """The Cases of a seed, as a list. Candidates get keys that do not tell which function they stand for."""
+        cases, keys = list(self._cases(Draw(seed))), {}
+        draw = Draw(seed)
+        for i, function in enumerate(self.candidates):
+            keys[i] = int(draw.whole(0, 2**31, 1))
+            self._by_key[keys[i]] = function
+        rename = lambda arg: Candidate(keys[arg.key]) if isinstance(arg, Candidate) else arg  # noqa: E731
+        return [replace(case, args=tuple(map(rename, case.args))) for case in cases]
+
+    def candidate(self, key):
+        """The function that a Candidate's key stands for, in cases that `make_cases` has made."""
+        return self._by_key[key]
 
     def oracle(self, function):
         """Decorator: the right answer, computed otherwise than in the solution; receives float64."""

@@ -1,4 +1,4 @@
-"""What lesson 00 asks: one weighted sum, to meet a check, a hint and a solution."""
+"""What lesson 00 asks: one weighted sum, to meet a check, a hint and a solution. No gradient is asked for yet."""
 
 import torch
 

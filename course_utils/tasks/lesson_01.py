@@ -489,6 +489,7 @@ def error_times_weight(sums, labels, weight, bias):
     return error * weight, error
 
 
+# Polarity is looked at, not trained through: no gradient is asked for.
 word_polarity = Task(
     "01.word_polarity",
     "the cosine between each word and the direction of sentiment",

@@ -4,21 +4,7 @@ import torch
 
 from course_utils.checks.contract import Case
 from course_utils.checks.task import Task, count, sizes
-
-
-def rows_sum_to_one(case, value):
-    """A property: along the last axis weights sum to 1, or to 0 where nothing may be attended."""
-    weights = value[-1] if isinstance(value, tuple) else value
-    sums = weights.double().sum(-1).reshape(-1)
-    off = (sums - 1).abs().min((sums).abs()) > 1e-4
-    return f"Rows should sum to 1; one of yours sums to {sums[off][0]:.4g}." if off.any() else None
-
-
-def no_weight_is_negative(case, value):
-    """A property: attention weights are never negative."""
-    weights = value[-1] if isinstance(value, tuple) else value
-    return f"A weight should not be negative; the smallest is {weights.min():.4g}." if (weights < 0).any() else None
-
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 
 softmax = Task(
     "02.softmax",
@@ -685,6 +671,7 @@ def weights_returned(words, thetas, mask):
     return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))
 
 
+# The result is a gradient itself: none of it is asked for.
 error_through_attention = Task(
     "02.error_through_attention",
     "what the backward pass brings to each word",

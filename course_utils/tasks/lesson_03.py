@@ -6,7 +6,7 @@ import torch
 
 from course_utils.checks.contract import Candidate, Case
 from course_utils.checks.task import Task, sizes
-from course_utils.tasks.lesson_02 import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 
 padding_mask = Task(
     "03.padding_mask",
@@ -584,7 +584,7 @@ def _(draw):
 
 @catch_wrong_attention.oracle
 def _(candidate):
-    return candidate.function in RIGHT
+    return candidate in RIGHT
 
 
 def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):
