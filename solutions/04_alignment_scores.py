@@ -7,7 +7,8 @@
 # %%
 import torch
 
-from course_utils import attention, check, hint, progress, solution
+from course_utils import check, hint, progress, solution
+from course_utils.attention import SCORES
 
 # %% [markdown]
 # ## 04.dot
@@ -270,7 +271,7 @@ check("04.location_based", location_based)
 #
 # 🔴🔴🔴🔴⚪ 🔵🔵🔵🔵🔵 up to 25 minutes
 #
-# Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score rightly; `attention.SCORES[name]` is right. The inputs are yours to choose:
+# Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score rightly; `SCORES[name]` is right. The inputs are yours to choose:
 # with some, wrong candidates look right. A candidate may also fail with an error.
 #
 # $$\text{candidate}(s, h, \dots) \approx \text{score}(s, h, \dots) \quad \text{for every input}$$
@@ -305,7 +306,7 @@ def catch_wrong_scores(name, candidate):
     draw = torch.Generator().manual_seed(0)
     arguments = [torch.randn(shape, generator=draw) for shape in shapes[name]]
     arguments[0][0, 0] = 0  # a cosine must not divide by a length of zero
-    expected = attention.SCORES[name](*arguments)
+    expected = SCORES[name](*arguments)
     try:
         received = candidate(*arguments)
         return received.shape == expected.shape and torch.allclose(received, expected, atol=1e-5)
