@@ -309,7 +309,7 @@ a = model.weights(*encode(short[:1], vocabulary))[0]
 plots.weights(a, short[0], [f"attention {n}" for n in (1, 2, 3)], ylabel="", xlabel="words of one review")
 
 # %% [markdown]
-# The weights of three attentions over the words of one review. Where they choose alike, one would do; nothing in training asks them to differ.
+# All three attentions give most weight to "not" and "depression" and next to none to "it" and "the"; the second is the surest. Where they choose alike, one would do: nothing in training asks them to differ.
 #
 # ## Recap
 #

@@ -397,7 +397,7 @@ plots.weights(means, worlds, accuracy, "share found, mean of 5 seeds", ax, "worl
 
 # %% [markdown]
 # No score finds the target in all four worlds: dot products and cosine find it in "same" only, general also in "turned" and "salience", concatenating in "salience" alone, location-based in "position" alone,
-# the perceptron everywhere but there. A dot product also rewards length, and a long wrong state beats a short right one: so 0.69 against the cosine's 0.96. In "turned" it is worse than chance: most of our five turns point vectors away from themselves.
+# the perceptron everywhere but there. A dot product also rewards length, and a long wrong state beats a short right one: so 0.69 against the cosine's 0.96. In "turned" it is worse than chance wherever the turn points vectors away from themselves.
 
 # %% tags=["nbval-check-output"]
 state, hidden, learned = parts("perceptron")
