@@ -74,7 +74,10 @@ def general(state: Tensor, hidden: Tensor, weight: Tensor) -> Tensor:
 
 
 def concatenating(state: Tensor, hidden: Tensor, weight: Tensor) -> Tensor:
-    """W [s; h], linear: state B×T×D, hidden B×S×E, weight (D+E) → scores B×T×S."""
+    """W [s; h], linear: state B×T×D, hidden B×S×E, weight (D+E) → scores B×T×S.
+
+    Luong et al. 2015 (section 3.1) is quoted with its "concat" score both so and as in `additive`.
+    """
     return pairs(state, hidden) @ weight
 
 
@@ -93,7 +96,7 @@ def content_based(state: Tensor, hidden: Tensor) -> Tensor:
 
 
 def location_based(state: Tensor, weight: Tensor) -> Tensor:
-    """softmax(W s) (Luong et al. 2015, equation 8): state B×T×D, weight S×D → weights, not scores, B×T×S."""
+    """softmax(W s) (Luong et al. 2015, section 3.1, "location"): state B×T×D, weight S×D → weights, not scores, B×T×S."""
     return (state @ weight.T).softmax(-1)
 
 

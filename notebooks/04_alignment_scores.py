@@ -32,9 +32,9 @@ seeds = range(5)
 # | scaled dot | $s^\top h / \sqrt{D}$ | | Vaswani et al. 2017 |
 # | content-based | $s^\top h / (\lVert s \rVert \lVert h \rVert)$ | | Graves et al. 2014 |
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. 2015 |
-# | additive | $v^\top \tanh(W [s; h])$ | $W$: A×(D+E), $v$: A | Luong et al. 2015, as "concat" |
+# | additive | $v^\top \tanh(W [s; h])$ | $W$: A×(D+E), $v$: A | "concat" of Luong et al. 2015 |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. 2014 |
-# | concatenating | $W [s; h]$ | $W$: D+E | |
+# | concatenating | $W [s; h]$ | $W$: D+E | the same "concat", in some prints |
 # | location-based | $\mathrm{softmax}(W s)$ | $W$: S×D | Luong et al. 2015 |
 #
 # ## Three that learn nothing
