@@ -5,7 +5,6 @@
 Writes docs/lesson.png and docs/check.png. Needs the extras lab and test, and Chromium.
 """
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,8 +15,7 @@ from course_utils import doctor
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from test_browser import FLAGS, LESSON, PATIENCE, WRONG, code_cell, open_notebook, run_all, type_and_run  # noqa: E402
-from test_cli import Lab, free_port  # noqa: E402
+from test_browser import FLAGS, LESSON, PATIENCE, WRONG, code_cell, lab_on_a_copy, open_notebook, run_all, type_and_run  # noqa: E402
 
 
 def lesson(page, lab):
@@ -48,13 +46,8 @@ def check(page, lab):
 
 def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as player:
-        copy = Path(folder)
-        shutil.copy(ROOT / "pyproject.toml", copy)
-        for name in ("notebooks", "exercises"):
-            shutil.copytree(ROOT / name, copy / name)
-        settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
         browser = player.chromium.launch(executable_path=doctor.find_chromium(), args=FLAGS)
-        with Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings) as lab:
+        with lab_on_a_copy(Path(folder)) as lab:
             for take in (lesson, check):
                 page = browser.new_page(viewport={"width": 1280, "height": 960})
                 page.set_default_timeout(PATIENCE)

@@ -35,15 +35,18 @@ def chromium():
     return path
 
 
-@pytest.fixture(scope="module")
-def lab(chromium, tmp_path_factory):
-    """`course lab` on a copy of the course, with settings and progress of its own."""
-    copy = tmp_path_factory.mktemp("course")
+def lab_on_a_copy(copy):
+    """`course lab` on a copy of the course in this folder, with settings and progress of its own."""
     shutil.copy(ROOT / "pyproject.toml", copy)
     for folder in ("notebooks", "exercises"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
-    with Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings) as lab:
+    return Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings)
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, tmp_path_factory):
+    with lab_on_a_copy(tmp_path_factory.mktemp("course")) as lab:
         yield lab
 
 

@@ -13,7 +13,7 @@ import torch
 from test_tasks import TASKS, answers, solution_of
 
 from course_utils.checks.contract import Case
-from course_utils.checks.judge import _alike_value
+from course_utils.checks.judge import alike_value
 from course_utils.checks.notebook import judge_answer
 from course_utils.checks.run import run
 
@@ -134,7 +134,7 @@ def same_function(task, one, other, times=200):
     draw = random.Random(1)
     cases = [Case("fuzzed", fuzzed_inputs(task, draw)) for _ in range(times)]
     pairs = zip(run(one, cases, 60), run(other, cases, 60), strict=True)
-    return all(_alike_value(a, b) for a, b in pairs)
+    return all(alike_value(a, b) for a, b in pairs)
 
 
 @pytest.mark.parametrize("task", [t for t in TASKS.values() if t.id not in CANDIDATE_TASKS], ids=lambda t: t.id)

@@ -81,9 +81,10 @@ def question(case):
 
 def in_float64(case):
     """The same case with every floating-point tensor in float64: the oracle's input."""
-    return replace(
-        case, args=tuple(a.double() if i in float_positions(case.args) else a for i, a in enumerate(case.args))
-    )
+    args = list(case.args)
+    for i in float_positions(args):
+        args[i] = args[i].double()
+    return replace(case, args=tuple(args))
 
 
 def pack(value):

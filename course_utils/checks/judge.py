@@ -253,10 +253,10 @@ def _diagnose(task, cases, outcomes, truth, first):
     """
     known = []
     for m in task.mistakes:
-        if cases[first].edge or _alike_value(outcomes[first], _run(task, m.function, [cases[first]])[0]):
+        if cases[first].edge or alike_value(outcomes[first], _run(task, m.function, [cases[first]])[0]):
             known.append((m, _run(task, m.function, cases)))
     edges = [case.edge for case in cases]
-    for alike, core in ((_alike, False), (_alike_value, False), (_alike_value, True)):
+    for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
         keep = [i for i, edge in enumerate(edges) if not (core and edge)]
 
         def same(a, b, alike=alike, keep=keep):
@@ -275,7 +275,7 @@ def _at(outcomes, i):
 def _alike(a, b):
     """Whether two outcomes agree in everything: status, value, gradients, altered inputs."""
     return (
-        _alike_value(a, b)
+        alike_value(a, b)
         and a.changed == b.changed
         and (a.gradient_failure is None) == (b.gradient_failure is None)
         and _alike_part(a.gradients, b.gradients)
@@ -288,7 +288,8 @@ def _precision(outcome):
     return [t.dtype == torch.float64 for t in _tensors(outcome.value)]
 
 
-def _alike_value(a, b):
+def alike_value(a, b):
+    """Whether two outcomes agree in status and value."""
     return a.status == b.status and (a.status != "value" or _alike_part(a.value, b.value))
 
 

@@ -13,7 +13,7 @@ from course_utils.checks import state
 from course_utils.checks.compare import Finding, describe
 from course_utils.checks.contract import Foreign, question
 from course_utils.checks.judge import judge
-from course_utils.checks.report import SYMBOLS, Report, _code
+from course_utils.checks.report import SYMBOLS, Report, with_code
 from course_utils.checks.run import marked, plain, run
 
 
@@ -21,7 +21,7 @@ class Message:
     """A sentence or a piece of code to show: HTML in a notebook, text elsewhere."""
 
     def __init__(self, text, html=None):
-        self.text, self.html = text, html or f"<div style='margin:.3em 0'>{_code(text)}</div>"
+        self.text, self.html = text, html or f"<div style='margin:.3em 0'>{with_code(text)}</div>"
 
     def __repr__(self):
         return self.text
@@ -182,15 +182,12 @@ def _say(sentence):
 
 
 def _show(thing):
-    """Display in a notebook, print elsewhere; returns the thing, which a notebook does not show a second time."""
+    """Display in a notebook, print elsewhere. Returns a Report, which a notebook does not show a second time, else None."""
     try:
         from IPython import get_ipython
+        from IPython.display import display
     except ImportError:
-        get_ipython = lambda: None  # noqa: E731
-    if get_ipython() is None:
         print(thing)
-        return thing if isinstance(thing, Report) else None
-    from IPython.display import display
-
-    display(thing)
+    else:
+        (display if get_ipython() else print)(thing)
     return thing if isinstance(thing, Report) else None

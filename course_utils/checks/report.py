@@ -83,7 +83,7 @@ class Report:
                 parts.append(_paragraph(f"First thing wrong ({self.kind}): {self._finding.sentence}"))
             parts += self._facts()
         if self.note:
-            parts.append(f"<div style='opacity:.8'>{_code(self.note)}</div>")
+            parts.append(f"<div style='opacity:.8'>{with_code(self.note)}</div>")
         label = f"Check of {self.task}: {self.state}"
         style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
         return f"<div role='group' aria-label='{label}' style='{style}'>{''.join(parts)}</div>"
@@ -118,10 +118,10 @@ class Report:
 
 
 def _paragraph(text):
-    return f"<p style='margin:.4em 0'>{_code(text)}</p>"
+    return f"<p style='margin:.4em 0'>{with_code(text)}</p>"
 
 
-def _code(text):
+def with_code(text):
     """Escaped text with `…` spans as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))
