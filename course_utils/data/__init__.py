@@ -18,24 +18,41 @@ from course_utils.data.generated_reviews import (
     four_cases,
     generate_reviews,
 )
+from course_utils.data.multi30k import MULTI30K_PAIRS, MULTI30K_SPLITS, load_multi30k
+from course_utils.data.pairs import Pairs
 from course_utils.data.reviews import NEGATIONS, Reviews
 from course_utils.data.sst2 import SPLITS, load_sst2
+from course_utils.data.subwords import BOS, EOS, PAD, UNK, Subwords, subwords_for
+from course_utils.data.world import ORDERS, World, generate_translations
 
 __all__ = [
+    "BOS",
+    "EOS",
+    "MULTI30K_PAIRS",
+    "MULTI30K_SPLITS",
     "NEGATIONS",
     "NEGATIVE",
+    "ORDERS",
+    "PAD",
     "POSITIVE",
     "SPLITS",
+    "UNK",
     "DataError",
     "GeneratedReviews",
+    "Pairs",
     "Reviews",
+    "Subwords",
+    "World",
     "bag_of_words_ceiling",
     "contrast_pairs",
     "fetch",
     "four_cases",
     "generate_reviews",
+    "generate_translations",
+    "load_multi30k",
     "load_reviews",
     "load_sst2",
+    "subwords_for",
     "where",
 ]
 

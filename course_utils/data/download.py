@@ -24,6 +24,9 @@ _SST2 = (
     "https://raw.githubusercontent.com/clairett/pytorch-sentiment-classification/"
     "457ffd83de90a9d6d472d8ffc31bbffe40a8b236/data/SST2/"
 )
+_MULTI30K = (
+    "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/"
+)
 # Path below a mirror or the cache -> (address, SHA-256). A new file is a new line here, and nothing else.
 REGISTRY = {
     "sst2/train.tsv": (
@@ -37,6 +40,66 @@ REGISTRY = {
     "sst2/test.tsv": (
         _SST2 + "test.tsv",
         "831169c7e2e429d6026e1bdbb542f33b636e3e596caad9602ebc953c205928b7",
+    ),
+    "multi30k/train.en.gz": (
+        _MULTI30K + "train.en.gz",
+        "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+    ),
+    "multi30k/train.de.gz": (
+        _MULTI30K + "train.de.gz",
+        "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
+    ),
+    "multi30k/train.fr.gz": (
+        _MULTI30K + "train.fr.gz",
+        "622e75069e9f4c577425c4f277116ce66e63a2401c0a2312d90073cb12379a3c",
+    ),
+    "multi30k/val.en.gz": (
+        _MULTI30K + "val.en.gz",
+        "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+    ),
+    "multi30k/val.de.gz": (
+        _MULTI30K + "val.de.gz",
+        "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a",
+    ),
+    "multi30k/val.fr.gz": (
+        _MULTI30K + "val.fr.gz",
+        "ca3106f1a72390591d25f6c45cb4cd39dec4cd3f123e099748a3ce5256c160e9",
+    ),
+    "multi30k/test_2016_flickr.en.gz": (
+        _MULTI30K + "test_2016_flickr.en.gz",
+        "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
+    ),
+    "multi30k/test_2016_flickr.de.gz": (
+        _MULTI30K + "test_2016_flickr.de.gz",
+        "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
+    ),
+    "multi30k/test_2016_flickr.fr.gz": (
+        _MULTI30K + "test_2016_flickr.fr.gz",
+        "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
+    ),
+    "multi30k/test_2017_flickr.en.gz": (
+        _MULTI30K + "test_2017_flickr.en.gz",
+        "76a444ee25172e72695cddb13ae4a3bda59430617be88e0bb46b60504f054074",
+    ),
+    "multi30k/test_2017_flickr.de.gz": (
+        _MULTI30K + "test_2017_flickr.de.gz",
+        "a2c89666db00c495cd8513b9d708d5a3acc205d7de312ef2bf5fb7ebc1540aee",
+    ),
+    "multi30k/test_2017_flickr.fr.gz": (
+        _MULTI30K + "test_2017_flickr.fr.gz",
+        "3ba671ceb2299f3304ffafefea7a833d08632fbaf0ba18546f8a2ec2391af496",
+    ),
+    "multi30k/test_2017_mscoco.en.gz": (
+        _MULTI30K + "test_2017_mscoco.en.gz",
+        "aab300bfb4427697987e02cd0aacd44bfe8aa50456231b6474c08038bbed2b58",
+    ),
+    "multi30k/test_2017_mscoco.de.gz": (
+        _MULTI30K + "test_2017_mscoco.de.gz",
+        "799e4854c25d601cb6cb6be29eabe5667734c61ace2f495e03e429031a0bc338",
+    ),
+    "multi30k/test_2017_mscoco.fr.gz": (
+        _MULTI30K + "test_2017_mscoco.fr.gz",
+        "754f3072ba9f124569ba5258b32730fc1d214bbf8e0c6dfb2b74401676220db0",
     ),
 }
 

@@ -1,0 +1,29 @@
+"""What a set of sentences with their translations is, real or generated.
+
+Not here: where pairs come from (`multi30k.py`, `world.py`), nor how texts become numbers (`subwords.py`).
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """N texts and their translations, words separated by single spaces.
+
+    `alignments` holds, where they are known, the links of each pair: (place of a source word, place of the target word
+    that comes from it), both counted from 0. Raises `ValueError` when the lists differ in length.
+    """
+
+    sources: list[str]
+    targets: list[str]
+    alignments: list[list[tuple[int, int]]] | None = None
+
+    def __post_init__(self):
+        for name, others in (("targets", self.targets), ("alignments", self.alignments)):
+            if others is not None and len(others) != len(self.sources):
+                raise ValueError(
+                    f"{len(self.sources)} sources came with {len(others)} {name}: give each source one of them"
+                )
+
+    def __len__(self) -> int:
+        return len(self.sources)

@@ -1,0 +1,48 @@
+"""What a run trains on: pairs for training and validation, and their subwords, by the settings' names.
+
+Here: the choice. Not here: where pairs come from (`course_utils/data/`), and how they are batched (`batches.py`).
+"""
+
+import inspect
+from dataclasses import dataclass
+
+from course_utils.data import Pairs, Subwords, generate_translations, load_multi30k, subwords_for
+from course_utils.training.settings import Settings
+
+WORLD_PAIRS = {"train": (20_000, 1), "val": (500, 2), "test": (1_000, 3)}  # how many, and the seed they are drawn with
+
+
+@dataclass
+class Corpus:
+    """Training and validation pairs, and the subwords both are written in."""
+
+    train: Pairs
+    val: Pairs
+    subwords: Subwords
+
+
+def load_corpus(settings: Settings) -> Corpus:
+    """Return what the settings name. Raises `ValueError` for a pair or a world there is not, `DataError` for want of data."""
+    train, val = (load_pairs(settings, split) for split in ("train", "val"))
+    texts = train.sources + train.targets
+    if settings.data == "world":
+        return Corpus(train, val, Subwords.words(texts))
+    name = "-".join(["multi30k", *sorted(settings.pair.split("-"))])
+    return Corpus(train, val, subwords_for(name, texts, settings.vocabulary))
+
+
+def load_pairs(settings: Settings, split: str) -> Pairs:
+    """Return a split of the data the settings name: train, val, or a test split."""
+    if settings.data == "multi30k":
+        return load_multi30k(split, settings.pair)
+    if split not in WORLD_PAIRS:
+        raise ValueError(f"split must be one of {', '.join(WORLD_PAIRS)}, not {split!r}")
+    options = dict(settings.world)
+    number, seed = WORLD_PAIRS[split]
+    if split == "train":
+        number = options.pop("pairs", number)
+    options.pop("pairs", None)
+    known = list(inspect.signature(generate_translations).parameters)[2:]
+    if unknown := set(options) - set(known):
+        raise ValueError(f"the world has no setting {min(unknown)!r}: it has pairs, {', '.join(known)}")
+    return generate_translations(number, seed, **options)

@@ -1,0 +1,126 @@
+"""Where a run computes: the device, its precision, its memory, and the processes that share a run.
+
+Here: one answer each to "which device", "bf16 or fp32", "which of how many processes". Not here: what is computed.
+"""
+
+import contextlib
+import ctypes
+import functools
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.distributed as dist
+
+
+def choose_device(name: str = "auto") -> torch.device:
+    """Return the device named, or for "auto" a GPU where there is one and else the CPU.
+
+    Under torchrun each process takes the GPU of its own number. Raises `ValueError` for a device that is not there.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+    if device.type == "cuda":
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index
+        if index >= count:
+            raise ValueError(
+                f"device {name} was named, but this machine has {count} GPUs that PyTorch can use: name cpu or auto"
+            )
+        device = torch.device("cuda", index)
+        torch.cuda.set_device(device)
+    return device
+
+
+def choose_precision(name: str, device: torch.device) -> torch.dtype:
+    """Return the type of number a model computes in: "fp32", "bf16", or for "auto" bf16 where it is faster.
+
+    Raises `ValueError` for another name.
+    """
+    if name not in ("auto", "fp32", "bf16"):
+        raise ValueError(f"precision must be auto, fp32 or bf16, not {name!r}")
+    if name == "auto":
+        # Not torch.cuda.is_bf16_supported(), which is also true of GPUs that emulate it, such as the T4.
+        fast = torch.cuda.get_device_capability(device) >= (8, 0) if device.type == "cuda" else cpu_is_fast_in_bf16()
+        (slow,) = agree([not fast], device)
+        name = "fp32" if slow else "bf16"
+    return torch.bfloat16 if name == "bf16" else torch.float32
+
+
+@functools.cache
+def cpu_is_fast_in_bf16() -> bool:
+    """Try whether this CPU multiplies matrices in bf16 at least half as fast again as in fp32.
+
+    Tried, not looked up: names of CPU features differ between systems, and without them bf16 works, at a crawl.
+    """
+    best = {torch.float32: float("inf"), torch.bfloat16: float("inf")}
+    for _ in range(7):  # the fastest of several turns, because others may be at work on this machine
+        for dtype in best:
+            x = torch.ones(384, 384, dtype=dtype)
+            start = time.perf_counter()
+            x @ x
+            best[dtype] = min(best[dtype], time.perf_counter() - start)
+    return best[torch.bfloat16] * 1.5 < best[torch.float32]
+
+
+def keep_memory() -> None:
+    """Let the C library keep what it frees, so that each step's large tensors need no new pages: 7 % of the time on Linux."""
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
+        M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # mallopt(3)
+        library.mallopt(M_MMAP_THRESHOLD, 2**31 - 1)
+        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def rank() -> int:
+    """This process's number among those that share the run."""
+    return dist.get_rank() if dist.is_initialized() else 0
+
+
+def world() -> int:
+    """How many processes share the run."""
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+
+def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:
+    """Return of each wish whether any process that shares the run has it; all have to ask."""
+    if not dist.is_initialized():
+        return list(wishes)
+    flags = torch.tensor(wishes, dtype=torch.float32, device=device)
+    dist.all_reduce(flags, dist.ReduceOp.MAX)
+    return flags.bool().tolist()
+
+
+def first_alone(work: Callable[[], None]) -> None:
+    """Let the first process do something; what goes wrong ends all, as none shall wait for one that is gone."""
+    wrong = [None]
+    if rank() == 0:
+        try:
+            work()
+        except (RuntimeError, ValueError, OSError) as error:
+            wrong = [error]
+    if dist.is_initialized():
+        dist.broadcast_object_list(wrong)
+    if wrong[0] is not None:
+        raise wrong[0]
+
+
+@contextlib.contextmanager
+def process_group(device: torch.device):
+    """Join the other processes that torchrun started, if it did: NCCL between GPUs, Gloo between CPUs."""
+    if "RANK" not in os.environ or dist.is_initialized():
+        yield
+        return
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()

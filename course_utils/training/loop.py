@@ -1,0 +1,354 @@
+"""The training loop, one for all models, devices and numbers of processes; it can be stopped and resumed at any step.
+
+Here: steps, validation, checkpoints, the end. Not here: batches, loss, optimizer, files, each in a file of its own.
+
+Why a resumed run equals one that was never stopped: everything in a step follows from the settings, the step's number
+and the checkpoint. The order of batches comes from seed and epoch, and the random numbers of dropout from seed, step and rank.
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import signal
+import threading
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from course_utils.data import Pairs
+from course_utils.models import make_model
+from course_utils.training import device as devices
+from course_utils.training.batches import Batch, Batches
+from course_utils.training.corpus import Corpus, load_corpus
+from course_utils.training.loss import smoothed_loss
+from course_utils.training.optimizer import Optimizer, schedule
+from course_utils.training.run_folder import RunError, RunFolder, describe_environment
+from course_utils.training.settings import Settings, make_settings
+from course_utils.translate import bleu, translate
+
+AVERAGED = 200  # weights at most are averaged in the end: every step would cost time and tell no more
+
+
+class Objective(nn.Module):
+    """A model with its loss, so that DDP sees one forward pass that uses every parameter."""
+
+    def __init__(self, model: nn.Module, smoothing: float):
+        super().__init__()
+        self.model, self.smoothing = model, smoothing
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the loss summed over the batch's N target tokens."""
+        features = self.model.features(batch.source, batch.given).flatten(0, 1)  # B·T D
+        return smoothed_loss(
+            features.index_select(0, batch.places), self.model.readout.weight, batch.wanted, self.smoothing
+        )
+
+
+@dataclass
+class Progress:
+    """Where a run stands: kept in the checkpoint, beside the tensors."""
+
+    step: int = 0
+    tokens: int = 0  # of the target, so far
+    loss_tokens: int = 0  # of them, since the last validation
+    seconds: float = 0.0  # of wall-clock time, over all parts of the run
+    averaged: int = 0  # how many weights the average holds
+    best: float = -math.inf  # what early stopping watches; higher is better
+    since_best: int = 0  # validations
+    finished: bool = False
+
+
+def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | None = None, device: str = "auto",
+          resume: bool = False, checkpoint_seconds: float = 60.0, show: bool = True) -> "Trainer":  # fmt: skip
+    """Train a model as the settings say, and leave it in the run's folder.
+
+    Args:
+        settings: what to train; None when resuming, as the folder knows.
+        run: the folder of the run.
+        corpus: what to train on, if not what the settings name; a resumed run needs the same.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        resume: go on from the folder's checkpoint.
+        checkpoint_seconds: the most seconds of work that a kill may cost.
+        show: whether to show a progress bar.
+
+    Returns:
+        The trainer, which holds model, subwords and curves. A first Ctrl-C ends the run after the step at hand with a
+        checkpoint; then `trainer.progress.finished` is False.
+
+    Raises:
+        RunError: when the folder can't be used, or the loss is no number any more.
+        ValueError, DataError: for a setting or a device that does not fit, or data that can't be had.
+    """
+    on = devices.choose_device(device)
+    devices.keep_memory()
+    with devices.process_group(on):
+        trainer = Trainer(settings, RunFolder(run), corpus, on, resume)
+        trainer.run(checkpoint_seconds, show and devices.rank() == 0)
+    return trainer
+
+
+class Trainer:
+    """One process's part of a run."""
+
+    def __init__(
+        self,
+        settings: Settings | None,
+        folder: RunFolder,
+        corpus: Corpus | None,
+        device: torch.device,
+        resume: bool = False,
+    ):
+        self.folder, self.device, self.progress, self.curves = folder, device, Progress(), []
+        self.settings = settings = folder.settings() if resume else settings
+        precision = folder.environment().get("precision", "auto") if resume else settings.precision
+        self.precision = devices.choose_precision(precision, device)
+        self.corpus = corpus or load_corpus(settings)
+        self.subwords = self.corpus.subwords
+        self.batches = self.batches_of(self.corpus.train, settings.seed)
+        self.val_batches = self.batches_of(self.corpus.val, seed=0)
+        torch.manual_seed(settings.seed)
+        self.model = make_model(settings.kind, len(self.subwords), settings.model).to(device, self.precision)
+        self.optimizer = Optimizer(self.model, settings.betas, settings.weight_decay, settings.clip)
+        self.loss = torch.zeros((), dtype=torch.float64, device=device)  # the sum over loss_tokens
+        self.average, self.best = {}, {}  # weights: the mean of the last ones, and the best so far
+        self.identity = self.identify()
+        self.batches_a_step = settings.accumulate * devices.world()
+        self.steps_an_epoch = math.ceil(len(self.batches.epoch(0)) / self.batches_a_step)
+        self.steps = max(1, round(settings.epochs * self.steps_an_epoch))
+        if resume:
+            self.restore()
+        else:
+            devices.first_alone(lambda: folder.create(settings, describe_environment(device, self.precision)))
+        self.objective = Objective(self.model, settings.smoothing)
+        if dist.is_initialized():
+            # No buffer changes, so none needs to be sent at each step.
+            self.objective = nn.parallel.DistributedDataParallel(self.objective, broadcast_buffers=False)
+
+    def run(self, checkpoint_seconds: float, show: bool) -> None:
+        """Take all steps that are left, validating and saving in between; then save the model."""
+        progress, validate_steps = self.progress, max(1, round(self.settings.validate * self.steps_an_epoch))
+        began = saved = time.monotonic()
+        before = progress.seconds
+        with (
+            _stop_signal() as stop,
+            tqdm(total=self.steps, initial=progress.step, disable=not show, unit="step") as bar,
+        ):
+            while not progress.finished:
+                self.step()
+                at_end = progress.step >= self.steps
+                if progress.step % validate_steps == 0 or at_end:
+                    self.validate()
+                progress.finished |= at_end
+                progress.seconds = before + time.monotonic() - began
+                self.show(bar)
+                stopped, due = self.agree(stop.is_set(), time.monotonic() - saved >= checkpoint_seconds)
+                if stopped or due or progress.finished:
+                    self.save_checkpoint()
+                    saved = time.monotonic()
+                if stopped:
+                    break
+        if progress.finished:
+            self.finish()
+
+    def step(self) -> None:
+        """Add up the gradients of this process's batches, and take one step with all processes'."""
+        settings, progress = self.settings, self.progress
+        group = self.group(progress.step)
+        mine = group[devices.rank() :: devices.world()]
+        tokens = sum(map(self.batches.target_tokens, group))
+        # One number of 32 bits, as the CPU's generator looks at no more of them.
+        mixed = np.random.SeedSequence((settings.seed, progress.step, devices.rank())).generate_state(1)
+        torch.manual_seed(int(mixed[0]))
+        self.model.train()
+        # A process without a batch, in the last step of an epoch, takes part with a gradient of zero.
+        weighed = [(places, 1) for places in mine] or [(group[0], 0)]
+        for i, (places, weight) in enumerate(weighed):
+            with self.gradients_kept_here() if i + 1 < len(weighed) else contextlib.nullcontext():
+                loss = self.objective(self.batches.read(places).to(self.device)) * weight
+                # The mean over all tokens of all processes, whose gradients DDP averages.
+                (loss * (devices.world() / tokens)).backward()
+            self.loss += loss.detach()
+        self.optimizer.step(self.rate(progress.step))
+        progress.step, progress.tokens, progress.loss_tokens = (
+            progress.step + 1,
+            progress.tokens + tokens,
+            progress.loss_tokens + tokens,
+        )
+        self.add_to_average()
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step."""
+        warmup = max(1, round(self.settings.warmup * self.steps))
+        return self.settings.rate * schedule(self.settings.schedule, step, self.steps, warmup)
+
+    def group(self, step: int) -> list:
+        """Return the batches of a step, of all processes."""
+        epoch, place = divmod(step, self.steps_an_epoch)
+        if getattr(self, "_epoch", None) != epoch:
+            self._epoch, self._order = epoch, self.batches.epoch(epoch)
+        return self._order[place * self.batches_a_step : (place + 1) * self.batches_a_step]
+
+    def gradients_kept_here(self):
+        """Within it, backward adds gradients up without exchanging them."""
+        return self.objective.no_sync() if dist.is_initialized() else contextlib.nullcontext()
+
+    @torch.no_grad()
+    def add_to_average(self) -> None:
+        """Take the weights into the average, if the run is in its last part (Vaswani et al. 2017, section 6.1)."""
+        first = self.steps * (1 - self.settings.average)
+        every = max(1, int((self.steps - first) / AVERAGED))
+        if self.progress.step <= first or (self.steps - self.progress.step) % every:
+            return
+        self.progress.averaged += 1
+        for name, master in self.optimizer.masters.items():
+            mean = self.average.setdefault(name, torch.zeros_like(master))
+            mean.lerp_(master.detach(), 1 / self.progress.averaged)
+
+    def validate(self) -> None:
+        """Measure loss and BLEU on the validation set, add a row to the curves, and see whether it is time to stop."""
+        progress, settings = self.progress, self.settings
+        loss = self.finite(self.total_loss().item() / max(1, progress.loss_tokens))
+
+        def write_down() -> None:
+            val_loss, val_bleu = self.measure()
+            self.curves.append({"step": progress.step, "epoch": round(progress.step / self.steps_an_epoch, 3), "tokens": progress.tokens,
+                                "seconds": round(progress.seconds, 1), "rate": self.rate(progress.step - 1), "loss": round(loss, 4), "val_loss": round(val_loss, 4),
+                                "val_bleu": round(val_bleu, 2)})  # fmt: skip
+            self.folder.save_curves(self.curves)
+            score = val_bleu if settings.stop_on == "bleu" else -val_loss
+            improved = score > progress.best
+            progress.best, progress.since_best = max(score, progress.best), 0 if improved else progress.since_best + 1
+            if improved and settings.stop_on != "never":
+                self.best = {name: master.detach().clone() for name, master in self.optimizer.masters.items()}
+
+        devices.first_alone(write_down)
+        self.loss.zero_()
+        progress.loss_tokens = 0
+        patient = settings.stop_on == "never" or progress.since_best < settings.patience
+        (progress.finished,) = devices.agree([not patient], self.device)
+
+    def measure(self) -> tuple[float, float]:
+        """Return the validation set's loss a token, without smoothing, and the BLEU of greedy translations."""
+        self.model.eval()
+        val, batches = self.corpus.val, self.val_batches
+        plain = Objective(self.model, smoothing=0.0)
+        with torch.inference_mode():
+            losses = [plain(batches.read(places).to(self.device)).item() for places in batches.epoch(0)]
+        loss = self.finite(sum(losses) / int(batches.lengths[:, 1].sum()))
+        return loss, bleu(translate(self.model, self.subwords, val.sources, width=1), val.targets).score
+
+    def finite(self, loss: float) -> float:
+        """Return a loss that is a number, or raise `RunError`."""
+        if not math.isfinite(loss):
+            raise RunError(
+                f"the loss is no number any more at step {self.progress.step}: start anew with a lower rate than "
+                f"{self.settings.rate}"
+            )
+        return loss
+
+    def batches_of(self, pairs: Pairs, seed: int) -> Batches:
+        """Return pairs in the run's subwords and batches."""
+        sources, targets = self.subwords.encode(pairs.sources), self.subwords.encode(pairs.targets)
+        return Batches(sources, targets, self.settings.batch_tokens, seed)
+
+    def total_loss(self) -> Tensor:
+        """Return the training loss since the last validation, summed over the tokens of all processes."""
+        total = self.loss.clone()
+        if dist.is_initialized():
+            dist.all_reduce(total)
+        return total
+
+    def agree(self, *wishes: bool) -> list[bool]:
+        """Return of each wish whether any process has it, which they ask each other every 16 steps."""
+        if dist.is_initialized() and self.progress.step % 16:
+            return [False for _ in wishes]
+        return devices.agree(wishes, self.device)
+
+    def show(self, bar: tqdm) -> None:
+        """Move the progress bar: loss and tokens a second now and then, because a GPU has to wait for them."""
+        bar.update(self.progress.step - bar.n)
+        if not bar.disable and self.progress.step % 20 == 0 and self.progress.loss_tokens:
+            loss = self.loss.item() / self.progress.loss_tokens * devices.world()
+            bar.set_postfix_str(
+                f"loss {loss:.3f}, {self.progress.tokens / self.progress.seconds:,.0f} tokens/s", refresh=False
+            )
+
+    def save_checkpoint(self) -> None:
+        """Write all that a resumed run needs; the other processes add their loss."""
+        tensors = self.optimizer.state() | {"loss": self.total_loss()}
+        for prefix, weights in ("average", self.average), ("best", self.best):
+            tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
+        state = {"progress": asdict(self.progress), "curves": self.curves}
+        state |= {"processes": devices.world(), "run": self.identity}
+        devices.first_alone(lambda: self.folder.save_checkpoint(tensors, state))
+
+    def identify(self) -> str:
+        """Return what tells this run's checkpoints from others': a checksum of its settings and of what it trains on."""
+        settings = make_settings(self.settings.to_dict()).to_dict()  # as they are read back: an epoch is 1.0 epochs
+        described = [settings, self.batches.sources, self.batches.targets]
+        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+    def restore(self) -> None:
+        """Take up the run where its checkpoint left it; without one yet, at the beginning."""
+        found = self.folder.load_checkpoint()
+        if found is None:
+            return
+        tensors, state = found
+        foreign = RunError(
+            f"the checkpoint in {self.folder.path} belongs to another run, or to other settings or data: start anew in "
+            "another folder"
+        )
+        if state.get("run") != self.identity:
+            raise foreign
+        if state.get("processes") != devices.world():
+            raise RunError(
+                f"this run had {state.get('processes')} processes and now has {devices.world()}: resume it with as many"
+            )
+        try:
+            self.progress, self.curves = Progress(**state["progress"]), state["curves"]
+            self.optimizer.load(tensors)
+            self.loss.copy_(tensors["loss"] if devices.rank() == 0 else torch.zeros(()))
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            raise foreign from None
+        for name in self.optimizer.masters:
+            for prefix, weights in ("average", self.average), ("best", self.best):
+                if f"{prefix}.{name}" in tensors:
+                    weights[name] = tensors[f"{prefix}.{name}"].to(self.device)
+
+    @torch.no_grad()
+    def finish(self) -> None:
+        """Give the model its final weights, in fp32, and save it: the best if it stopped for them, else the average, else the last."""
+        final = self.best or self.average or self.optimizer.masters
+        # Made anew, as what a model in bf16 computes once and keeps, such as its positions, is in bf16 too.
+        self.model = make_model(self.settings.kind, len(self.subwords), self.settings.model).to(self.device).eval()
+        for name, parameter in self.model.named_parameters():
+            parameter.copy_(final[name])
+        about = {"settings": self.settings.to_dict(), **asdict(self.progress)}
+        devices.first_alone(lambda: self.folder.save_model(self.settings.kind, self.model, self.subwords, about))
+
+
+@contextlib.contextmanager
+def _stop_signal():
+    """Give an event that is set by the first Ctrl-C or SIGTERM, which then ends no step in its middle; a second one does."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # only the main thread hears signals
+        return
+
+    def hear(number, frame):
+        stop.set()
+        signal.signal(number, before[number])
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

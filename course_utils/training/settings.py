@@ -1,0 +1,102 @@
+"""What a run is told: the settings, their defaults, their checks, and the presets that name some.
+
+Here: `Settings` and how it is read from presets and the command line. Not here: what the settings do (`loop.py`).
+A preset is a short TOML file in `presets/`, named after the kind of model and what it is for.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PRESETS = Path(__file__).parent / "presets"
+KINDS = ("seq2seq", "attention", "transformer")
+DATA = ("world", "multi30k")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a run computes. The same settings give the same run on the same machine."""
+
+    kind: str = "transformer"  # of model: one of KINDS
+    data: str = "world"  # one of DATA
+    pair: str = "en-de"  # source and target language of Multi30k; the world has its own two languages
+    world: dict = field(default_factory=dict)  # how the world is made: arguments of generate_translations
+    vocabulary: int = 4000  # subwords of both languages together; the world's words are counted, not chosen
+    model: dict = field(default_factory=dict)  # arguments of the model
+    batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
+    accumulate: int = 1  # batches a process adds up before a step
+    epochs: float = 1.0
+    rate: float = 2e-3  # the peak of AdamW's learning rate
+    schedule: str = "linear"  # after the warm-up: "linear" down to 0, or the "paper"'s inverse square root
+    warmup: float = 0.05  # share of all steps
+    betas: tuple[float, float] = (0.9, 0.98)  # of AdamW, as in Vaswani et al. 2017, section 5.3
+    weight_decay: float = 0.0
+    clip: float = 1.0  # the largest norm of the gradient
+    smoothing: float = 0.1  # of the labels
+    average: float = 0.0  # the share of steps, the last ones, whose weights are averaged into the model
+    precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
+    validate: float = 1.0  # epochs between validations
+    stop_on: str = "never"  # "loss" or "bleu": stop when it has not improved in `patience` validations
+    patience: int = 3
+    seed: int = 0
+
+    def __post_init__(self):
+        for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", ("linear", "paper")),
+                              ("precision", ("auto", "fp32", "bf16")), ("stop_on", ("never", "loss", "bleu"))):  # fmt: skip
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        for name in ("batch_tokens", "accumulate", "epochs", "rate", "clip", "validate", "patience"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be more than 0, not {getattr(self, name)}")
+        for name in ("warmup", "smoothing", "average"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 0 and less than 1, not {getattr(self, name)}")
+        if not (math.isfinite(self.epochs) and math.isfinite(self.validate)):
+            raise ValueError(f"epochs and validate must be finite, not {self.epochs} and {self.validate}")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed must be at least 0 and less than 2^32, not {self.seed}")
+
+    def to_dict(self) -> dict:
+        """Return the settings as JSON can hold them."""
+        return dataclasses.asdict(self) | {"betas": list(self.betas)}
+
+
+def preset_names(kind: str) -> list[str]:
+    """Return the names of the presets there are for a kind of model."""
+    return sorted(path.stem.removeprefix(f"{kind}-") for path in PRESETS.glob(f"{kind}-*.toml"))
+
+
+def load_preset(kind: str, name: str) -> dict:
+    """Return the settings of a preset, to be changed and given to `make_settings`. Raises `ValueError` for one that is not there."""
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib
+
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if name not in preset_names(kind):
+        raise ValueError(f"there is no preset {name!r} for {kind}: name one of {', '.join(preset_names(kind))}")
+    return tomllib.loads((PRESETS / f"{kind}-{name}.toml").read_text(encoding="utf-8"))
+
+
+def make_settings(values: dict) -> Settings:
+    """Return checked settings from a dict as TOML or JSON give it. Raises `ValueError` for unknown names and wrong types."""
+    known = {f.name: f for f in dataclasses.fields(Settings)}
+    converted = {}
+    for name, value in values.items():
+        if name not in known:
+            raise ValueError(f"there is no setting {name!r}: the settings are {', '.join(known)}")
+        converted[name] = _converted(name, value, known[name].type)
+    return Settings(**converted)
+
+
+def _converted(name: str, value, wanted):
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if name == "betas" and isinstance(value, list | tuple) and len(value) == 2:
+        return tuple(map(float, value))
+    if wanted in (int, float, str, dict) and type(value) is wanted:
+        return value
+    raise ValueError(f"the setting {name} must be {getattr(wanted, '__name__', 'two numbers')}, not {value!r}")
