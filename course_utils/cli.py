@@ -1,11 +1,13 @@
-"""The command line: `course lab`, `doctor`, `build`, `lint`, `data` and `test`.
+"""The command line: `course lab`, `doctor`, `build`, `lint`, `data`, `test`, `train`, `translate` and `evaluate`.
 
 Here: reading arguments, starting JupyterLab, saying in one sentence what is wrong. Not here: the work of the
-other commands, which each imports when it runs. Exit codes: 0 all well, 1 problems found, 2 it was not done.
+other commands, which each imports when it runs. Exit codes: 0 all well, 1 problems found, 2 it was not done,
+130 stopped by Ctrl-C.
 """
 
 import argparse
 import json
+import math
 import os
 import sys
 from importlib.util import find_spec
@@ -60,10 +62,20 @@ def _sentence(error):
         return str(error)
     if isinstance(error, OSError) and error.filename:
         return f"Cannot use {error.filename}: {error.strerror}."
-    if type(error).__name__ == "DataError":
+    if type(error).__name__ in ("DataError", "RunError") or (type(error) is ValueError and _raised_by_us(error)):
         return str(error)
+    if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
+        return "The GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width."
     words = " ".join(str(error).split())
     return f"Something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where."
+
+
+def _raised_by_us(error):
+    """Whether the course itself raised it, to be read as it stands; a library's own says little without its traceback."""
+    place = error.__traceback__
+    while place and place.tb_next:
+        place = place.tb_next
+    return bool(place) and Path(place.tb_frame.f_code.co_filename).is_relative_to(Path(__file__).parent)
 
 
 def _parser():
@@ -88,7 +100,73 @@ def _parser():
     add("data", _data, "Download the real data sets, or say where they are.")
     test = add("test", _test, "Run every check there is.")
     test.add_argument("--quick", action="store_true", help="leave out notebooks, browser and Colab")
+    _add_train(add("train", _train, "Train a translator, from the generated world or Multi30k."))
+    _add_translate(add("translate", _translate, "Translate lines of text with a trained model."))
+    _add_evaluate(add("evaluate", _evaluate, "Measure how well a model translates, with BLEU and chrF."))
     return parser
+
+
+def _add_train(train):
+    train.add_argument("kind", nargs="?", metavar="KIND", help="seq2seq, attention or transformer")
+    train.add_argument("--data", help="world (generated; needs no download) or multi30k; world if left out")
+    train.add_argument("--pair", help="languages of Multi30k, such as en-de (if left out), de-fr")
+    train.add_argument("--preset", help="world or laptop if left out, as --data says; also paper, gpu")
+    train.add_argument("--run", metavar="DIR", help="the folder to keep the run in; a new one in runs/ if left out")
+    train.add_argument("--resume", metavar="DIR", help="go on with the run in a folder, as it was set")
+    train.add_argument("--seed", type=int, help="another gives another run; 0 if left out")
+    train.add_argument("--epochs", type=float, help="how often to go through the data, such as 0.5")
+    train.add_argument("--precision", help="auto (if left out: bf16 where that is faster), fp32 or bf16")
+    words = "any setting, such as rate=2e-3, model.width=64, world.order=reversed; may be repeated"
+    train.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=words)
+    _add_device(train)
+
+
+def _add_translate(translate):
+    translate.add_argument("file", nargs="?", metavar="FILE", help="of UTF-8 lines; what is typed or piped if left out")
+    _add_search(translate)
+    translate.add_argument("--show", action="store_true", help="draw under each translation what attended to what")
+    translate.add_argument("--picture", metavar="FILE", help="draw that for the first line, into a .png or .svg")
+    _add_device(translate)
+
+
+def _add_evaluate(evaluate):
+    _add_search(evaluate)
+    evaluate.add_argument("--data", help="world or multi30k; what the model was trained on if left out")
+    evaluate.add_argument("--pair", help="languages of Multi30k; the model's if left out")
+    evaluate.add_argument("--split", nargs="+", help="such as val, test_2017_flickr; the first test if left out")
+    evaluate.add_argument("--hypotheses", metavar="FILE", help="measure these lines instead of a model's translations")
+    evaluate.add_argument("--output", metavar="FILE", help="write the translations")
+    _add_device(evaluate)
+
+
+def _add_search(command):
+    command.add_argument("--model", metavar="NAME", help="a run's folder or a model of the course")
+    command.add_argument("--width", type=_at_least(1, int), default=5, help="of the beam; 5 if left out, 1 is greedy")
+    words = "exponent of the length penalty; 1 if left out"
+    command.add_argument("--alpha", type=_at_least(0, float), default=1.0, help=words)
+
+
+def _add_device(command):
+    command.add_argument("--device", default="auto", help="auto (if left out: a GPU where there is one), cpu or cuda")
+    command.add_argument(
+        "--threads", type=_at_least(1, int), metavar="N", help="of the CPU; PyTorch's choice if left out"
+    )
+
+
+def _at_least(least, kind):
+    """Return what reads a number of a kind, int or float, of at least `least`."""
+
+    def read(text):
+        try:
+            number = kind(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number < math.inf:
+            words = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"expected {words} of at least {least}, not {text!r}")
+        return number
+
+    return read
 
 
 def _port(text):
@@ -155,6 +233,24 @@ def _test(options):
     from course_utils.testing import run_all
 
     return run_all(root, options.quick)
+
+
+def _train(options):
+    from course_utils.cli_training import train
+
+    return train(options)
+
+
+def _translate(options):
+    from course_utils.cli_translation import translate
+
+    return translate(options)
+
+
+def _evaluate(options):
+    from course_utils.cli_translation import evaluate
+
+    return evaluate(options)
 
 
 def _lab(options):

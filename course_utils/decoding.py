@@ -7,7 +7,7 @@ Both are trees: dicts, lists and tuples of tensors. Source rows hold tokens, EOS
 Shape letters: B batch (sentences), K hypotheses of a sentence, T target length, S source length, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -34,15 +34,11 @@ def length_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
     return ((5 + length) / (5 + 1)) ** alpha
 
 
-def greedy(model, source: Tensor, longest: int | None = None, weights: bool = False) -> list[Translation]:
+def greedy(model, source, longest=None, weights=False) -> list[Translation]:
     """Translate source B×S by the most probable token at each step, until EOS.
 
-    Args:
-        longest: most tokens of a translation, after which EOS is forced; None allows twice the source and 10 more.
-        weights: whether to return the attention's weights.
-
-    Raises:
-        ValueError: for a negative `longest`, or a source row without any token.
+    `longest` is the most tokens of a translation, after which EOS is forced; None allows twice the source and 10
+    more. `weights` asks for the attention's weights. Raises `ValueError` for a row without any token.
     """
     limits = _limits(source, longest)  # B
     if not len(source):
@@ -50,9 +46,7 @@ def greedy(model, source: Tensor, longest: int | None = None, weights: bool = Fa
     with _evaluating(model):
         tokens, log_p, attention = _most_probable(model, source, limits, weights)
     log_p = log_p.sum(1).tolist()
-    return [
-        _translation(*found, source) for *found, source in zip(tokens, log_p, log_p, attention, source, strict=True)
-    ]
+    return [_translation(*found, row) for *found, row in zip(tokens, log_p, log_p, attention, source, strict=True)]
 
 
 def _most_probable(model, source, limits, weights):
@@ -79,23 +73,15 @@ def _most_probable(model, source, limits, weights):
             open_rows = (~ended).nonzero()[:, 0]
             if not len(open_rows):
                 break
-            if _pays(open_rows, rows):
-                everything = memory, state, rows, chosen, ended, limits
-                memory, state, rows, chosen, ended, limits = select(everything, open_rows)
+            memory, state, rows, chosen, ended, limits = _without_done(
+                (memory, state, rows, chosen, ended, limits), open_rows, len(rows)
+            )
     tokens, log_p, attention = zip(*steps, strict=True)
     attention = [None] * len(source) if attention[0] is None else torch.stack(attention, 1)
     return torch.stack(tokens, 1), torch.stack(log_p, 1), attention
 
 
-def beam_search(
-    model,
-    source: Tensor,
-    width: int = 5,
-    alpha: float = 0.6,
-    longest: int | None = None,
-    weights: bool = False,
-    hypotheses: int = 1,
-) -> list[Translation]:
+def beam_search(model, source, width=5, alpha=0.6, longest=None, weights=False, hypotheses=1) -> list[Translation]:
     """Translate source B×S, keeping the `width` most probable beginnings at each step.
 
     A hypothesis that ends is set aside with its score, log p(Y) / lp(Y). The search for a sentence is over when no
@@ -104,14 +90,12 @@ def beam_search(
 
     Args:
         width: 1 is greedy search; as many as there are translations within `longest` is an exhaustive one.
-        alpha: the penalty's exponent: 0 ranks by probability alone, more favours longer translations; the default
-            is that of Vaswani et al. 2017, section 6.1.
-        longest: as in `greedy`.
-        weights: whether to return the attention's weights.
+        alpha: 0 ranks by probability alone, more favours longer translations (0.6: Vaswani et al. 2017, section 6.1).
+        longest, weights: as in `greedy`.
         hypotheses: how many of the best `Translation.hypotheses` shall hold.
 
     Raises:
-        ValueError: for `width` or `hypotheses` below 1, negative `alpha` or `longest`, a source row without any token.
+        ValueError: for `width` or `hypotheses` below 1, negative `alpha` or `longest`, a row without any token.
     """
     for name, number, least in (("width", width, 1), ("hypotheses", hypotheses, 1), ("alpha", alpha, 0)):
         if not number >= least:
@@ -149,19 +133,21 @@ def _search(model, source, limits, width, alpha, weights, hypotheses) -> list[li
         tokens = torch.cat([tokens, chosen[..., None]], 2)
 
         scores = (log_p / length_penalty(length, alpha)).masked_fill(chosen != EOS, -torch.inf)  # B K
-        for b, k in (scores > best[:, -1:]).nonzero().tolist():
-            seen = None if attention is None else attention[b, k]
-            ended[rows[b]].append((tokens[b, k, 1:], log_p[b, k].item(), scores[b, k].item(), seen))
+        new = (scores > best[:, -1:]).nonzero(as_tuple=True)
+        seen = attention[new] if attention is not None else [None] * len(new[0])
+        for row, *hypothesis in zip(
+            rows[new[0]].tolist(), tokens[new][:, 1:], log_p[new].tolist(), scores[new].tolist(), seen, strict=True
+        ):
+            ended[row].append(hypothesis)
         best = torch.cat([best, scores], 1).topk(hypotheses).values
         log_p = log_p.masked_fill(chosen == EOS, -torch.inf)
         can_win = log_p.amax(1) / length_penalty(limits + 1, alpha) > best[:, -1]
         open_rows = can_win.nonzero()[:, 0]
         if not len(open_rows):
             break
-        log_p = log_p.masked_fill(~can_win[:, None], -torch.inf)
-        if _pays(open_rows, rows):
-            everything = memory, state, attention, rows, limits, tokens, log_p, best
-            memory, state, attention, rows, limits, tokens, log_p, best = select(everything, open_rows)
+        memory, state, attention, rows, limits, tokens, log_p, best = _without_done(
+            (memory, state, attention, rows, limits, tokens, log_p, best), open_rows, len(rows)
+        )
     return ended
 
 
@@ -177,15 +163,7 @@ def _continuations(log_p: Tensor, logits: Tensor, must_end: Tensor, width: int) 
     return log_p, places // each, tokens.flatten(1).gather(1, places) + EOS
 
 
-def translate_all(
-    model,
-    rows: Sequence[list[int]],
-    width: int = 5,
-    alpha: float = 0.6,
-    longest: int | None = None,
-    weights: bool = False,
-    batch: int = 64,
-) -> list[Translation]:
+def translate_all(model, rows, width=5, alpha=0.6, longest=None, weights=False, batch=128) -> list[Translation]:
     """Translate many sentences, each a list of source ids without EOS, in batches of similar length; the order is kept.
 
     `width` 1 is greedy search; the other options are those of `beam_search`. An empty sentence has the empty translation.
@@ -199,10 +177,8 @@ def translate_all(
         for row, i in zip(source, places, strict=True):
             row[: len(rows[i]) + 1] = torch.tensor([*rows[i], EOS])
         source = source.to(device)
-        if width == 1:
-            found = greedy(model, source, longest, weights)
-        else:
-            found = beam_search(model, source, width, alpha, longest, weights)
+        options = {"longest": longest, "weights": weights}
+        found = greedy(model, source, **options) if width == 1 else beam_search(model, source, width, alpha, **options)
         for i, translation in zip(places, found, strict=True):
             translations[i] = translation
     return translations
@@ -237,9 +213,9 @@ def follow(tree, parents: Tensor):
     return map_tensors(of_parents, tree)
 
 
-def _pays(open_rows: Tensor, rows: Tensor) -> bool:
-    """Whether so many rows are done that copying the others costs less than going on with all."""
-    return len(open_rows) <= 0.75 * len(rows)
+def _without_done(tree: tuple, open_rows: Tensor, size: int) -> tuple:
+    """The tree's open rows, once the others of `size` are so many that copying costs less than going on with all."""
+    return select(tree, open_rows) if len(open_rows) <= 0.75 * size else tree
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

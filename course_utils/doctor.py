@@ -19,6 +19,7 @@ from pathlib import Path
 PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested on
 OLDEST_TORCH = (2, 4)
 LEAST_MEMORY = 4  # GB
+TRANSLATION = ("safetensors", "sacrebleu", "tokenizers", "tqdm")  # what `course train` needs on top
 KERNEL_NAME = "Attention course"
 INSTALL = 'pip install -c constraints.txt -e ".[lab]"'
 
@@ -84,7 +85,7 @@ def doctor() -> Report:
 
 def rows() -> list[Row]:
     """Look at everything a lesson needs; a row that is not ok always carries advice."""
-    return [_python(), *_torch(), _memory(), _kernel(), _data(), _chromium()]
+    return [_python(), *_torch(), _translation(), _memory(), _kernel(), *_data(), _chromium()]
 
 
 def right_python(version=None) -> bool:
@@ -156,6 +157,21 @@ def _device(torch):
     return "mps (Apple GPU)" if torch.backends.mps.is_available() else "cpu (enough for every lesson so far)"
 
 
+def _translation():
+    missing = [library for library in TRANSLATION if find_spec(library) is None]
+    if missing:
+        return Row("translators", f"{', '.join(missing)} missing", False, f"run `{INSTALL}`")
+    try:
+        from course_utils.training import device
+    except (ImportError, OSError):
+        return Row("translators", "unknown until torch loads", True)
+    on = device.choose_device()
+    fast = device.choose_precision("auto", on) != device.choose_precision("fp32", on)
+    return Row(
+        "translators", f"train in {'bf16, which is faster here' if fast else 'fp32: bf16 is no faster here'}", True
+    )
+
+
 def _memory():
     try:
         import psutil
@@ -179,16 +195,24 @@ def _kernel():
 
 
 def _data():
+    return [
+        _files("reviews", "sst2/", "SST-2", "generated reviews"),
+        _files("translations", "multi30k/", "Multi30k", "the generated world"),
+    ]
+
+
+def _files(name, folder, data_set, stand_in):
+    """Whether a data set is there, and what stands in for it until then."""
     from course_utils.data import download
 
     mirror = download.named_mirror()
-    folder = mirror if isinstance(mirror, Path) else download.cache_folder()
-    if all((folder / path).is_file() for path in download.REGISTRY):
-        source = "the folder in COURSE_DATA_MIRROR" if folder is mirror else "this computer's cache"
-        return Row("data", f"real reviews (SST-2), from {source}", True)
-    if folder is mirror:
-        return Row("data", "generated reviews", False, "COURSE_DATA_MIRROR lacks SST-2: mend it or unset it")
-    return Row("data", "generated reviews, until SST-2 is there", True, "`course data` downloads it")
+    place = mirror if isinstance(mirror, Path) else download.cache_folder()
+    if all((place / path).is_file() for path in download.REGISTRY if path.startswith(folder)):
+        source = "the folder in COURSE_DATA_MIRROR" if place is mirror else "this computer's cache"
+        return Row(name, f"{data_set}, from {source}", True)
+    if place is mirror:
+        return Row(name, stand_in, False, f"COURSE_DATA_MIRROR lacks {data_set}: mend it or unset it")
+    return Row(name, f"{stand_in}, until {data_set} is there", True, "`course data` downloads it")
 
 
 def _chromium():

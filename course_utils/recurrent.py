@@ -85,7 +85,7 @@ class Attention(nn.Module):
         if score in ("dot", "scaled_dot", "content_based") and state != annotation:
             raise ValueError(
                 f"{score} needs states and annotations of one width, not {state} and {annotation}: "
-                f"make the decoder's hidden width twice the encoder's, or choose the score general"
+                "make hidden twice encoder_hidden, or choose the score general"
             )
         shapes = {
             "additive": {"weight": (state, state + annotation), "v": (state,)},
@@ -122,7 +122,10 @@ class Attention(nn.Module):
         if self.name == "location_based":
             B, S = annotations.shape[:2]
             if len(self.weight) < S:
-                raise ValueError(f"location_based knows {len(self.weight)} source positions, not {S}: shorten the source, or train with a larger `longest`")
+                raise ValueError(
+                    f"location_based knows {len(self.weight)} source positions, not {S}: "
+                    "shorten the source, or train with a larger `longest`"
+                )
             return self.weight[:S].expand(B, -1, -1)
         return annotations
 

@@ -244,10 +244,14 @@ class Transformer(nn.Module):
         self.readout.weight = self.embedding.words.weight
 
     def reset_parameters(self):
-        """Draw weights as Glorot & Bengio 2010, and embeddings of length 1, so that logits begin near a spread of 1."""
+        """Draw weights with a spread of 1/2 over the root of what they sum, and embeddings of length 1.
+
+        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it: on
+        Multi30k this learned faster than Glorot & Bengio 2010. Logits begin with a spread near 1.
+        """
         for module in self.modules():
             if isinstance(module, nn.Linear) and module is not self.readout:
-                nn.init.xavier_uniform_(module.weight)
+                nn.init.normal_(module.weight, std=0.5 * module.in_features**-0.5)
                 nn.init.zeros_(module.bias)
         nn.init.normal_(self.embedding.words.weight, std=self.config["width"] ** -0.5)
 

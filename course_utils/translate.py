@@ -1,14 +1,19 @@
 """From texts to translated texts, and how good these are: BLEU and chrF with the signatures that make them comparable.
 
-Here: what `course translate` and `course evaluate` do. Not here: the search (`decoding.py`), reading arguments (`cli.py`).
+Here: translations, alignments, and how both compare with the truth. Not here: the search (`decoding.py`), the command
+line (`cli.py`, `cli_translation.py`).
+
+Shape letters: B batch (sentences), T target length, S source length.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
-from course_utils.data.subwords import Subwords
+from course_utils.data.subwords import BOS, EOS, PAD, Subwords
 from course_utils.decoding import translate_all
 
 
@@ -37,26 +42,72 @@ def align(model: nn.Module, subwords: Subwords, text: str, width: int = 5, alpha
 
     A word of several subwords attends as the mean of its subwords, and is attended to as their sum.
     """
+    text = _tidy(text)
     (row,) = subwords.encode([text])
     (found,) = translate_all(model, [row], width, alpha, weights=True)
-    source, target = text.split(), subwords.decode([found.tokens])[0].split()
-    if found.weights is None or not source or not target:
-        return Alignment(source, target, None)
-    columns, rows = np.array(subwords.word_of(row)), np.array(subwords.word_of(found.tokens))
-    weights = found.weights[: len(rows), : len(columns)].float().numpy()  # without the column of EOS
-    by_column = np.stack([weights[:, columns == s].sum(1) for s in range(len(source))], 1)
-    return Alignment(source, target, np.stack([by_column[rows == t].mean(0) for t in range(len(target))]))
+    return _by_words(subwords, (text, row), (subwords.decode([found.tokens])[0], found.tokens), found.weights)
+
+
+@torch.inference_mode()
+def align_pairs(model: nn.Module, subwords: Subwords, sources: list[str], targets: list[str]) -> list[Alignment]:
+    """Return what attends to what while the model reads translations that are given (teacher forcing), as `align` does."""
+    device, training = next(model.parameters()).device, model.training
+    texts = [[_tidy(text) for text in side] for side in (sources, targets)]
+    pairs = [list(zip(side, subwords.encode(side), strict=True)) for side in texts]  # of text and ids
+    alignments = []
+    model.eval()
+    for first in range(0, len(sources), 64):
+        given = [side[first : first + 64] for side in pairs]
+        source = pad_sequence([torch.tensor([*ids, EOS]) for _, ids in given[0]], True, PAD)  # B S
+        target = pad_sequence([torch.tensor([BOS, *ids]) for _, ids in given[1]], True, PAD)  # B T
+        weights = model.attention(source.to(device), target.to(device))  # B T S: row t belongs to the target's word t
+        weights = [None] * len(source) if weights is None else weights
+        alignments += [_by_words(subwords, *pair) for pair in zip(*given, weights, strict=True)]
+    model.train(training)
+    return alignments
+
+
+def _tidy(text: str) -> str:
+    """Separate words by single spaces, so that all ways of counting them agree."""
+    return " ".join(text.split())
+
+
+def _by_words(subwords: Subwords, source: tuple, target: tuple, weights: Tensor | None) -> Alignment:
+    """Make weights T×S of subwords, with EOS and padding behind them, weights of words; a side is its text and ids."""
+    words = [[word for word in text.split(" ") if word] for text, _ in (source, target)]
+    if weights is None or not all(words):
+        return Alignment(*words, None)
+    rows, columns = (np.array(subwords.word_of(ids)) for _, ids in (target, source))
+    weights = weights[: len(rows), : len(columns)].float().cpu().numpy()
+    by_column = np.stack([weights[:, columns == s].sum(1) for s in range(len(words[0]))], 1)
+    return Alignment(*words, np.stack([by_column[rows == t].mean(0) for t in range(len(words[1]))]))
 
 
 def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:
-    """How far attention is from gold links, 0 the best and 1 the worst (Och & Ney 2003, equation 19, all links sure).
+    """Return how far attention is from the links that are known, over all sentences: 0 where it agrees, at most 1.
 
-    AER = 1 - 2 |A ∩ G| / (|A| + |G|), where A links each target word to the source word with the most weight.
-    weights: of each sentence, target words × source words; links: pairs (source word, target word).
+    weights: of each sentence, T×S; links: of each, pairs (source word, target word). Each target word counts as linked to
+    the source word with the most weight: A. AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) (Och & Ney 2003), where the sure
+    links S and the possible links P are both the known ones. Raises `ValueError` where there is nothing to compare.
     """
-    found = [{(int(row.argmax()), place) for place, row in enumerate(rows)} for rows in weights]
-    both = sum(len(a & set(gold)) for a, gold in zip(found, links, strict=True))
-    return 1 - 2 * both / max(1, sum(map(len, found)) + sum(len(set(gold)) for gold in links))
+    right = said = known = 0
+    for matrix, gold in zip(weights, links, strict=True):
+        attended = set(zip(np.asarray(matrix).argmax(1).tolist(), range(len(matrix)), strict=True))
+        right, said, known = right + len(attended & set(gold)), said + len(attended), known + len(set(gold))
+    if not said + known:
+        raise ValueError("there is no target word and no link: give sentences to compare")
+    return 1 - 2 * right / (said + known)
+
+
+def exact_shares(translations: list[str], references: list[str]) -> tuple[float, float]:
+    """Return the share of sentences that equal their reference, and of words that equal the reference's at their place.
+
+    A word too many counts as wrong, as one that is missing does.
+    """
+    pairs = [(said.split(), wanted.split()) for said, wanted in zip(translations, references, strict=True)]
+    right = sum(a == b for said, wanted in pairs for a, b in zip(said, wanted, strict=False))
+    words = sum(max(len(said), len(wanted)) for said, wanted in pairs)
+    return sum(said == wanted for said, wanted in pairs) / max(1, len(pairs)), right / max(1, words)
 
 
 def bleu(translations: list[str], references: list[str]) -> Score:

@@ -61,7 +61,10 @@ def copy(tmp_path):
 def test_without_a_command_the_help_is_shown(tmp_path):
     done = course(tmp_path)
     assert done.returncode == 0
-    assert all(name in done.stdout for name in ("lab", "doctor", "build", "lint", "data", "test"))
+    assert all(
+        name in done.stdout
+        for name in ("lab", "doctor", "build", "lint", "data", "test", "train", "translate", "evaluate")
+    )
 
 
 @pytest.mark.parametrize(
@@ -269,8 +272,8 @@ def test_the_kernel_is_written_once_into_this_environment(monkeypatch, tmp_path)
 
 def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path):
     done = course(tmp_path, "doctor")
-    names = [line.split()[0] for line in done.stdout.splitlines()]
-    assert names == ["Python", "torch", "device", "threads", "memory", "kernel", "data", "Chromium"]
+    names = " ".join(line.split()[0] for line in done.stdout.splitlines())
+    assert names == "Python torch device threads translators memory kernel reviews translations Chromium"
     assert done.returncode == (1 if "TO DO" in done.stdout else 0)
 
 
@@ -282,9 +285,36 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     rows = {row.name: row for row in doctor.rows()}
     assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
-    assert not rows["data"].ok and "COURSE_DATA_MIRROR" in rows["data"].advice
+    for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
+        assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
     assert rows["Chromium"].ok and "playwright install chromium" in rows["Chromium"].advice
     assert all(row.advice for row in rows.values() if not row.ok)
+
+
+def test_the_doctor_looks_at_each_data_set_alone(monkeypatch, tmp_path):
+    from course_utils.data import download
+
+    monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    for path in download.REGISTRY:
+        if path.startswith("multi30k/"):
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).touch()
+    rows = {row.name: row for row in doctor.rows()}
+    assert rows["translations"].value == "Multi30k, from this computer's cache"
+    assert rows["reviews"].value == "generated reviews, until SST-2 is there"
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_the_doctor_says_what_translators_need_and_train_in(monkeypatch, fast):
+    from course_utils.training import device
+
+    monkeypatch.setattr(device, "cpu_is_fast_in_bf16", lambda: fast)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert doctor._translation().value.startswith("train in bf16" if fast else "train in fp32")
+    monkeypatch.setattr(doctor, "TRANSLATION", ("safetensors", "no_such_library"))
+    row = doctor._translation()
+    assert not row.ok and row.value == "no_such_library missing" and "pip install" in row.advice
 
 
 def test_the_doctors_table_reads_as_text_and_as_html():

@@ -45,4 +45,7 @@ def load_pairs(settings: Settings, split: str) -> Pairs:
     known = list(inspect.signature(generate_translations).parameters)[2:]
     if unknown := set(options) - set(known):
         raise ValueError(f"the world has no setting {min(unknown)!r}: it has pairs, {', '.join(known)}")
-    return generate_translations(number, seed, **options)
+    try:
+        return generate_translations(number, seed, **options)
+    except TypeError as error:
+        raise ValueError(f"the world can't be made of these settings ({error}): see `course train --help`") from None

@@ -128,8 +128,7 @@ class Trainer:
             devices.first_alone(lambda: folder.create(settings, describe_environment(device, self.precision)))
         self.objective = Objective(self.model, settings.smoothing)
         if dist.is_initialized():
-            # No buffer changes, so none needs to be sent at each step.
-            self.objective = nn.parallel.DistributedDataParallel(self.objective, broadcast_buffers=False)
+            self.objective = nn.parallel.DistributedDataParallel(self.objective)
 
     def run(self, checkpoint_seconds: float, show: bool) -> None:
         """Take all steps that are left, validating and saving in between; then save the model."""

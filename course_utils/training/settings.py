@@ -9,6 +9,11 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib
+
 PRESETS = Path(__file__).parent / "presets"
 KINDS = ("seq2seq", "attention", "transformer")
 DATA = ("world", "multi30k")
@@ -52,6 +57,10 @@ class Settings:
         for name in ("warmup", "smoothing", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 0 and less than 1, not {getattr(self, name)}")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas must be at least 0 and less than 1, not {self.betas}")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must be at least 0, not {self.weight_decay}")
         if not (math.isfinite(self.epochs) and math.isfinite(self.validate)):
             raise ValueError(f"epochs and validate must be finite, not {self.epochs} and {self.validate}")
         if not 0 <= self.seed < 2**32:
@@ -69,11 +78,6 @@ def preset_names(kind: str) -> list[str]:
 
 def load_preset(kind: str, name: str) -> dict:
     """Return the settings of a preset, to be changed and given to `make_settings`. Raises `ValueError` for one that is not there."""
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib
-
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if name not in preset_names(kind):
@@ -96,7 +100,8 @@ def _converted(name: str, value, wanted):
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if name == "betas" and isinstance(value, list | tuple) and len(value) == 2:
-        return tuple(map(float, value))
+        return tuple(_converted(name, number, float) for number in value)
     if wanted in (int, float, str, dict) and type(value) is wanted:
         return value
-    raise ValueError(f"the setting {name} must be {getattr(wanted, '__name__', 'two numbers')}, not {value!r}")
+    expected = "two numbers such as [0.9, 0.98]" if name == "betas" else wanted.__name__
+    raise ValueError(f"the setting {name} must be {expected}, not {value!r}")

@@ -1,0 +1,205 @@
+"""How fast the Transformer translates on one core: with a cache, in batches, and against a plain loop over nn.Transformer.
+
+    python benchmarks/decoding.py [--rounds 7] [--sentences 1000] [--model RUN] [--quick]
+
+First greedy search in fp32, feed-forward four times the width and 3 + 3 layers, on 64 sentences of Multi30k's test set.
+The weights are random, and EOS is forbidden until the cap of 64 tokens, so that all write as much:
+
+    cached, 64 at a time      course_utils.decoding.greedy as it is
+    uncached, 64 at a time    the same search, but each step decodes the whole prefix anew (the source is encoded once)
+    cached, one at a time     greedy, sentence by sentence, on the first four
+    nn.Transformer, 64        the loop of PyTorch's tutorial, in batches: encoder once, decoder over the prefix, argmax
+    nn.Transformer, one       the same as in the tutorial, sentence by sentence, on the first two
+
+They take turns in one process; the lines give minimum, median and maximum over the rounds, and ratios within a round.
+Then the whole test set at width 128, by the model in the folder RUN, or else by a random one which ends each
+translation where the reference ends. Exits 1 when a promise is broken: cached 15 times uncached, 1,000 sentences a
+second of CPU time.
+"""
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+
+import torch
+from torch import Tensor, nn
+
+from course_utils.conversion import to_torch
+from course_utils.data import BOS, EOS, PAD, DataError, Subwords, generate_translations, load_multi30k, subwords_for
+from course_utils.decoding import greedy, translate_all
+from course_utils.models import load_model
+from course_utils.training.batches import pad
+from course_utils.training.device import keep_memory
+from course_utils.transformer import Transformer, causal_mask
+
+CAP, BATCH = 64, 64
+OVER_UNCACHED, SENTENCES_A_SECOND = 15.0, 1000  # promised
+
+
+class Endless(nn.Module):
+    """A model that never ends a translation by itself."""
+
+    def __init__(self, model: Transformer):
+        super().__init__()
+        self.model, self.start = model, model.start
+
+    def step(self, tokens, memory, state):
+        logits, state, weights = self.model.step(tokens, memory, state)
+        logits[..., EOS] = -torch.inf
+        return logits, state, weights
+
+
+class Uncached(Endless):
+    """The same, whose state is all the words so far, read anew at each step."""
+
+    def __init__(self, model: Transformer):
+        super().__init__(model)
+        self.start = self.encode
+
+    def encode(self, source):
+        return self.model.encode(source), source.new_zeros(len(source), 1, 0)
+
+    def step(self, tokens, memory, words):
+        words = torch.cat([words, tokens[..., None]], -1)  # B 1 T
+        features, _, _ = self.model.decode(words[:, 0], memory)
+        logits = self.model.readout(features[:, -1:])
+        logits[..., EOS] = -torch.inf
+        return logits, words, None
+
+
+class EndsWithReference(nn.Module):
+    """A model that ends each translation after as many words as its reference has."""
+
+    def __init__(self, model: Transformer, sources: list[list[int]], targets: list[list[int]]):
+        super().__init__()
+        self.model = model
+        self.lengths = {tuple(source): len(target) for source, target in zip(sources, targets, strict=True)}
+
+    def start(self, source):
+        memory, state = self.model.start(source)
+        rows = [tuple(row[: row.index(EOS)]) for row in source.tolist()]
+        return (memory, torch.tensor([[self.lengths[row]] for row in rows])), (state, torch.zeros(len(rows), 1))
+
+    def step(self, tokens, memory, state):
+        (memory, lengths), (state, written) = memory, state
+        logits, state, weights = self.model.step(tokens, memory, state)
+        logits[..., EOS] = torch.where(written < lengths, -torch.inf, torch.inf).clamp(max=1e9)
+        return logits, (state, written + 1), weights
+
+
+def torch_loop(model: Transformer):
+    """Greedy search as PyTorch's tutorial on translation writes it, over nn.Transformer with the same weights."""
+    theirs, embed, readout = to_torch(model), model.embedding, model.readout
+
+    @torch.inference_mode()
+    def search(source: Tensor, longest: int) -> Tensor:
+        padding = source == PAD
+        memory = theirs.encoder(embed(source), src_key_padding_mask=padding)
+        words = source.new_full((len(source), 1), BOS)
+        for _ in range(longest):
+            future = ~causal_mask(words.shape[1], 0, source.device)
+            features = theirs.decoder(embed(words), memory, tgt_mask=future, memory_key_padding_mask=padding)
+            logits = readout(features[:, -1])
+            logits[:, : EOS + 1] = -torch.inf
+            words = torch.cat([words, logits.argmax(-1, keepdim=True)], 1)
+        return words[:, 1:]
+
+    return search
+
+
+def load_test():
+    """Multi30k's test pairs and the subwords of its training pairs, or the generated world's where it can't be had."""
+    try:
+        train, test = load_multi30k("train"), load_multi30k("test_2016_flickr")
+        return test, subwords_for("multi30k-de-en", train.sources + train.targets, 4000)
+    except DataError as error:
+        print(f"Going on with the generated world, whose numbers are not those of the course. {error}")
+        train, test = generate_translations(20_000, 1), generate_translations(1000, 3)
+        return test, Subwords.words(train.sources + train.targets)
+
+
+def spread(values, form="{:10,.1f}"):
+    return " ".join(form.format(value) for value in (min(values), statistics.median(values), max(values)))
+
+
+def per_second(function, sentences: int) -> float:
+    start = time.process_time()
+    function()
+    return sentences / (time.process_time() - start)
+
+
+def against(width: int, rows: list[list[int]], vocabulary: int, rounds: int) -> list[float]:
+    """Compare the ways to search at one width; returns cached over uncached in each round."""
+    torch.manual_seed(0)
+    model = Transformer(vocabulary, width, width // 32, 4 * width, 3, 3).eval()
+    source = pad([[*row, EOS] for row in rows])
+    cached, uncached, loop = Endless(model), Uncached(model), torch_loop(model)
+    few = [source[i : i + 1, : len(rows[i]) + 1] for i in range(4)]
+    first = [found.tokens for found in greedy(cached, source, CAP)]
+    others = [found.tokens for found in greedy(uncached, source, CAP)], loop(source, CAP).tolist()
+    agree = [sum(one == other for one, other in zip(first, theirs, strict=True)) for theirs in others]
+    print(f"\nwidth {width}: of {len(first)} translations of {CAP} tokens {agree[0]} are the same uncached, {agree[1]} by nn.Transformer")  # fmt: skip
+    ways = {
+        "cached, 64 at a time": (lambda: greedy(cached, source, CAP), len(source)),
+        "uncached, 64 at a time": (lambda: greedy(uncached, source, CAP), len(source)),
+        "cached, one at a time": (lambda: [greedy(cached, row, CAP) for row in few], 4),
+        "nn.Transformer, 64 at a time": (lambda: loop(source, CAP), len(source)),
+        "nn.Transformer, one at a time": (lambda: [loop(row, CAP) for row in few[:2]], 2),
+    }
+    speeds = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, (function, sentences) in ways.items():
+            speeds[name].append(per_second(function, sentences))
+    print(f"{'sentences a second of CPU time':44}        min     median        max")
+    for name, values in speeds.items():
+        print(f"{name:44} {spread(values)}")
+    ours, *others = speeds
+    for name in others:
+        ratios = [mine / other for mine, other in zip(speeds[ours], speeds[name], strict=True)]
+        print(f"{'cached, 64 at a time, over ' + name:44} {spread(ratios)}")
+    return [mine / other for mine, other in zip(speeds[ours], speeds[others[0]], strict=True)]
+
+
+def whole_set(run, pairs, subwords, rounds: int, number: int) -> list[float]:
+    """Translate a test set greedily: sentences a second of CPU time, in each round."""
+    if run:
+        model, subwords = load_model(run)
+        sources = subwords.encode(pairs.sources[:number])
+    else:
+        torch.manual_seed(0)
+        sources, targets = subwords.encode(pairs.sources[:number]), subwords.encode(pairs.targets[:number])
+        model = EndsWithReference(Transformer(len(subwords), 128, 4, 512, 3, 3).eval(), sources, targets)
+    found = translate_all(model, sources, width=1)  # the first time is slower
+    lengths = statistics.mean(len(translation.tokens) for translation in found)
+    speeds = [per_second(lambda: translate_all(model, sources, width=1), len(sources)) for _ in range(rounds)]
+    print(f"\n{len(sources)} sentences by {run or 'a random model'}, {lengths:.1f} tokens a translation")
+    print(f"{'greedy, sentences a second of CPU time':44} {spread(speeds)}")
+    return speeds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--sentences", type=int, default=1000, help="of the test set, for the last line")
+    parser.add_argument("--model", metavar="RUN", help="the folder of a trained model")
+    parser.add_argument("--quick", action="store_true", help="one round and few sentences, to see that it works")
+    options = parser.parse_args()
+    rounds, number = (1, 200) if options.quick else (options.rounds, options.sentences)
+    torch.set_num_threads(1)
+    keep_memory()
+    print(
+        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
+    )
+    test, subwords = load_test()
+    rows = subwords.encode(test.sources[:BATCH])
+    ratios = [statistics.median(against(width, rows, len(subwords), rounds)) for width in (128, 256)]
+    speed = statistics.median(whole_set(options.model, test, subwords, rounds, number))
+    print(f"cached over uncached {ratios[0]:.1f} and {ratios[1]:.1f} (promised {OVER_UNCACHED}), ", end="")
+    print(f"{speed:,.0f} sentences a second (promised {SENTENCES_A_SECOND:,})")
+    return int(min(ratios) < OVER_UNCACHED or speed < SENTENCES_A_SECOND)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

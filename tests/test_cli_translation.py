@@ -1,0 +1,599 @@
+"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the README to both.
+
+Not here: training itself (`test_training.py`), the search (`test_decoding.py`), the other commands (`test_cli.py`).
+"""
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils import cli, cli_training, cli_translation, models, training, translate
+from course_utils.data import Pairs, Subwords, generate_translations
+from course_utils.training import device as devices
+
+ROOT = Path(__file__).resolve().parent.parent
+TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
+PNG = b"\x89PNG"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A folder in which three tiny models have been trained by the command."""
+    folder, before = tmp_path_factory.mktemp("course"), Path.cwd()
+    os.chdir(folder)
+    try:
+        for kind, *more in (
+            ("seq2seq",),
+            ("attention", "--set", "world.order=reversed"),
+            ("transformer", "--set", "model.longest=40"),
+        ):
+            assert cli.main(["train", kind, *TINY, *more]) == 0
+    finally:
+        os.chdir(before)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(runs, monkeypatch, tmp_path):
+    """Each test in a folder of its own, from which it sees the runs, and no model of the course."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").symlink_to(runs / "runs")
+    monkeypatch.setattr(models, "PRETRAINED", tmp_path / "none")
+    for name in ("RANK", "COURSE_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def course(capsys, monkeypatch):
+    """Run a command; return what it printed. `said` is of stderr; `typed` stands in for standard input."""
+
+    def run(*arguments, code=0, typed=b"", terminal=False):
+        stdin = io.TextIOWrapper(io.BytesIO(typed))
+        monkeypatch.setattr(stdin, "isatty", lambda: terminal, raising=False)
+        monkeypatch.setattr(sys, "stdin", stdin)
+        capsys.readouterr()
+        assert cli.main(list(map(str, arguments))) == code, capsys.readouterr()
+        run.printed, run.said = capsys.readouterr()
+        return run.printed
+
+    return run
+
+
+@pytest.fixture
+def complaint(course):
+    """Run a command that must be refused; return its one sentence."""
+
+    def run(*arguments, **options):
+        course(*arguments, code=2, **options)
+        (line,) = course.said.splitlines()
+        assert line.startswith("course: ") and "Traceback" not in line and "Something went wrong" not in line
+        return line.removeprefix("course: ")
+
+    return run
+
+
+def options(*arguments):
+    return cli._parser().parse_args(["train", *arguments])
+
+
+ATTENTION = ("--model", "runs/attention-world-1")
+SOURCES = "the old dogs near my house followed your quiet friend\n\n  dogs saw\ther \nmy house"
+
+
+# --- course train
+def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
+    (here / "runs").unlink()
+    printed = course("train", "attention", *TINY, "--threads", 1)
+    first, where, validation, last = printed.splitlines()
+    assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
+    assert where == "Run folder: runs/attention-world-1"
+    loss, bleu = re.fullmatch(
+        r"Validation: loss (\d\.\d{3}) a token, BLEU (\d+\.\d) \(greedy search\)\.", validation
+    ).groups()
+    assert "`course translate --model runs/attention-world-1`" in last
+
+    model, subwords = models.load_model("runs/attention-world-1")
+    settings = training.make_settings(json.loads(Path("runs/attention-world-1/settings.json").read_text()))
+    val = training.load_pairs(settings, "val")
+    assert float(bleu) == round(
+        translate.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1
+    )
+    assert 4 < float(loss) < 8
+
+
+def test_each_run_gets_a_folder_of_its_own(course, here):
+    (here / "runs").unlink()
+    (here / "runs" / "transformer-world-1").mkdir(parents=True)
+    assert "runs/transformer-world-2\n" in course("train", "transformer", *TINY)
+    assert "Run folder: mine here\n" in course("train", "transformer", *TINY, "--run", "mine here")
+    assert "course translate --model 'mine here'`" in course.printed
+    assert sorted(path.name for path in (here / "runs").iterdir()) == ["transformer-world-1", "transformer-world-2"]
+
+
+def test_settings_are_a_presets_then_the_options_then_each_set():
+    laptop = training.load_preset("attention", "laptop")
+    made = cli_training._settings(options("attention", "--data", "multi30k", "--set", "model.dropout=0.5"))
+    assert made.model == laptop["model"] | {"dropout": 0.5}
+    assert (made.data, made.rate, made.epochs) == ("multi30k", laptop["rate"], laptop["epochs"])
+    world = training.load_preset("attention", "world")
+    assert cli_training._settings(options("attention")) == training.make_settings({"kind": "attention"} | world)
+    chosen = options("transformer", "--preset", "laptop", "--seed", "3", "--pair", "de-fr", "--precision", "fp32",
+                     "--set", "seed=4", "--epochs", "0.5", "--set", "world.order=reversed", "--set", "world.pairs=7")  # fmt: skip
+    made = cli_training._settings(chosen)
+    assert (made.data, made.seed, made.pair, made.precision, made.epochs) == ("multi30k", 4, "de-fr", "fp32", 0.5)
+    assert made.world == {"order": "reversed", "pairs": 7}
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("2e-3", 0.002), ("64", 64), ("true", True), ("[0.9, 0.99]", [0.9, 0.99]), ('"64"', "64"), ("reversed", "reversed"),
+        (" verb-last ", "verb-last"), ("", ""), ("1\nx = 2", "1\nx = 2"), ("a=b", "a=b"),
+    ],
+)  # fmt: skip
+def test_values_are_read_as_toml_or_as_they_stand(text, value):
+    changes = {}
+    cli_training._change(changes, f"model.x={text}")
+    assert changes == {"model": {"x": value}}
+    assert type(changes["model"]["x"]) is type(value)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, monkeypatch, fast):
+    monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
+    printed = course("train", "seq2seq", *TINY, "--run", "run")
+    assert ("not faster in bf16, so the run goes on in fp32" in printed) is not fast
+    precision = "bf16" if fast else "fp32"
+    assert f"thread{'s' * (torch.get_num_threads() > 1)}, {precision}." in printed
+    assert json.loads(Path("run/environment.json").read_text())["precision"] == precision
+
+
+def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
+    tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]
+    command = [sys.executable, "-m", "course_utils.cli", "train", "transformer", *tiny]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not Path("a run/curves.csv").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
+    stopped = re.search(r"Stopped after step (\d+) of (\d+)\. `course train --resume 'a run'` goes on\.", printed)
+    assert 0 < int(stopped[1]) < int(stopped[2])
+
+    assert "`course train --resume 'a run'` goes on" in complaint("translate", "--model", "a run")
+    assert "leave out --epochs" in complaint("train", "--resume", "a run", "--epochs", 1)
+    assert "leave out --set" in complaint("train", "--resume", "a run", "--set", "rate=1")
+    assert "leave out the kind of model" in complaint("train", "seq2seq", "--resume", "a run")
+    assert "Validation: loss" in course("train", "--resume", "a run", "--device", "cpu")
+    assert (here / "a run" / "model.json").exists()
+
+
+def test_of_two_processes_one_speaks():
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+               "-m", "course_utils.cli", "train", "seq2seq", *TINY]  # fmt: skip
+    Path("runs").unlink()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Run folder: runs/seq2seq-world-1\n") == done.stdout.count("Validation: ") == 1
+    assert len(done.stdout.splitlines()) == 4
+    assert [path.name for path in Path("runs").iterdir()] == ["seq2seq-world-1"]
+
+
+# --- course translate
+def test_lines_in_lines_out(course, monkeypatch):
+    model, subwords = models.load_model("runs/attention-world-1")
+    texts = [" ".join(line.split()) for line in SOURCES.split("\n")]
+    expected = translate.translate(model, subwords, texts)
+    assert expected[1] == "" and all(expected[row] for row in (0, 2, 3))
+    for typed in (SOURCES, f"{SOURCES}\n", "\ufeff" + SOURCES.replace("\n", "\r\n")):
+        assert course("translate", *ATTENTION, typed=typed.encode()) == "".join(f"{line}\n" for line in expected)
+        assert course.said == ""
+    monkeypatch.setattr(cli_translation, "CHUNK", 3)
+    Path("lines.txt").write_text(SOURCES)
+    assert course("translate", *ATTENTION, "lines.txt").splitlines() == expected
+    assert course("translate", *ATTENTION, "--width", 1, "lines.txt").splitlines() == translate.translate(
+        model, subwords, texts, width=1
+    )
+    assert course("translate", *ATTENTION, "--alpha", 0, "lines.txt").splitlines() == translate.translate(
+        model, subwords, texts, alpha=0.0
+    )
+    assert course("translate", *ATTENTION, typed=b"") == ""
+
+
+def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(course):
+    course("translate", *ATTENTION, typed=b"dogs saw\ndogs\n", terminal=True)
+    assert len(course.printed.splitlines()) == 2
+    assert course.said.count("> ") == 3 and "Ctrl-D" in course.said
+
+
+def test_without_a_name_the_courses_model_translates(course, complaint, here, monkeypatch, runs):
+    assert "no model was named: name one of runs/attention-world-1, runs/seq2seq-world-1" in complaint("translate")
+    shutil.copytree("runs/attention-world-1", here / "shipped" / "transformer-en-de")
+    monkeypatch.setattr(models, "PRETRAINED", here / "shipped")
+    expected = course("translate", *ATTENTION, typed=SOURCES.encode())
+    assert course("translate", typed=SOURCES.encode()) == expected
+    assert course("translate", "--model", "transformer-en-de", typed=SOURCES.encode()) == expected
+    assert "name one of transformer-en-de, runs/attention-world-1" in complaint("translate", "--model", "none")
+
+
+def alignment(source, target, *weights):
+    return translate.Alignment(source.split(), target.split(), np.array(weights))
+
+
+def test_an_alignment_is_drawn_as_text():
+    drawn = cli_translation.draw(
+        alignment("the red dog", "le chien rouge", [0.9, 0.06, 0.0], [0.04, 0.3, 0.5], [0, 1, 0])
+    )
+    assert drawn.splitlines() == [
+        "      the",
+        "      │ red",
+        "      │ │ dog",
+        "le    ██░░",
+        "chien   ▒▒▓▓",
+        "rouge   ██",
+    ]
+    assert cli_translation.draw(translate.Alignment(["dog"], [], None)) == ""
+
+
+@pytest.mark.parametrize("words, letters", [(1, 1), (12, 8), (39, 5), (44, 3), (60, 40), (130, 100)])
+def test_a_drawing_fits_a_terminal_and_holds_every_word_once(words, letters):
+    source = [f"{word:a>{letters}}" for word in range(words)]
+    matrix = np.eye(words)
+    drawn = cli_translation.draw(translate.Alignment(source, source, matrix))
+    assert max(map(len, drawn.splitlines())) <= 100
+    assert drawn.count("██") == words
+    steps = [line.split()[-1] for line in drawn.splitlines() if line.startswith("  ") and "█" not in line]
+    assert steps == [cli_translation._cut(word) for word in source]
+    for block in drawn.split("\n\n"):  # what a column's word stands above is its own row
+        lines = block.splitlines()
+        for line in (line for line in lines if "██" in line):
+            (step,) = [above for above in lines if "█" not in above and above.find(line.split()[0]) == line.find("██")]
+            assert step.split()[-1] == line.split()[0]
+
+
+def test_show_draws_under_each_translation(course):
+    plain = course("translate", *ATTENTION, typed=SOURCES.encode()).splitlines()
+    blocks = course("translate", *ATTENTION, "--show", typed=SOURCES.encode())
+    assert cli_translation.LEGEND in course.said
+    model, subwords = models.load_model("runs/attention-world-1")
+    expected = ""
+    for text, line in zip(SOURCES.split("\n"), plain, strict=True):
+        drawn = cli_translation.draw(translate.align(model, subwords, text)) + "\n\n" if text else ""
+        expected += f"{line}\n{drawn}"
+    assert blocks == expected
+    assert re.search("[░▒▓█]", blocks)
+
+
+def test_a_picture_is_of_the_first_line_with_words(course, monkeypatch):
+    drawn = []
+    save = cli_translation.save_picture
+    monkeypatch.setattr(
+        cli_translation, "save_picture", lambda found, file: drawn.append(found.source) or save(found, file)
+    )
+    typed = b"\nit costs $5 or $6\nmy house\n"
+    assert len(course("translate", *ATTENTION, "--picture", "a.png", typed=typed).splitlines()) == 3
+    course("translate", *ATTENTION, "--picture", "a.SVG", "--show", typed=typed)
+    assert drawn == ["it costs $5 or $6".split()] * 2
+    assert Path("a.png").read_bytes().startswith(PNG)
+    assert "<svg" in Path("a.SVG").read_text()
+
+
+# --- course evaluate
+def gold(split, **world):
+    number, seed = training.corpus.WORLD_PAIRS[split]
+    return generate_translations(number, seed, **world)
+
+
+def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
+    pairs = gold("test", order="reversed")
+    pairs = Pairs(pairs.sources[:50], pairs.targets[:50], pairs.alignments[:50])
+    monkeypatch.setattr(
+        training, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
+    )
+    printed = course("evaluate", *ATTENTION, "--output", "out.txt", "--width", 2, "--alpha", 0.5, "--device", "cpu")
+    model, subwords = models.load_model("runs/attention-world-1")
+    translations = translate.translate(model, subwords, pairs.sources, 2, 0.5)
+    assert Path("out.txt").read_text() == "".join(f"{line}\n" for line in translations)
+    assert "test: 50 sentences\n" in printed
+    assert re.search(r"  \d+\.\d s of CPU time, width 2, alpha 0\.5; .*, \d+ thread", printed)
+    for name, score in (("BLEU", translate.bleu), ("chrF", translate.chrf)):
+        found = score(translations, pairs.targets)
+        assert f"  {name} {found.score:.2f}  {found.signature}\n" in printed
+    sentences, words = translate.exact_shares(translations, pairs.targets)
+    assert f"exactly right: {100 * sentences:.1f} % of the sentences, {100 * words:.1f} % of the words\n" in printed
+    found = [one.weights for one in translate.align_pairs(model, subwords, pairs.sources, pairs.targets)]
+    assert f"alignment error rate {translate.alignment_error_rate(found, pairs.alignments):.3f}" in printed
+
+
+def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
+    pairs = gold("val")
+    monkeypatch.setattr(
+        training, "load_pairs", lambda *_: Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
+    )
+    assert "alignment error" not in course("evaluate", "--model", "runs/seq2seq-world-1", "--split", "val", "test")
+    assert course.printed.count("20 sentences") == course.printed.count("exactly right") == 2
+
+
+def test_lines_of_a_file_are_measured_without_a_model(course, complaint):
+    Path("right.txt").write_text("\n".join(gold("val").targets))
+    printed = course("evaluate", "--data", "world", "--split", "val", "--hypotheses", "right.txt")
+    assert "BLEU 100.00" in printed and "chrF 100.00" in printed
+    assert "exactly right: 100.0 % of the sentences, 100.0 % of the words" in printed
+    assert "CPU" not in printed and "alignment" not in printed
+    printed = course(
+        "evaluate", *ATTENTION, "--split", "val", "--hypotheses", "right.txt"
+    )  # the model's world is another
+    assert "exactly right: 0." in printed
+    sentence = "right.txt has 500 lines, and test 1,000 sentences: give one line for each"
+    assert sentence in complaint("evaluate", "--data", "world", "--hypotheses", "right.txt")
+
+
+def test_the_options_choose_other_data(course, monkeypatch):
+    asked = []
+
+    def load_pairs(settings, split):
+        asked.append((settings.data, settings.pair, settings.world, split))
+        return Pairs(["dogs"], ["smadu gleni"])
+
+    monkeypatch.setattr(training, "load_pairs", load_pairs)
+    Path("one.txt").write_text("smadu gleni\n")
+    lines = ("--hypotheses", "one.txt")
+    course("evaluate", *lines)
+    course("evaluate", *lines, "--pair", "de-fr", "--split", "test_2017_mscoco")
+    course("evaluate", *ATTENTION, *lines, "--data", "multi30k")
+    card = json.loads(Path("runs/attention-world-1/model.json").read_text())
+    shutil.copytree("runs/attention-world-1", "captions")
+    card["about"]["settings"] |= {"data": "multi30k", "pair": "fr-en"}
+    Path("captions/model.json").write_text(json.dumps(card))
+    course("evaluate", "--model", "captions")
+    assert [(data, pair, split) for data, pair, _, split in asked] == [
+        ("multi30k", "en-de", "test_2016_flickr"),
+        ("multi30k", "de-fr", "test_2017_mscoco"),
+        ("multi30k", "en-de", "test_2016_flickr"),
+        ("multi30k", "fr-en", "test_2016_flickr"),
+    ]
+
+
+# --- one sentence each
+@pytest.mark.parametrize(
+    "command, words",
+    [
+        ("train", "expected a kind of model (seq2seq, attention, transformer)"),
+        ("train fly", "kind must be one of seq2seq, attention, transformer, not 'fly'"),
+        ("train attention --preset gpu", "there is no preset 'gpu' for attention: name one of laptop, world"),
+        ("train attention --data mars", "data must be one of world, multi30k, not 'mars'"),
+        ("train attention --data multi30k --pair en-xx", "pair must be one of en-de"),
+        ("train attention --set colour=red", "there is no setting 'colour': the settings are kind"),
+        ("train attention --set rate.peak=1", "there is no setting 'rate.peak': only model and world"),
+        ("train attention --set rate", "--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not 'rate'"),
+        ("train attention --set rate=fast", "the setting rate must be float, not 'fast'"),
+        ("train attention --set world.planets=9", "the world has no setting 'planets': it has pairs, shortest"),
+        ("train attention --set world.pairs=2.5", "the world can't be made of these settings"),
+        ("train transformer --set world.pairs=9 --set model.width=30", "30 is none of 4"),
+        ("train transformer --set world.pairs=9 --set model.wings=2", "unexpected keyword argument 'wings'"),
+        ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
+        (
+            "train transformer --precision fp8",
+            "precision must be auto, fp32 or bf16, not 'fp8'|precision must be one of",
+        ),
+        ("train transformer --device cuda", "device cuda was named, but this machine has 0 GPUs"),
+        ("train transformer --device tpu", "device must be auto, cpu, cuda or cuda:N, not 'tpu'"),
+        ("train transformer --epochs 0", "epochs must be more than 0, not 0.0"),
+        ("train transformer --seed one", "invalid int value: 'one'"),
+        ("train transformer --threads 0", "expected a whole number of at least 1, not '0'"),
+        ("train --resume none", "there is no run in none: name the folder of one, or start it without --resume"),
+        (
+            "train seq2seq --run runs/seq2seq-world-1",
+            "already holds a run: resume it with --resume, or name another folder",
+        ),
+        ("train seq2seq --run file/run", "file/run/settings.json can't be written (Not a directory)"),
+        (
+            "translate --model none",
+            "there is no model 'none', neither a folder nor one of the course: name one of runs/",
+        ),
+        ("translate --model .", "expected a trained model in ., but model.json is not there"),
+        ("translate --model damaged", "is not what model.json says it is (another checksum)"),
+        ("translate --model runs/seq2seq-world-1 --show", "this model has no attention to draw: leave out --show"),
+        ("translate --model runs/seq2seq-world-1 --picture a.png", "this model has no attention to draw"),
+        ("translate --model none --picture a.gif", "--picture expects a file that ends in .png or .svg, not 'a.gif'"),
+        ("translate --model runs/attention-world-1 --picture none/a.png file", "Cannot use none/a.png: No such file"),
+        ("translate --model runs/attention-world-1 --picture a.png", "a.png was not drawn: expected a line with words"),
+        ("translate --model runs/attention-world-1 none.txt", "Cannot use none.txt: No such file or directory."),
+        ("translate --model runs/attention-world-1 .", "Cannot use .: Is a directory."),
+        ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
+        ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
+        ("translate --model runs/attention-world-1 --device cuda", "this machine has 0 GPUs that PyTorch can use"),
+        (
+            "evaluate --model runs/attention-world-1 --split train2",
+            "split must be one of train, val, test, not 'train2'",
+        ),
+        ("evaluate --model runs/attention-world-1 --data mars", "data must be one of world, multi30k, not 'mars'"),
+        ("evaluate --data multi30k --pair en-en --hypotheses file", "pair must be one of en-de"),
+        ("evaluate --hypotheses file --split val test", "are files of one split, not of 2: name one split"),
+    ],
+)
+@pytest.mark.skipif(torch.cuda.is_available(), reason="some sentences are about a machine without a GPU")
+def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, command, words):
+    monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: False)
+    Path("file").write_text("dogs\n")
+    shutil.copytree("runs/attention-world-1", "damaged")
+    with open("damaged/model.safetensors", "r+b") as weights:
+        weights.seek(-3, os.SEEK_END)
+        weights.write(b"ups")
+    before = sorted((here / "runs").iterdir())
+    found = complaint(*command.split())
+    assert any(one in found for one in words.split("|")), found
+    assert sorted((here / "runs").iterdir()) == before  # no folder is left of a run that could not begin
+
+
+def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
+    (here / "runs").unlink()
+    (here / "runs").write_text("in the way")
+    assert "Cannot use runs/seq2seq-world-1: Not a directory." in complaint("train", "seq2seq", *TINY)
+    (here / "runs").unlink()
+    (here / "runs").symlink_to(here / "nowhere")
+    assert re.search(r"Cannot use runs(/seq2seq-world-1)?: File exists\.", complaint("train", "seq2seq", *TINY))
+
+
+def test_a_line_that_is_not_utf8_is_named(complaint):
+    Path("latin.txt").write_bytes("dogs\nM\xe4nner\n".encode("latin-1"))
+    assert "line 2 of latin.txt is not UTF-8 text" in complaint("translate", *ATTENTION, "latin.txt")
+    assert "line 1 of standard input is not UTF-8" in complaint("translate", *ATTENTION, typed=b"\xff\xfe")
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 256])
+def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monkeypatch, chunk):
+    monkeypatch.setattr(cli_translation, "CHUNK", chunk)
+    model = ("--model", "runs/transformer-world-1")
+    before = course("translate", *model, typed=b"dogs\n\nmy house\n")
+    typed = b"dogs\n\nmy house\n" + b"dog " * 40 + b"\ndogs\n"
+    said = complaint("translate", *model, typed=typed)
+    assert said.startswith("line 4: a sentence may have at most 40 tokens, not 41: shorten it")
+    assert course.printed == before
+
+
+def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
+    def broken(options):
+        torch.manual_seed("one")
+        int("x" * 3)
+
+    monkeypatch.setattr(cli, "_train", broken)
+    assert cli.main(["train"]) == 2
+    assert "Something went wrong" in capsys.readouterr().err
+    monkeypatch.setattr(
+        cli, "_train", lambda options: np.zeros(3).reshape(2)
+    )  # numpy's ValueError: no course frame raised it
+    assert cli.main(["train"]) == 2
+    assert "Something went wrong (ValueError" in capsys.readouterr().err
+
+
+# --- what the commands compute
+def test_alignment_error_rate_by_hand():
+    weights = [
+        np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]),
+        np.array([[1.0]]),
+    ]  # says (1, 0), (0, 1), (1, 2) and (0, 0)
+    links = [[(1, 0), (1, 1), (1, 2)], [(0, 0), (0, 0)]]
+    assert translate.alignment_error_rate(weights, links) == pytest.approx(1 - (3 + 3) / (4 + 4))
+    assert translate.alignment_error_rate(weights, [[], []]) == 1
+    assert translate.alignment_error_rate(weights[:1], [[(1, 0), (0, 1)]]) == pytest.approx(1 - 2 * 2 / (3 + 2))
+    assert translate.alignment_error_rate(weights[1:], [[(0, 0)]]) == 0
+    with pytest.raises(ValueError, match="no target word and no link"):
+        translate.alignment_error_rate([], [])
+    with pytest.raises(ValueError):
+        translate.alignment_error_rate(weights, links[:1])
+
+
+def test_shares_of_what_is_exactly_right():
+    assert translate.exact_shares(["a b c", "d e"], ["a b c", "d e"]) == (1, 1)
+    assert translate.exact_shares(["a b c", "d x"], ["a b c", "d e"]) == (1 / 2, 4 / 5)
+    assert translate.exact_shares(["a b", "a b c d", ""], ["a b c", "a b c", "a"]) == (0, 5 / 8)
+    assert translate.exact_shares([], []) == (0, 0)
+
+
+def untrained(kind, subwords):
+    torch.manual_seed(1)
+    return models.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()
+
+
+@pytest.mark.parametrize("kind", ["attention", "transformer"])
+def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
+    pairs = generate_translations(20, 5)
+    subwords = Subwords.words(pairs.sources + pairs.targets)
+    model = untrained(kind, subwords)
+    found = [translate.align(model, subwords, text, width=1) for text in pairs.sources]
+    found = [one for one in found if one.weights is not None]
+    assert len(found) > 3
+    sides = ([" ".join(words) for words in side] for side in list(zip(*found, strict=True))[:2])
+    for one, other in zip(found, translate.align_pairs(model, subwords, *sides), strict=True):
+        assert (one.source, one.target) == (other.source, other.target)
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["attention", "transformer"])
+def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(kind):
+    pairs = generate_translations(70, 5)
+    subwords = Subwords.train(pairs.sources + pairs.targets, 300)
+    model = untrained(kind, subwords)
+    for text, target, found in zip(
+        pairs.sources, pairs.targets, translate.align_pairs(model, subwords, pairs.sources, pairs.targets), strict=True
+    ):
+        source_row, target_row = subwords.encode([text, target])
+        with torch.no_grad():
+            (expected,) = model.attention(torch.tensor([[*source_row, 2]]), torch.tensor([[1, *target_row]]))
+        assert found.weights.shape == (len(target.split()), len(text.split()))
+        assert (found.weights.sum(1) <= 1 + 1e-5).all()
+        of_source, of_target = subwords.word_of(source_row), subwords.word_of(target_row)
+        t, s = len(found.target) - 1, len(found.source) // 2
+        rows = [row for row, word in enumerate(of_target) if word == t]
+        columns = [column for column, word in enumerate(of_source) if word == s]
+        by_hand = sum(expected[row, column].item() for row in rows for column in columns) / len(rows)
+        assert found.weights[t, s] == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_aligning_leaves_the_model_as_it_was():
+    model, subwords = models.load_model("runs/attention-world-1")
+    model.train()
+    first = translate.align_pairs(model, subwords, ["the  dogs saw"], ["smadu gleni"])
+    assert model.training
+    model.eval()
+    (again,) = translate.align_pairs(model, subwords, ["the dogs saw"], ["smadu gleni"])
+    assert first[0].source == ["the", "dogs", "saw"]
+    assert np.array_equal(first[0].weights, again.weights)
+    seq2seq, subwords = models.load_model("runs/seq2seq-world-1")
+    assert translate.align_pairs(seq2seq, subwords, ["dogs"], ["smadu"])[0].weights is None
+
+
+# --- README and presets
+def readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return text[text.index("## Train a translator") : text.index("## For instructors")]
+
+
+def test_the_readmes_commands_are_read_as_they_stand():
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", readme(), re.S) for line in block.splitlines()]
+    lines += re.findall(r"`(?:torchrun .* -m course_utils\.cli|course) (train [^`]*)`", readme())
+    assert len(lines) == 8
+    parser = cli._parser()
+    for line in lines:
+        words = shlex.split(line.split(" > ")[0], comments=True)
+        chosen = parser.parse_args(words[words[0] == "course" :])
+        if words[-1] != "--resume" and getattr(chosen, "kind", None):
+            cli_training._settings(chosen)
+    for setting in re.findall(r"`--set ([^`]*)`", readme()):
+        cli_training._settings(options("transformer", "--set", setting))
+
+
+def test_the_readme_names_every_preset_with_its_kinds():
+    named = set()
+    for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", readme(), re.M):
+        named |= {
+            (kind, preset) for kind in (training.settings.KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))
+        }
+    assert named == {(kind, preset) for kind in training.settings.KINDS for preset in training.preset_names(kind)}
+
+
+@pytest.mark.parametrize("kind", training.settings.KINDS)
+def test_every_preset_makes_a_model(kind):
+    for preset in training.preset_names(kind):
+        settings = cli_training._settings(options(kind, "--preset", preset))
+        with torch.device("meta"):
+            models.make_model(kind, 100, settings.model)
+    assert training.load_preset(kind, "world")["data"] == "world"

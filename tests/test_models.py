@@ -1,0 +1,330 @@
+"""Tests of `course_utils.models` and `course_utils.translate`: a model's folder and who may have made it, and what it says."""
+
+import errno
+import hashlib
+import json
+import os
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save, save_file
+
+from course_utils import models, translate
+from course_utils.data import EOS, Subwords
+from course_utils.decoding import Translation
+from course_utils.models import load_model, load_pretrained, make_model, pretrained_names, save_model, write
+
+TEXTS = ["the old dog followed my friend", "the king saw your house", "a bird sang near the river"]
+SUBWORDS = Subwords.train(TEXTS, 280)
+OPTIONS = {
+    "transformer": {"width": 12, "heads": 3, "hidden": 20, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.3},
+    "attention": {"width": 12, "hidden": 14, "encoder_hidden": 7},
+    "seq2seq": {"width": 12, "hidden": 14, "encoder_hidden": 7},
+}
+every_kind = pytest.mark.parametrize("kind", OPTIONS)
+
+
+def model_of(kind="transformer", seed=0, **changes):
+    torch.manual_seed(seed)
+    return make_model(kind, len(SUBWORDS), OPTIONS[kind] | changes)
+
+
+def said_by(model):
+    """What a model makes of two sentences."""
+    source, target = torch.tensor([[5, 6, 7, EOS], [8, EOS, 0, 0]]), torch.tensor([[1, 9, 10], [1, 11, 0]])
+    with torch.inference_mode():
+        return model.eval()(source, target)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A model's folder."""
+    folder = tmp_path / "model"
+    save_model(folder, "transformer", model_of(), SUBWORDS, {"from": "a test"})
+    return folder
+
+
+def card_of(folder):
+    return json.loads((folder / "model.json").read_text())
+
+
+def with_card(folder, **changes):
+    """Change model.json, where the checksum is that of the weights unless it is among the changes."""
+    weights = (folder / "model.safetensors").read_bytes()
+    card = card_of(folder) | {"sha256": hashlib.sha256(weights).hexdigest()} | changes
+    (folder / "model.json").write_text(json.dumps(card))
+    return folder
+
+
+# --- saving and loading
+@every_kind
+def test_a_model_comes_back_as_it_was(tmp_path, kind):
+    model = model_of(kind)
+    save_model(tmp_path / "new" / "folder", kind, model, SUBWORDS, {"from": "a test"})
+    found, subwords = load_model(str(tmp_path / "new" / "folder"))
+    assert type(found) is type(model) and found.config == model.config and not found.training
+    assert torch.equal(said_by(found), said_by(model))
+    assert found.readout.weight is (found.embedding.words.weight if kind == "transformer" else found.embedding.weight)
+    assert subwords.encode(TEXTS) == SUBWORDS.encode(TEXTS)
+    assert card_of(tmp_path / "new" / "folder")["about"] == {"from": "a test"}
+
+
+@every_kind
+def test_tied_weights_are_kept_once(tmp_path, kind):
+    save_model(tmp_path, kind, model_of(kind), SUBWORDS, {})
+    weights = load_file(tmp_path / "model.safetensors")
+    assert sum(value.numel() for value in weights.values()) == sum(p.numel() for p in model_of(kind).parameters())
+    assert sum(len(value) == len(SUBWORDS) for value in weights.values()) == 1
+
+
+def test_a_model_in_half_precision_comes_back_in_fp32(tmp_path):
+    model = model_of()
+    save_model(tmp_path, "transformer", model, SUBWORDS, {}, torch.float16)
+    assert {value.dtype for value in load_file(tmp_path / "model.safetensors").values()} == {torch.float16}
+    found, _ = load_model(tmp_path)
+    for ours, theirs in zip(found.parameters(), model.parameters(), strict=True):
+        assert ours.dtype == torch.float32 and torch.equal(ours, theirs.half().float())
+    torch.testing.assert_close(said_by(found), said_by(model), rtol=0, atol=0.02)
+
+
+def test_a_model_in_bf16_is_saved_in_fp32(tmp_path):
+    model = model_of().bfloat16()
+    save_model(tmp_path, "transformer", model, SUBWORDS, {})
+    found, _ = load_model(tmp_path)
+    for ours, theirs in zip(found.parameters(), model.parameters(), strict=True):
+        assert ours.dtype == torch.float32 and torch.equal(ours, theirs.float())
+
+
+def test_the_same_model_is_the_same_bytes(tmp_path, saved):
+    save_model(tmp_path / "again", "transformer", model_of(), SUBWORDS, {"from": "a test"})
+    for path in saved.iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+
+# --- damaged and foreign folders
+@pytest.mark.parametrize("name", ["model.json", "model.safetensors", "subwords.json"])
+def test_a_missing_file_is_named(saved, name):
+    (saved / name).unlink()
+    with pytest.raises(ValueError, match=f"expected a trained model in .*, but {name} is not there: name the folder"):
+        load_model(saved)
+
+
+def test_a_folder_that_is_none(tmp_path):
+    (tmp_path / "file").touch()
+    for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
+        with pytest.raises(ValueError, match="but model.json is not there"):
+            load_model(folder)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:-5] + b"wrong", lambda b: b + b"\0"])
+def test_damaged_weights_are_told(saved, damage):
+    weights = saved / "model.safetensors"
+    weights.write_bytes(damage(weights.read_bytes()))
+    with pytest.raises(ValueError, match="is not what model.json says it is .another checksum.: copy both anew"):
+        load_model(saved)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"{}", b'"model"', b"\xff\xfe\x00", b"[" * 100_000, b'{"kind": 1}']
+)
+def test_a_card_that_is_none_is_told(saved, content):
+    (saved / "model.json").write_bytes(content)
+    with pytest.raises(ValueError, match="model.json can't be read as a model of this course"):
+        load_model(saved)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "lstm"},
+        {"kind": ["transformer"]},
+        {"kind": "attention"},
+        {"config": {}},
+        {"config": {"vocabulary": "many"}},
+        {"config": {"vocabulary": len(SUBWORDS), **OPTIONS["transformer"], "width": 24}},
+        {"config": {"vocabulary": len(SUBWORDS), **OPTIONS["transformer"], "encoder_layers": 2}},
+        {"config": {"vocabulary": len(SUBWORDS), **OPTIONS["transformer"], "decoder_layers": 1}},
+        {"config": {"vocabulary": len(SUBWORDS), **OPTIONS["transformer"], "heads": 0}},
+        {"config": {"vocabulary": len(SUBWORDS), **OPTIONS["transformer"], "colour": "red"}},
+    ],
+    ids=str,
+)
+def test_a_card_of_another_model_is_told(saved, changes):
+    with pytest.raises(ValueError, match="the weights in .* do not fit the model that model.json describes"):
+        load_model(with_card(saved, **changes))
+
+
+@pytest.mark.parametrize("weights", [b"", b"not safetensors", save({"weight": torch.zeros(2)}), save({})])
+def test_foreign_weights_are_told(saved, weights):
+    (saved / "model.safetensors").write_bytes(weights)
+    with pytest.raises(ValueError, match="the weights in .* do not fit the model"):
+        load_model(with_card(saved))
+
+
+def test_a_weight_too_few_or_too_many_is_told(saved):
+    weights = load_file(saved / "model.safetensors")
+    first = next(iter(weights))
+    for changed in ({k: v for k, v in weights.items() if k != first}, weights | {"more": torch.zeros(1)}):
+        save_file(changed, saved / "model.safetensors")
+        with pytest.raises(ValueError, match="the weights in .* do not fit the model"):
+            load_model(with_card(saved))
+
+
+def test_foreign_subwords_are_told(saved):
+    Subwords.words(TEXTS).save(saved / "subwords.json")
+    with pytest.raises(ValueError, match=r"subwords.json has \d+ subwords, and the model \d+: copy both anew"):
+        load_model(saved)
+    (saved / "subwords.json").write_text("{}")
+    with pytest.raises(ValueError, match="subwords.json to hold a vocabulary"):
+        load_model(saved)
+
+
+class Bomb:
+    """What touches a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.safetensors", "subwords.json"])
+@pytest.mark.parametrize("dump", [pickle.dump, torch.save])
+def test_nothing_is_unpickled(saved, name, dump):
+    exploded = saved / "exploded"
+    with open(saved / name, "wb") as file:
+        dump(Bomb(exploded), file)
+    if name == "model.safetensors":
+        with_card(saved)
+    with pytest.raises(ValueError, match="copy|train"):
+        load_model(saved)
+    assert not exploded.exists()
+    pickle.loads(pickle.dumps(Bomb(exploded)))
+    assert exploded.exists()  # so it was a bomb
+
+
+def test_pretrained_models_are_named():
+    with pytest.raises(ValueError, match="no model 'gpt-5' ships with the course: name one of"):
+        load_pretrained("gpt-5")
+    with pytest.raises(ValueError, match="no model '../models' ships"):
+        load_pretrained("../models")
+    for name in pretrained_names():
+        model, subwords = load_pretrained(name)
+        assert model.config["vocabulary"] == len(subwords)
+
+
+def test_a_pretrained_model_is_loaded_by_name(saved, monkeypatch):
+    monkeypatch.setattr(models, "PRETRAINED", saved.parent)
+    assert pretrained_names() == ["model"]
+    assert torch.equal(said_by(load_pretrained("model")[0]), said_by(model_of()))
+
+
+@pytest.mark.parametrize("kind, options, word", [
+    ("transformer", {"widht": 3}, "widht"), ("transformer", {"width": "12"}, "str"), ("transformer", {"heads": 0}, "zero"),
+    ("transformer", {"width": -12}, "negative"), ("attention", {"vocabulary": 3}, "vocabulary"), ("seq2seq", {"hidden": None}, "None"),
+])  # fmt: skip
+def test_options_that_do_not_fit_are_told(kind, options, word):
+    with pytest.raises(ValueError, match=rf"a model of kind {kind} can't be made of these settings \(.*{word}"):
+        make_model(kind, 10, OPTIONS[kind] | options)
+
+
+def test_a_kind_that_is_none_is_told():
+    with pytest.raises(ValueError, match="kind must be one of seq2seq, attention, transformer, not 'rnn'"):
+        make_model("rnn", 10, {})
+
+
+# --- files written as a whole or not at all
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):
+    write(tmp_path / "file", b"old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(os, "fsync", full)
+        write(tmp_path / "file", b"new")
+    with pytest.raises(KeyboardInterrupt), models.replacing(tmp_path / "file") as part:
+        part.write_bytes(b"half")
+        raise KeyboardInterrupt
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
+    write(tmp_path / "file", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"new")]
+
+
+# --- translating
+@every_kind
+def test_translations_stand_where_their_sources_stood(kind):
+    model = model_of(kind).double().eval()  # so that no rounding decides between two words
+    texts = [TEXTS[0], "", TEXTS[1], "dog"]
+    for width in (1, 3):
+        together = translate.translate(model, SUBWORDS, texts, width)
+        assert together == [translate.translate(model, SUBWORDS, [text], width)[0] for text in texts]
+        assert together[1] == ""
+    assert translate.translate(model, SUBWORDS, []) == []
+
+
+@every_kind
+def test_an_alignment_has_the_words_of_both_sides(kind):
+    found = translate.align(model_of(kind).eval(), SUBWORDS, TEXTS[0], width=2)
+    assert found.source == TEXTS[0].split()
+    assert (
+        " ".join(found.target).split() == translate.translate(model_of(kind).eval(), SUBWORDS, [TEXTS[0]], 2)[0].split()
+    )
+    if kind == "seq2seq":
+        assert found.weights is None
+        return
+    assert found.weights.shape == (len(found.target), 6)
+    assert (found.weights >= 0).all() and (found.weights.sum(1) <= 1 + 1e-6).all() and (found.weights.sum(1) > 0).all()
+
+
+@every_kind
+def test_an_empty_text_has_no_alignment(kind):
+    assert translate.align(model_of(kind).eval(), SUBWORDS, "") == translate.Alignment([], [], None)
+
+
+def test_an_alignment_merges_subwords(monkeypatch):
+    """By hand: a word attends as the mean of its subwords, and is attended to as their sum."""
+    source, target = "the unseen", "my newhouse"
+    row, written = SUBWORDS.encode([source, target])
+    columns, rows = SUBWORDS.word_of(row), SUBWORDS.word_of(written)
+    assert len(row) > 3 and len(written) > 3 and {*columns} == {*rows} == {0, 1}
+    weights = np.random.default_rng(0).dirichlet(np.ones(len(row) + 1), len(written))  # the last column is EOS
+
+    def found(model, rows, *args, **options):
+        return [Translation(written, -1.0, -1.0, torch.from_numpy(weights))]
+
+    monkeypatch.setattr(translate, "translate_all", found)
+    merged = translate.align(SimpleNamespace(), SUBWORDS, source)
+    assert merged.source == ["the", "unseen"] and merged.target == ["my", "newhouse"]
+    for t in (0, 1):
+        for s in (0, 1):
+            attended = [
+                sum(weights[i, j] for j, word in enumerate(columns) if word == s)
+                for i, word in enumerate(rows)
+                if word == t
+            ]
+            assert merged.weights[t, s] == pytest.approx(sum(attended) / len(attended), rel=1e-5)
+    assert (merged.weights.sum(1) < 1).all()  # what is missing went to EOS
+
+
+def test_scores_and_their_signatures():
+    perfect = translate.bleu(TEXTS, TEXTS)
+    assert perfect.score == pytest.approx(100)
+    assert {"case:mixed", "tok:13a", "nrefs:1", "smooth:exp"} <= set(perfect.signature.split("|"))
+    assert translate.bleu([text.upper() for text in TEXTS], TEXTS).score < 1  # cased
+    assert translate.bleu([""] * 3, TEXTS).score == 0
+    letters = translate.chrf(TEXTS, TEXTS)
+    assert letters.score == pytest.approx(100) and {"case:mixed", "nc:6", "nw:0"} <= set(letters.signature.split("|"))
+    assert 0 < translate.chrf(["the dog"] * 3, TEXTS).score < 100
+
+
+def test_bleu_by_hand():
+    """Papineni et al. 2002: the geometric mean of 1- to 4-gram precisions, times the penalty for being short."""
+    score = translate.bleu(["the king saw your house today"], ["the king saw your old house today there"]).score
+    precisions = 6 / 6, 4 / 5, 2 / 4, 1 / 3
+    assert score == pytest.approx(100 * np.exp(1 - 8 / 6) * np.prod(precisions) ** 0.25, abs=1e-6)

@@ -1,0 +1,952 @@
+"""Tests of `course_utils.training`: what a step computes, and that neither kills, stops nor damage cost a run anything.
+
+Runs are tiny, on the generated world. Processes of their own are started only where a test is about them: this file
+is also the program that they run.
+"""
+
+import contextlib
+import json
+import math
+import os
+import pickle
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save
+from torch.nn import functional as F
+
+from course_utils.data import BOS, EOS, PAD, Pairs, Subwords, generate_translations
+from course_utils.models import load_model
+from course_utils.training import (
+    Corpus,
+    RunError,
+    Settings,
+    Trainer,
+    load_corpus,
+    load_preset,
+    loop,
+    make_settings,
+    preset_names,
+    train,
+)
+from course_utils.training import device as devices
+from course_utils.training.batches import Batches
+from course_utils.training.optimizer import Optimizer, schedule
+from course_utils.training.settings import KINDS
+
+MODEL = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "decoder_layers": 1, "dropout": 0.2}
+RECURRENT = {"width": 16, "hidden": 16, "encoder_hidden": 8, "dropout": 0.2}
+CPU = torch.device("cpu")
+
+
+@contextlib.contextmanager
+def alike_everywhere():
+    """One thread, as sums depend on their number in the last digits; and Ctrl-C is heard, also by a pytest in the background."""
+    before = torch.get_num_threads(), signal.signal(signal.SIGINT, signal.default_int_handler)
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before[0])
+    signal.signal(signal.SIGINT, before[1])
+
+
+@pytest.fixture(autouse=True)
+def every_test_alike():
+    with alike_everywhere():
+        yield
+
+
+# --- runs
+def of(**changes) -> Settings:
+    """Settings of a run of a second: 12 to 14 steps an epoch."""
+    values = {"model": MODEL, "batch_tokens": 128, "epochs": 2.0, "rate": 1e-2, "precision": "fp32"}
+    return make_settings({**values, **changes})
+
+
+def corpus_of(pairs: int, val: int) -> Corpus:
+    train, val = generate_translations(pairs, 1), generate_translations(val, 2)
+    return Corpus(train, val, Subwords.words(train.sources + train.targets))
+
+
+CORPUS = corpus_of(120, 12)
+
+
+def run(settings, folder, **options) -> Trainer:
+    return train(settings, folder, CORPUS, device="cpu", **{"show": False, **options})
+
+
+def trainer_of(folder, corpus=CORPUS, **changes) -> Trainer:
+    return Trainer(of(**changes), loop.RunFolder(folder), corpus, CPU)
+
+
+@contextlib.contextmanager
+def at_step(number, act):
+    """Within it, `act` is called after step `number` of a run."""
+    step = Trainer.step
+
+    def and_act(trainer):
+        step(trainer)
+        if trainer.progress.step == number:
+            act()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "step", and_act)
+        yield
+
+
+def stopped_at(number, settings, folder, **options) -> Trainer:
+    """Run to a step and stop there, as Ctrl-C does."""
+    with at_step(number, lambda: signal.raise_signal(signal.SIGINT)):
+        trainer = run(settings, folder, **options)
+    assert trainer.progress.step == number and not trainer.progress.finished
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return trainer
+
+
+def curves(folder):
+    """The curves without the column that is about time."""
+    rows = [line.split(",") for line in (Path(folder) / "curves.csv").read_text().splitlines()]
+    return [row[:3] + row[4:] for row in rows]
+
+
+def assert_same_run(one, other):
+    assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+    assert curves(one) == curves(other)
+    ours, theirs = load_file(one / "checkpoint.safetensors"), load_file(other / "checkpoint.safetensors")
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def environment():
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def start(*arguments, **more):
+    command = [sys.executable, __file__, *map(str, arguments)]
+    return subprocess.Popen(command, env=environment() | more, stdout=subprocess.PIPE, text=True)
+
+
+# --- stop and resume
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"precision": "fp32", "average": 0.6},
+        {"precision": "bf16", "average": 0.6, "stop_on": "loss", "patience": 2, "validate": 0.3},
+        {"kind": "attention", "model": RECURRENT, "accumulate": 2, "epochs": 3.0, "smoothing": 0.0},
+    ],
+    ids=["fp32", "bf16", "attention"],
+)
+def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
+    settings = of(**changes)
+    whole = run(settings, tmp_path / "whole")
+    stops = sorted(random.Random(0).sample(range(1, whole.progress.step), 4))
+    for number in stops:
+        stopped_at(number, settings, tmp_path / "parts", resume=number != stops[0])
+    run(None, tmp_path / "parts", resume=True)
+    assert_same_run(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_killed_at_a_random_step_and_resumed_equals_never_killed(tmp_path, precision):
+    changes = {"precision": precision, "epochs": 6.0, "average": 0.9, "stop_on": "loss", "patience": 9}
+    whole = run(of(**changes), tmp_path / "whole")
+    number = random.randrange(2, whole.progress.step - 15)
+    with start("train", tmp_path / "killed", json.dumps(changes)) as process:
+        while int(process.stdout.readline()) < number:
+            pass
+        time.sleep(random.random() * 0.03)  # also in the middle of a step, or of writing
+        process.kill()
+    assert process.returncode != 0, "the run ended before it was killed"
+    trainer = run(None, tmp_path / "killed", resume=True)
+    assert trainer.progress.step == whole.progress.step
+    assert_same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+def train_and_tell(folder, changes):
+    """What the process does that is to be killed: it trains, and prints the number of each step."""
+    step = Trainer.step
+
+    def and_tell(trainer):
+        step(trainer)
+        print(trainer.progress.step, flush=True)
+
+    Trainer.step = and_tell
+    run(of(**json.loads(changes)), folder, checkpoint_seconds=0.05)
+
+
+def test_killed_before_the_first_checkpoint_begins_again(tmp_path):
+    run(of(), tmp_path / "whole")
+    folder = loop.RunFolder(tmp_path / "killed")
+    folder.create(of(), {"precision": "fp32"})
+    run(None, tmp_path / "killed", resume=True)
+    assert_same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+def test_killed_after_the_last_step_still_gets_its_model(tmp_path, monkeypatch):
+    run(of(epochs=1), tmp_path)
+    before = (tmp_path / "model.safetensors").read_bytes()
+    for name in ("model.safetensors", "model.json", "subwords.json"):
+        (tmp_path / name).unlink()
+    monkeypatch.setattr(Trainer, "step", None)  # which nobody may call
+    trainer = run(None, tmp_path, resume=True)
+    assert (tmp_path / "model.safetensors").read_bytes() == before and trainer.progress.finished
+
+
+def test_a_second_stop_does_not_wait(tmp_path):
+    def twice():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), at_step(3, twice):
+        run(of(), tmp_path, checkpoint_seconds=0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert run(None, tmp_path, resume=True).progress.finished
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_another(tmp_path):
+    for name, seed in (("one", 5), ("same", 5), ("other", 6)):
+        run(of(seed=seed, epochs=1), tmp_path / name)
+    assert_same_run(tmp_path / "one", tmp_path / "same")
+    assert curves(tmp_path / "one") != curves(tmp_path / "other")
+
+
+def test_dropout_differs_between_steps_seeds_and_processes(tmp_path, monkeypatch):
+    seeds = []
+    trainers = [trainer_of(tmp_path / str(seed), seed=seed) for seed in (0, 1)]
+    monkeypatch.setattr(torch, "manual_seed", seeds.append)
+    for number in (0, 1):
+        monkeypatch.setattr(devices, "rank", lambda number=number: number)
+        for trainer in trainers:
+            trainer.progress.step = 0
+            trainer.step()
+            trainer.step()
+    assert len({seed % 2**32 for seed in seeds}) == 8  # a CPU's generator looks at 32 bits
+
+
+def test_a_run_can_be_moved(tmp_path):
+    stopped_at(5, of(), tmp_path / "here")
+    (tmp_path / "here").rename(tmp_path / "there")
+    run(None, tmp_path / "there", resume=True)
+    run(of(), tmp_path / "whole")
+    assert_same_run(tmp_path / "there", tmp_path / "whole")
+
+
+# --- several processes
+PAIR_RUNS = {  # of two processes: changes of settings, and how many batches of an epoch are left for its last step
+    "one left": ({"accumulate": 2, "epochs": 6.0}, 1),
+    "three left": ({"accumulate": 2, "kind": "attention", "model": {**RECURRENT, "dropout": 0.0}}, 3),
+    "bf16": ({"precision": "bf16"}, 1),
+}
+
+
+def pair_settings(name):
+    """Settings whose epochs have as many batches as the test needs."""
+    changes, left = PAIR_RUNS[name]
+    changes = {"model": {**MODEL, "dropout": 0.0}, "average": 0.5, **changes}
+    sources, targets = (CORPUS.subwords.encode(texts) for texts in (CORPUS.train.sources, CORPUS.train.targets))
+    for tokens in range(100, 200):
+        batches = Batches(sources, targets, tokens, seed=0)
+        if len(batches.epoch(0)) % (2 * changes.get("accumulate", 1)) == left:
+            return changes | {"batch_tokens": tokens}
+    raise AssertionError("no such batch size")
+
+
+def train_as_one_of_two(folder):
+    """What each of two processes does: several runs, so that both have to start only once."""
+    folder = Path(folder)
+    with devices.process_group(CPU):
+        for name in PAIR_RUNS:
+            run(of(**pair_settings(name)), folder / name)
+        # With dropout, and without a validation at step 16, where processes ask each other: there is a loss to be kept.
+        changes = pair_settings("one left") | {"model": MODEL, "validate": 1.5}
+        run(of(**changes), folder / "whole")
+        rank = devices.rank()
+        with at_step(3, (lambda: signal.raise_signal(signal.SIGINT)) if rank else (lambda: None)):
+            trainer = run(of(**changes), folder / "parts")
+        assert trainer.progress.step == 16 and not trainer.progress.finished  # the second alone heard Ctrl-C
+        run(None, folder / "parts", resume=True, checkpoint_seconds=0)
+        with contextlib.suppress(RunError):
+            run(of(**changes), folder / "parts")
+            raise AssertionError("the folder held a run")
+        print("all well", flush=True)
+
+
+def weights_that_matter(folder):
+    """A model's weights without what is added to all keys: it changes no softmax, and its gradient is rounding alone."""
+    weights = load_file(folder / "model.safetensors")
+    return {name: value[MODEL["width"] :] if "key_value.bias" in name else value for name, value in weights.items()}
+
+
+def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2"}
+    pair = [start("pair", tmp_path / "two", RANK=str(r), LOCAL_RANK=str(r), **shared) for r in range(2)]
+    try:
+        said = [process.communicate(timeout=300)[0] for process in pair]
+    finally:
+        for process in pair:
+            process.kill()
+    assert said == ["all well\n"] * 2
+
+    for name in PAIR_RUNS:
+        changes = pair_settings(name)
+        run(of(**changes | {"accumulate": 2 * changes.get("accumulate", 1)}), tmp_path / "one" / name)
+        one, two = (weights_that_matter(tmp_path / n / name) for n in ("one", "two"))
+        torch.testing.assert_close(two, one, rtol=0, atol=1e-5 if name != "bf16" else 0.01)
+        for ours, theirs in zip(curves(tmp_path / "two" / name)[1:], curves(tmp_path / "one" / name)[1:], strict=True):
+            assert ours[:4] == theirs[:4]
+            assert float(ours[4]) == pytest.approx(float(theirs[4]), abs=1.5e-4 if name != "bf16" else 0.02)
+            assert float(ours[5]) == pytest.approx(float(theirs[5]), abs=1.5e-4 if name != "bf16" else 0.02)
+        assert json.loads((tmp_path / "two" / name / "environment.json").read_text())["processes"] == 2
+
+    assert_same_run(tmp_path / "two" / "whole", tmp_path / "two" / "parts")
+    (tmp_path / "two" / "parts" / "model.safetensors").unlink()
+    with pytest.raises(RunError, match="had 2 processes and now has 1"):
+        run(None, tmp_path / "two" / "parts", resume=True)
+
+
+# --- a step
+def test_gradients_of_several_batches_are_those_of_one_with_all_their_tokens(tmp_path):
+    trainer = trainer_of(tmp_path, accumulate=3, model={**MODEL, "dropout": 0.0})
+    group = trainer.group(0)
+    sizes = [trainer.batches.target_tokens(places) for places in group]
+    assert len(group) == 3 and len(set(sizes)) == 3
+
+    whole = trainer.batches.read(np.concatenate(group))
+    wanted = torch.full(whole.given.shape, PAD).flatten().index_copy_(0, whole.places, whole.wanted)
+    logits = trainer.model(whole.source, whole.given).flatten(0, 1)
+    loss = F.cross_entropy(logits, wanted, ignore_index=PAD, label_smoothing=0.1)
+    parameters = dict(trainer.model.named_parameters())
+    expected = dict(zip(parameters, torch.autograd.grad(loss, parameters.values()), strict=True))
+
+    trainer.optimizer.step = lambda rate: None
+    trainer.step()
+    torch.testing.assert_close({name: p.grad for name, p in parameters.items()}, expected, rtol=1e-4, atol=1e-6)
+    assert trainer.loss.item() / sum(sizes) == pytest.approx(loss.item(), rel=1e-5)
+    assert trainer.progress.tokens == sum(sizes)
+
+
+@pytest.mark.parametrize("kind, model", [(kind, MODEL if kind == "transformer" else RECURRENT) for kind in KINDS])
+def test_every_weight_gets_a_gradient(tmp_path, kind, model):
+    """Or DDP waits for it forever."""
+    trainer = trainer_of(tmp_path, kind=kind, model=model)
+    trainer.optimizer.step = lambda rate: None
+    trainer.step()
+    assert all(p.grad is not None for p in trainer.model.parameters())
+
+
+def test_the_loss_in_the_curves_is_that_of_each_token(tmp_path, monkeypatch):
+    seen = []
+    forward = loop.Objective.forward
+
+    def watched(objective, batch):
+        loss = forward(objective, batch)
+        if objective.training and objective.smoothing:
+            seen.append((loss.item(), len(batch.wanted)))
+        return loss
+
+    monkeypatch.setattr(loop.Objective, "forward", watched)
+    trainer = run(of(accumulate=2), tmp_path)
+    half = len(seen) // 2
+    for row, part in zip(trainer.curves, (seen[:half], seen[half:]), strict=True):
+        losses, tokens = map(sum, zip(*part, strict=True))
+        assert row["loss"] == pytest.approx(losses / tokens, abs=1e-4)
+    assert trainer.curves[-1]["tokens"] == sum(tokens for _, tokens in seen)
+
+
+# --- batches
+def rows_like_multi30k(number, seed=0):
+    """Rows of ids as long as captions and their translations in 4,000 subwords."""
+    draw = np.random.default_rng(seed)
+    sources = np.clip(np.exp(draw.normal(2.6, 0.32, number)), 4, 60).round().astype(int)
+    targets = np.clip(sources + draw.normal(0, 2.2, number), 2, 60).round().astype(int)
+    return ([[7] * length for length in lengths] for lengths in (sources, targets))
+
+
+def test_batches_hold_every_sentence_once_and_little_padding():
+    batches = Batches(*rows_like_multi30k(10_000), tokens=2048, seed=0)
+    padded = filled = 0
+    for number in (0, 1):
+        order = batches.epoch(number)
+        assert sorted(np.concatenate(order)) == list(range(10_000))
+        for places in order:
+            batch = batches.read(places)
+            assert max(batch.source.numel(), batch.given.numel()) <= 2048
+            padded += batch.source.numel() + batch.given.numel()
+            filled += (batch.source != PAD).sum().item() + (batch.given != PAD).sum().item()
+    assert 1 - filled / padded < 0.07
+
+
+def test_the_order_of_batches_follows_from_seed_and_epoch():
+    rows = [list(side) for side in rows_like_multi30k(500)]
+    orders = [
+        [tuple(places) for places in Batches(*rows, tokens=256, seed=seed).epoch(epoch)]
+        for seed, epoch in ((0, 0), (0, 1), (1, 0), (1, 1), (0, 0))
+    ]
+    assert orders[0] == orders[4]
+    assert len({tuple(order) for order in orders[:4]}) == 4
+    assert set(orders[0]) != set(orders[1])  # not only in another order: other sentences share a batch
+    assert {len(order) for order in orders} == {len(orders[0])}  # or an epoch had not always as many steps
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 15), st.integers(0, 15)), min_size=1, max_size=40),
+    st.integers(16, 60),
+    st.integers(0, 5),
+)
+def test_batches_of_any_lengths(lengths, tokens, epoch):
+    sources, targets = ([[5 + i] * length for i, length in enumerate(side)] for side in zip(*lengths, strict=True))
+    batches = Batches(sources, targets, tokens, seed=0)
+    seen = []
+    for places in batches.epoch(epoch):
+        batch = batches.read(places)
+        assert max(batch.source.numel(), batch.given.numel()) <= tokens
+        assert batch.source.dtype == batch.given.dtype == batch.wanted.dtype == torch.int64
+        assert len(batch.wanted) == batches.target_tokens(places)
+        wanted = torch.zeros_like(batch.given).flatten().index_copy_(0, batch.places, batch.wanted).view_as(batch.given)
+        for place, source, given_, said in zip(places, batch.source, batch.given, wanted, strict=True):
+            assert source[source != PAD].tolist() == [*sources[place], EOS]
+            assert given_[given_ != PAD].tolist() == [BOS, *targets[place]]
+            assert said[said != PAD].tolist() == [*targets[place], EOS]
+            seen.append(place)
+    assert sorted(seen) == list(range(len(lengths)))
+
+
+def test_batches_say_what_does_not_fit():
+    with pytest.raises(ValueError, match="a sentence has 31 tokens, and a batch holds 31"):
+        Batches([[5] * 3], [[5] * 31], 31, 0)
+    assert len(Batches([[5] * 3], [[5] * 31], 32, 0).epoch(0)) == 1  # with EOS the batch is full
+    with pytest.raises(ValueError, match="there is no pair"):
+        Batches([], [], 31, 0)
+
+
+def test_sentences_too_long_are_told_before_the_first_step(tmp_path):
+    long = Pairs(["the dog"], [" ".join(CORPUS.train.targets * 2)])
+    for corpus in (Corpus(long, CORPUS.val, CORPUS.subwords), Corpus(CORPUS.train, long, CORPUS.subwords)):
+        with pytest.raises(ValueError, match="a sentence has .* tokens, and a batch holds 128"):
+            train(of(), tmp_path / "run", corpus, device="cpu", show=False)
+        assert not (tmp_path / "run").exists()
+
+
+# --- schedules and optimizer
+def test_linear_schedule():
+    shares = [schedule("linear", step, 100, 10) for step in range(100)]
+    assert shares[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert shares[9] == 1 == max(shares)
+    assert np.diff(shares[9:]) == pytest.approx(-1 / 91)
+    assert shares[-1] == pytest.approx(1 / 91)  # a step further it would be 0
+    assert schedule("linear", 0, 1, 1) == 1
+
+
+def test_schedule_of_the_paper():
+    width, warmup = 512, 4000
+    peak = (width * warmup) ** -0.5
+    for step in (1, 2, 1000, 3999, 4000, 4001, 100_000):  # from 1, as in the paper
+        formula = width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        assert peak * schedule("paper", step - 1, 100_000, warmup) == pytest.approx(formula)
+    assert load_preset("transformer", "paper")["rate"] == pytest.approx(peak, rel=0.01)
+
+
+def test_a_run_follows_its_schedule(tmp_path):
+    trainer = run(of(warmup=0.25, rate=0.5e-2), tmp_path)
+    warmup = round(0.25 * trainer.steps)
+    assert trainer.rate(warmup - 1) == 0.5e-2
+    assert trainer.rate(trainer.steps - 1) == pytest.approx(0.5e-2 / (trainer.steps + 1 - warmup))
+    assert trainer.optimizer.adam.param_groups[0]["lr"] == trainer.curves[-1]["rate"]
+
+
+def two_linears(dtype):
+    torch.manual_seed(3)
+    return torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Linear(7, 3)).to(dtype)
+
+
+def test_optimizer_equals_adamw_with_clipping():
+    ours, theirs = two_linears(torch.float32), two_linears(torch.float32)
+    optimizer = Optimizer(ours, (0.9, 0.98), weight_decay=0.1, clip=0.5)
+    adam = torch.optim.AdamW(theirs.parameters(), betas=(0.9, 0.98), eps=1e-9, weight_decay=0.1, fused=True)
+    for step in range(20):
+        x = torch.randn(11, 5, generator=torch.Generator().manual_seed(step)) * (10 if step % 2 else 0.1)
+        for model in (ours, theirs):
+            model(x).square().mean().backward()
+        adam.param_groups[0]["lr"] = rate = 1e-2 / (step + 1)
+        expected = torch.nn.utils.clip_grad_norm_(theirs.parameters(), 0.5)
+        assert optimizer.step(rate) == expected
+        adam.step()
+        adam.zero_grad()
+    assert all(torch.equal(one, other) for one, other in zip(ours.parameters(), theirs.parameters(), strict=True))
+    assert all(p.grad is None for p in ours.parameters())
+
+
+def test_adamw_by_its_formula():
+    """One weight and one step after another, by hand (Loshchilov & Hutter 2019, algorithm 2)."""
+    model = torch.nn.Linear(1, 1, bias=False).double()
+    optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.1, clip=0.5)
+    weight, mean, square = model.weight.item(), 0.0, 0.0
+    for step, gradient in enumerate((0.3, -4.0, 0.01), 1):
+        model.weight.grad = torch.full((1, 1), gradient, dtype=torch.float64)
+        optimizer.step(0.1)
+        clipped = max(-0.5, min(0.5, gradient))
+        mean, square = 0.9 * mean + 0.1 * clipped, 0.98 * square + 0.02 * clipped**2
+        weight -= 0.1 * 0.1 * weight
+        weight -= 0.1 * mean / (1 - 0.9**step) / (math.sqrt(square / (1 - 0.98**step)) + 1e-9)
+        assert model.weight.item() == pytest.approx(weight, rel=1e-5)  # clipping divides by the norm + 1e-6
+
+
+def test_tiny_steps_add_up_in_bf16():
+    model = torch.nn.Linear(1, 1, bias=False).bfloat16()
+    with torch.no_grad():
+        model.weight.fill_(1.0)
+    optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.0, clip=1.0)
+    for _ in range(300):
+        model.weight.grad = torch.ones_like(model.weight)
+        optimizer.step(1e-4)  # bf16 has no number between 1 and 0.996
+    assert optimizer.masters["weight"].item() == pytest.approx(1 - 300 * 1e-4, abs=1e-5)
+    assert model.weight.dtype == torch.bfloat16
+    assert model.weight.item() == optimizer.masters["weight"].bfloat16().item() == 0.96875
+
+
+def test_optimizer_takes_back_only_what_fits():
+    models = [two_linears(torch.bfloat16) for _ in range(2)]
+    one, other = (Optimizer(model, (0.9, 0.98), 0.0, 1.0) for model in models)
+    for parameter in models[0].parameters():
+        parameter.grad = torch.ones_like(parameter)
+    one.step(0.1)
+    state = {name: value.clone() for name, value in one.state().items()}
+    other.load(state)
+    assert all(torch.equal(p, q) for p, q in zip(models[0].parameters(), models[1].parameters(), strict=True))
+    assert other.state().keys() == state.keys()
+    with pytest.raises(ValueError, match=r"0.bias must be shaped \[7\], not \[1\]"):
+        other.load(state | {"weight.0.bias": torch.zeros(1)})  # which copy_ would take
+    with pytest.raises(KeyError):
+        other.load({name: value for name, value in state.items() if name != "exp_avg.1.bias"})
+
+
+# --- averaging and early stopping
+def test_the_average_is_the_mean_of_the_last_weights(tmp_path, monkeypatch):
+    seen = []
+    add = Trainer.add_to_average
+
+    def watched(trainer):
+        seen.append({name: master.detach().clone() for name, master in trainer.optimizer.masters.items()})
+        add(trainer)
+
+    monkeypatch.setattr(Trainer, "add_to_average", watched)
+    trainer = run(of(average=0.25, precision="bf16"), tmp_path)
+    last = sum(step > 0.75 * trainer.steps for step in range(1, trainer.steps + 1))
+    assert trainer.progress.averaged == last > 3
+    model, _ = load_model(tmp_path)
+    for name, parameter in model.named_parameters():
+        mean = torch.stack([weights[name] for weights in seen[-last:]]).mean(0)
+        torch.testing.assert_close(parameter.detach(), mean, rtol=1e-5, atol=1e-6)
+
+
+def test_a_long_run_averages_only_some_of_its_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "AVERAGED", 5)
+    trainer = run(of(average=0.9), tmp_path)
+    assert 5 <= trainer.progress.averaged <= 8
+
+
+@pytest.mark.parametrize("watched", ["loss", "bleu"])
+def test_early_stopping_stops_and_keeps_the_best(tmp_path, monkeypatch, watched):
+    losses, bleus = [5.0, 4.0, 4.5, 3.0, 3.1, 3.2, 0.0], [1.0, 5.0, 3.0, 7.0, 7.0, 2.0, 100.0]
+    results, weights = iter(zip(losses, bleus, strict=True)), []
+
+    def measure(trainer):
+        weights.append({name: master.detach().clone() for name, master in trainer.optimizer.masters.items()})
+        return next(results)
+
+    monkeypatch.setattr(Trainer, "measure", measure)
+    stopped_at(26, of(stop_on=watched, patience=2, validate=0.5, epochs=9.0), tmp_path)
+    assert len(weights) == 4  # the best is behind it
+    trainer = run(None, tmp_path, resume=True)
+    assert len(trainer.curves) == 6 and trainer.progress.finished and trainer.progress.step < trainer.steps
+    model, _ = load_model(tmp_path)
+    for name, parameter in model.named_parameters():
+        assert torch.equal(parameter, weights[3][name])
+        assert torch.equal(trainer.model.get_parameter(name), weights[3][name])
+
+
+def test_without_early_stopping_a_run_goes_on(tmp_path, monkeypatch):
+    values = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    monkeypatch.setattr(Trainer, "measure", lambda trainer: (next(values), 0.0))
+    trainer = run(of(validate=0.5, epochs=3.0, patience=1), tmp_path)
+    assert trainer.progress.step == trainer.steps and len(trainer.curves) == 6
+
+
+# --- the folder of a run
+def test_the_folder_tells_the_run(tmp_path):
+    trainer = run(of(epochs=1), tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "checkpoint.safetensors",
+        "curves.csv",
+        "environment.json",
+        "model.json",
+        "model.safetensors",
+        "settings.json",
+        "subwords.json",
+    ]
+    assert make_settings(json.loads((tmp_path / "settings.json").read_text())) == of(epochs=1)
+    about = json.loads((tmp_path / "environment.json").read_text())
+    assert about["precision"] == "fp32" and about["torch"] == torch.__version__ and about["processes"] == 1
+    header, *rows = curves(tmp_path)
+    assert header == ["step", "epoch", "tokens", "rate", "loss", "val_loss", "val_bleu"]
+    assert len(rows) == 1 and int(rows[0][0]) == trainer.steps
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_trainer_holds_the_model_that_is_in_the_folder(tmp_path, precision):
+    trainer = run(of(epochs=1, precision=precision), tmp_path)
+    model, subwords = load_model(tmp_path)
+    source, target = torch.tensor([[5, 6, EOS]]), torch.tensor([[BOS, 7, 8, 9]])
+    assert torch.equal(model(source, target), trainer.model(source, target))
+    assert len(subwords) == len(trainer.subwords)
+
+
+def test_a_run_learns(tmp_path):
+    trainer = run(of(epochs=4.0, validate=4.0), tmp_path)
+    assert trainer.curves[-1]["val_loss"] < math.log(len(trainer.subwords)) - 0.5  # which is that of guessing
+
+
+def test_a_folder_that_holds_a_run_is_left_alone(tmp_path):
+    run(of(epochs=1), tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(RunError, match="already holds a run: resume it with --resume, or name another folder"):
+        run(of(epochs=2), tmp_path)
+    assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_folders_that_cannot_be_used(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(RunError, match=r"can't be written \(.+\): .* name another folder"):
+            run(of(), folder)
+        with pytest.raises(RunError):
+            run(None, folder, resume=True)
+    with pytest.raises(RunError, match="there is no run in"):
+        run(None, tmp_path / "nothing", resume=True)
+    assert not (tmp_path / "nothing").exists()
+
+
+def damage_truncate(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_header(path):
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def damage_nothing_left(path):
+    path.write_bytes(b"")
+
+
+def damage_random(path):
+    path.write_bytes(random.Random(0).randbytes(5000))
+
+
+def damage_pickle(path):
+    torch.save({"weight": torch.zeros(3)}, path)
+
+
+def damage_bomb(path):
+    path.write_bytes(bomb(path.parent / "exploded"))
+
+
+def damage_other_format(path):
+    path.write_bytes(save({"weight": torch.zeros(3)}))
+
+
+def damage_state(path):
+    path.write_bytes(save(load_file(path), {"state": json.dumps([1, 2])}))
+
+
+class Bomb:
+    """What runs a command when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (Path(self.path),)
+
+
+def bomb(path):
+    return pickle.dumps(Bomb(path))
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A run that was stopped at step 5, to be copied."""
+    folder = tmp_path_factory.mktemp("stopped") / "run"
+    with alike_everywhere():
+        stopped_at(5, of(), folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def copied(files, folder):
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("damage", [f for name, f in dict(globals()).items() if name.startswith("damage_")])
+def test_a_damaged_checkpoint_is_told_and_left_alone(tmp_path, stopped, damage):
+    folder = copied(stopped, tmp_path / "run")
+    checkpoint = folder / "checkpoint.safetensors"
+    damage(checkpoint)
+    before = checkpoint.read_bytes()
+    with pytest.raises(RunError, match="is damaged or no checkpoint of this course: delete it to begin at step 0"):
+        run(None, folder, resume=True)
+    assert checkpoint.read_bytes() == before and not (folder / "exploded").exists()
+    checkpoint.unlink()
+    assert run(None, folder, resume=True).progress.finished
+
+
+def test_a_bomb_explodes_when_unpickled(tmp_path):
+    pickle.loads(bomb(tmp_path / "exploded"))
+    assert (tmp_path / "exploded").exists()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": {**MODEL, "width": 8}}, {"seed": 1}, {"kind": "attention", "model": RECURRENT}]
+)
+def test_the_checkpoint_of_another_run_is_told(tmp_path, stopped, changes):
+    folder = copied(stopped, tmp_path / "run")
+    stopped_at(3, of(**changes), tmp_path / "other")
+    foreign = (tmp_path / "other" / "checkpoint.safetensors").read_bytes()
+    (folder / "checkpoint.safetensors").write_bytes(foreign)
+    with pytest.raises(RunError, match="belongs to another run, or to other settings or data"):
+        run(None, folder, resume=True)
+
+
+def test_other_data_are_told(tmp_path, stopped):
+    folder = copied(stopped, tmp_path / "run")
+    other = Pairs(CORPUS.train.sources, CORPUS.train.targets[1:] + CORPUS.train.targets[:1])
+    with pytest.raises(RunError, match="belongs to another run, or to other settings or data"):
+        train(None, folder, Corpus(other, CORPUS.val, CORPUS.subwords), device="cpu", resume=True, show=False)
+
+
+def test_a_checkpoint_without_all_tensors_is_told(tmp_path, stopped):
+    folder = copied(stopped, tmp_path / "run")
+    found = loop.RunFolder(folder)
+    tensors, state = found.load_checkpoint()
+    found.save_checkpoint({name: value for name, value in tensors.items() if "encoder" not in name}, state)
+    with pytest.raises(RunError, match="belongs to another run"):
+        run(None, folder, resume=True)
+
+
+@pytest.mark.parametrize("name", ["settings.json", "environment.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'"text"', b"\xff\xfe", b'{"epochs": "many"}'])
+def test_damaged_json_is_told(tmp_path, stopped, name, content):
+    if name == "environment.json" and content == b'{"epochs": "many"}':
+        return
+    folder = copied(stopped | {name: content}, tmp_path / "run")
+    with pytest.raises(RunError, match=f"{name} can't be read"):
+        run(None, folder, resume=True)
+
+
+@contextlib.contextmanager
+def files_of_at_most(size):
+    """Let the system refuse to write more, as a full disk does: after a part."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_costs_no_checkpoint(tmp_path):
+    settings, folder = of(), tmp_path / "run"
+    stopped_at(5, settings, folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with (
+        files_of_at_most(len(before["checkpoint.safetensors"]) - 1),
+        pytest.raises(
+            RunError, match=r"checkpoint.safetensors can't be written \(.+\): what was there before is intact"
+        ),
+    ):
+        run(None, folder, resume=True, checkpoint_seconds=0)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before  # also nothing half-written
+    run(None, folder, resume=True)
+    run(settings, tmp_path / "whole")
+    assert_same_run(folder, tmp_path / "whole")
+
+
+def test_a_full_disk_at_the_end_costs_nothing_but_the_model(tmp_path, monkeypatch):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("course_utils.training.run_folder.save_model", full)
+        with pytest.raises(RunError, match=r"model.safetensors can't be written \(No space left on device\)"):
+            run(of(), tmp_path / "run")
+    run(None, tmp_path / "run", resume=True)
+    run(of(), tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_resumed_run_can_replace_the_checkpoint_that_it_read(tmp_path, stopped):
+    """Tensors that are the file itself would change or vanish with it."""
+    folder = copied(stopped, tmp_path / "run")
+    tensors, _ = loop.RunFolder(folder).load_checkpoint()
+    before = {name: value.clone() for name, value in tensors.items()}
+    with open(folder / "checkpoint.safetensors", "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        file.write(b"\0" * size)
+    assert all(torch.equal(tensors[name], before[name]) for name in before)
+
+
+# --- numbers, devices, memory
+def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
+    with pytest.raises(
+        RunError, match=r"the loss is no number any more at step \d+: start anew with a lower rate than"
+    ):
+        run(of(rate=1e25), tmp_path)
+
+
+def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
+    """The training loss was one before it: only validation sees them."""
+
+    def spoil():
+        with torch.no_grad():
+            next(iter(trainer.optimizer.masters.values())).fill_(math.nan)
+
+    trainer = trainer_of(tmp_path, epochs=1)
+    with at_step(trainer.steps, spoil), pytest.raises(RunError, match="the loss is no number any more"):
+        trainer.run(checkpoint_seconds=60, show=False)
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:7"])
+def test_a_gpu_that_is_not_there_is_told(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=f"device {name} was named, but this machine has 0 GPUs .* name cpu or auto"):
+        train(of(), tmp_path / "run", CORPUS, device=name, show=False)
+    assert not (tmp_path / "run").exists()
+    assert devices.choose_device("auto") == CPU
+
+
+@pytest.mark.parametrize("name", ["gpu", "mps", "meta", "cuda:x", ""])
+def test_no_such_device(name):
+    with pytest.raises(ValueError, match="device must be auto, cpu, cuda or cuda:N, not"):
+        devices.choose_device(name)
+
+
+@pytest.mark.parametrize("fast, precision", [(True, "bf16"), (False, "fp32")])
+def test_a_cpu_without_bf16_computes_in_fp32_and_says_so(tmp_path, monkeypatch, fast, precision):
+    monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
+    settings = of(precision="auto", epochs=1)
+    trainer = stopped_at(3, settings, tmp_path)
+    assert json.loads((tmp_path / "environment.json").read_text())["precision"] == precision
+    assert {p.dtype for p in trainer.model.parameters()} == {
+        getattr(torch, {"bf16": "bfloat16", "fp32": "float32"}[precision])
+    }
+    monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: not fast)  # a resumed run stays what it was
+    assert run(None, tmp_path, resume=True).precision == trainer.precision
+    assert load_model(tmp_path)[0].readout.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    "capability, expected", [((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)]
+)
+def test_a_gpu_that_emulates_bf16_computes_in_fp32(monkeypatch, capability, expected):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert devices.choose_precision("auto", torch.device("cuda", 0)) == expected
+
+
+def test_the_trial_of_bf16_answers():
+    assert devices.cpu_is_fast_in_bf16() in (True, False)
+    with pytest.raises(ValueError, match="precision must be auto, fp32 or bf16, not 'fp16'"):
+        devices.choose_precision("fp16", CPU)
+
+
+def test_memory_is_kept_only_where_the_c_library_can(monkeypatch):
+    devices.keep_memory()
+    monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
+    monkeypatch.setattr("ctypes.CDLL", None)  # which nobody may call
+    devices.keep_memory()
+
+
+# --- settings
+@pytest.mark.parametrize("kind", KINDS)
+def test_presets_are_settings_of_models_there_are(kind):
+    assert "laptop" in preset_names(kind)
+    for name in preset_names(kind):
+        settings = make_settings({"kind": kind, **load_preset(kind, name)})
+        loop.make_model(kind, 300, settings.model | {"width": 16, "hidden": 16, "encoder_layers": 1, "decoder_layers": 1}
+                        if kind == "transformer" else settings.model)  # fmt: skip
+    with pytest.raises(ValueError, match=f"there is no preset 'moon' for {kind}: name one of"):
+        load_preset(kind, "moon")
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"epoch": 3}, "there is no setting 'epoch': the settings are"),
+        ({"epochs": "3"}, "the setting epochs must be float, not '3'"),
+        ({"epochs": math.inf}, "epochs and validate must be finite"),
+        ({"epochs": math.nan}, "epochs must be more than 0"),
+        ({"accumulate": True}, "the setting accumulate must be int, not True"),
+        ({"accumulate": 0}, "accumulate must be more than 0"),
+        ({"betas": [0.9]}, "the setting betas must be two numbers"),
+        ({"betas": ["0.9", None]}, "the setting betas must be two numbers"),
+        ({"betas": [0.9, 1]}, "betas must be at least 0 and less than 1"),
+        ({"weight_decay": -0.1}, "weight_decay must be at least 0"),
+        ({"smoothing": 1.0}, "smoothing must be at least 0 and less than 1"),
+        ({"kind": "lstm"}, "kind must be one of seq2seq, attention, transformer"),
+        ({"stop_on": "wer"}, "stop_on must be one of never, loss, bleu"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": 2**32}, "seed must be at least 0 and less than"),
+    ],
+)
+def test_settings_say_what_does_not_fit(values, message):
+    with pytest.raises(ValueError, match=message):
+        make_settings(values)
+
+
+def test_the_largest_seed_works(tmp_path):
+    trainer_of(tmp_path, seed=2**32 - 1).step()
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"pair": "en-ru", "data": "multi30k"}, "pair must be one of .*, not 'en-ru'"),
+        ({"world": {"ordering": "reversed"}}, "the world has no setting 'ordering'"),
+    ],
+)
+def test_data_that_there_is_not(changes, message):
+    with pytest.raises(ValueError, match=message):
+        load_corpus(of(**changes))
+
+
+def test_models_that_cannot_be(tmp_path):
+    for model, message in (
+        ({"width": 18, "heads": 4}, "the width must be a multiple of the number of heads: 18 is none of 4"),
+        ({"widht": 18}, "can't be made of these settings .*widht"),
+        ({"heads": 0}, "can't be made of these settings"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and less than 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(of(model=model), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    {"train": train_and_tell, "pair": train_as_one_of_two}[sys.argv[1]](*sys.argv[2:])

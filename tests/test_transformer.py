@@ -1,0 +1,639 @@
+"""The Transformer against torch's own modules, values and gradients, in float64; and what must hold for it alone.
+
+Sizes are different primes, so that no two axes can be mistaken for each other.
+"""
+
+import copy
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from course_utils import transformer as t
+from course_utils.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
+from course_utils.data.subwords import BOS, EOS, PAD
+
+B, T, S, H, K = 3, 7, 11, 2, 5
+WIDTH, HIDDEN, V = 10, 13, 17
+
+SIZES = st.permutations([2, 3, 5, 7, 11]).map(lambda sizes: dict(zip("BTSHd", sizes, strict=True)))
+SEEDS = st.integers(0, 1000)
+MASKS = st.sampled_from(["none", "padding", "causal", "both"])
+both_norms = pytest.mark.parametrize("norm", ["pre", "post"])
+some = settings(max_examples=15, deadline=None)
+
+
+class PretendedGPU(torch.Tensor):
+    """A tensor that claims to be on a GPU, as does all that is computed from it: so the GPU's path runs here."""
+
+    is_cuda = True
+
+
+def tensor(*shape, seed):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+
+def mask_of(kind, B, T, S, seed):
+    """A mask that fits B×H×T×S, or None; the first key may always be attended."""
+    lengths = torch.randint(1, S + 1, (B,), generator=torch.Generator().manual_seed(seed))
+    padding = (torch.arange(S) < lengths[:, None])[:, None, None]
+    causal = torch.ones(T, S, dtype=torch.bool).tril(max(0, S - T))
+    return {"none": None, "padding": padding, "causal": causal, "both": padding & causal}[kind]
+
+
+def assert_close(ours, theirs, bound=1e-10):
+    """No further apart than the bound, measured by the largest number; the course promises 1e-6."""
+    assert ours.shape == theirs.shape
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=bound * max(1.0, theirs.detach().abs().max().item()))
+
+
+def assert_same(ours, theirs, ours_of, theirs_of):
+    """Two results agree, and so do the gradients of a random weighted sum of each."""
+    assert_close(ours, theirs)
+    weighting = tensor(*ours.shape, seed=1).detach()
+    gradients = [
+        torch.autograd.grad((y * weighting).sum(), of, allow_unused=True, materialize_grads=True)
+        for y, of in ((ours, ours_of), (theirs, theirs_of))
+    ]
+    for mine, other in zip(*gradients, strict=True):
+        assert_close(mine, other)
+    assert any(mine.any() for mine in gradients[0])
+
+
+def shaken(module, seed=0):
+    """A module in float64 with every parameter drawn anew, biases and norms too, and without dropout."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.double().parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter.copy_(noise * 0.5 + (parameter.mean() if parameter.dim() == 1 else 0))
+    return module.eval()
+
+
+def model_of(seed=0, **changes):
+    options = {"vocabulary": V, "width": WIDTH, "heads": H, "hidden": HIDDEN, "encoder_layers": 2, "decoder_layers": 3, "longest": 13}  # fmt: skip
+    return shaken(t.Transformer(**options | changes), seed)
+
+
+def batch_of(seed=0, number=B, source_size=S, target_size=T):
+    """Source B×S with EOS and padding, one row full; target B×T that begins with BOS."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(2, source_size + 1, (number,), generator=generator)
+    lengths[number // 2] = source_size
+    source, places = torch.randint(EOS + 1, V, (number, source_size), generator=generator), torch.arange(source_size)
+    source = source.masked_fill(places == lengths[:, None] - 1, EOS).masked_fill(places >= lengths[:, None], PAD)
+    target = torch.randint(EOS + 1, V, (number, target_size), generator=generator)
+    target[:, 0] = BOS
+    return source, target
+
+
+# Attention
+
+
+@some
+@given(SIZES, MASKS, SEEDS)
+def test_attention_equals_torchs(sizes, kind, seed):
+    B, T, S, H, d = sizes.values()
+    query, key, value = (
+        tensor(B, H, T, d, seed=seed),
+        tensor(B, H, S, d, seed=seed + 1),
+        tensor(B, H, S, d, seed=seed + 2),
+    )
+    mask = mask_of(kind, B, T, S, seed)
+    context, weights = t.attend(query, key, value, mask)
+    inputs = [query, key, value]
+    assert_same(context, F.scaled_dot_product_attention(query, key, value, attn_mask=mask), inputs, inputs)
+    assert_close(weights.sum(-1), torch.ones(B, H, T, dtype=torch.float64))
+    assert weights.min() >= 0 and (mask is None or not weights.masked_fill(mask, 0).any())
+
+
+@some
+@given(SIZES, MASKS, SEEDS)
+def test_the_path_of_a_gpu_gives_the_same(sizes, kind, seed):
+    B, T, S, H, d = sizes.values()
+    inputs = [tensor(B, H, length, d, seed=seed + length) for length in (T, S, S)]
+    mask = mask_of(kind, B, T, S, seed)
+    slow, _ = t.attend(*inputs, mask)
+    fast, nothing = t.attend(*(x.as_subclass(PretendedGPU) for x in inputs), mask)
+    assert nothing is None and isinstance(fast, PretendedGPU)
+    assert_same(fast.as_subclass(torch.Tensor), slow, inputs, inputs)
+    context, weights = t.attend(inputs[0].as_subclass(PretendedGPU), *inputs[1:], mask, need_weights=True)
+    assert_close(context.as_subclass(torch.Tensor), slow)
+    assert weights.shape == (B, H, T, S)
+
+
+@both_norms
+def test_the_path_of_a_gpu_through_the_whole_model(norm):
+    model, (source, target) = model_of(norm=norm), batch_of()
+    parameters = list(model.parameters())
+    fast = model.features(source.as_subclass(PretendedGPU), target.as_subclass(PretendedGPU))
+    assert_same(fast.as_subclass(torch.Tensor), model.features(source, target), parameters, parameters)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(
+    "mask", [None, torch.arange(S) < 5, torch.zeros(S, dtype=torch.bool)], ids=["none", "some", "nothing"]
+)
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float64, 1e-10), (torch.float32, 1e-3), (torch.bfloat16, 3e-2)])
+def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):
+    inputs = [tensor(B, H, length, 8, seed=length).detach() for length in (T, S, S)]
+    slow, _ = t.attend(*inputs, mask)
+    there = [x.to("cuda", dtype).requires_grad_() for x in inputs]
+    fast, _ = t.attend(*there, None if mask is None else mask.cuda())
+    assert_close(fast.cpu().double(), slow, bound)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(fast.sum(), there))
+
+
+@some
+@given(SIZES, SEEDS)
+def test_a_query_that_may_attend_to_nothing_gets_zeros_and_finite_gradients(sizes, seed):
+    B, T, S, H, d = sizes.values()
+    inputs = [tensor(B, H, length, d, seed=seed + length) for length in (T, S, S)]
+    mask = torch.rand(B, 1, T, S, generator=torch.Generator().manual_seed(seed)) < 0.5
+    mask[0, 0, 1] = False
+    context, weights = t.attend(*inputs, mask)
+    assert not context[0, :, 1].any() and not weights[0, :, 1].any()
+    gradients = torch.autograd.grad(context.square().sum(), inputs)
+    assert all(gradient.isfinite().all() for gradient in gradients) and not gradients[0][0, :, 1].any()
+
+
+def test_scores_far_from_zero_stay_numbers():
+    for dtype in (torch.float64, torch.float32, torch.bfloat16):
+        query = torch.full((1, 1, 2, 4), 100.0, dtype=dtype) * torch.tensor([[1.0], [-1.0]], dtype=dtype)
+        key = torch.tensor([1.0, -1.0, 0.5], dtype=dtype)[:, None].expand(1, 1, 3, 4) * 100
+        _, weights = t.attend(query, key, key)
+        torch.testing.assert_close(weights[0, 0], torch.tensor([[1, 0, 0], [0, 1, 0]], dtype=dtype))
+
+
+@some
+@given(SIZES, st.sampled_from(["none", "padding", "causal"]), SEEDS)
+def test_multi_head_attention_equals_torchs(sizes, kind, seed):
+    B, T, S, H, d = sizes.values()
+    ours = shaken(t.MultiHeadAttention(H * d, H), seed)
+    theirs = attention_to_torch(ours)
+    x, memory, mask = tensor(B, T, H * d, seed=seed), tensor(B, S, H * d, seed=seed + 1), mask_of(kind, B, T, S, seed)
+    masks = {"padding": {"key_padding_mask": mask is not None and ~mask.flatten(1)}, "causal": {"attn_mask": mask is not None and ~mask}}  # fmt: skip
+    context, weights = ours(x, ours.project(memory), mask)
+    expected, expected_weights = theirs(x, memory, memory, **masks.get(kind, {}))
+    # torch keeps W^Q, W^K and W^V in one matrix; their gradients are put side by side to be compared.
+    mine = [ours.query.weight, ours.query.bias, ours.key_value.weight, ours.key_value.bias, *ours.output.parameters(), x, memory]  # fmt: skip
+    other = [theirs.in_proj_weight, theirs.in_proj_bias, theirs.out_proj.weight, theirs.out_proj.bias, x, memory]
+    for y, expected_y in ((context, expected), (weights.mean(1), expected_weights)):
+        assert_close(y, expected_y)
+        weighting = tensor(*y.shape, seed=1).detach()
+        options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        q, q_bias, kv, kv_bias, *rest = torch.autograd.grad((y * weighting).sum(), mine, **options)
+        gradients = [torch.cat([q, kv]), torch.cat([q_bias, kv_bias]), *rest]
+        theirs_gradients = torch.autograd.grad((expected_y * weighting).sum(), other, **options)
+        for gradient, their_gradient in zip(gradients, theirs_gradients, strict=True):
+            assert_close(gradient, their_gradient)
+
+
+# Layers and the model
+
+
+def torch_layer(kind, ours, width, heads, hidden, norm):
+    """torch's layer with the weights of ours, copied by name and not by `conversion.py`, which this also tests."""
+    theirs = kind(width, heads, hidden, 0.1, batch_first=True, norm_first=norm == "pre").double().eval()
+    attentions = {"self_attn": ours.self_attention}
+    if kind is nn.TransformerDecoderLayer:
+        attentions["multihead_attn"] = ours.source_attention
+    state = {}
+    for name, module in attentions.items():
+        for which in ("weight", "bias"):
+            state[f"{name}.in_proj_{which}"] = torch.cat(
+                [getattr(module.query, which), getattr(module.key_value, which)]
+            )
+            state[f"{name}.out_proj.{which}"] = getattr(module.output, which)
+    others = {"linear1": ours.feed_forward[0], "linear2": ours.feed_forward[2]}
+    residuals = [ours.first, ours.second] + ([ours.third] if hasattr(ours, "third") else [])
+    others |= {f"norm{i}": residual.norm for i, residual in enumerate(residuals, 1)}
+    state |= {
+        f"{name}.{which}": getattr(module, which) for name, module in others.items() for which in ("weight", "bias")
+    }
+    theirs.load_state_dict(state)
+    return theirs
+
+
+@both_norms
+@some
+@given(sizes=SIZES, padded=st.booleans(), seed=SEEDS)
+def test_an_encoder_layer_equals_torchs(norm, sizes, padded, seed):
+    B, _, S, H, d = sizes.values()
+    ours = shaken(t.EncoderLayer(H * d, H, HIDDEN, 0.1, norm), seed)
+    theirs = torch_layer(nn.TransformerEncoderLayer, ours, H * d, H, HIDDEN, norm)
+    x, mask = tensor(B, S, H * d, seed=seed), mask_of("padding", B, S, S, seed) if padded else None
+    expected = theirs(x, src_key_padding_mask=None if mask is None else ~mask[:, 0, 0])
+    pairs = [(ours.feed_forward[0].weight, theirs.linear1.weight), (ours.first.norm.weight, theirs.norm1.weight),
+             (ours.second.norm.bias, theirs.norm2.bias), (x, x)]  # fmt: skip
+    assert_same(ours(x, mask), expected, *map(list, zip(*pairs, strict=True)))
+
+
+@both_norms
+@some
+@given(sizes=SIZES, padded=st.booleans(), causal=st.booleans(), seed=SEEDS)
+def test_a_decoder_layer_equals_torchs(norm, sizes, padded, causal, seed):
+    B, T, S, H, d = sizes.values()
+    ours = shaken(t.DecoderLayer(H * d, H, HIDDEN, 0.1, norm), seed)
+    theirs = torch_layer(nn.TransformerDecoderLayer, ours, H * d, H, HIDDEN, norm)
+    x, memory = tensor(B, T, H * d, seed=seed), tensor(B, S, H * d, seed=seed + 1)
+    future = t.causal_mask(T, 0, "cpu") if causal else None
+    padding = mask_of("padding", B, T, S, seed) if padded else None
+    y, _, weights = ours(x, ours.source_attention.project(memory), future, padding, need_weights=True)
+    not_allowed = {"tgt_mask": None if future is None else ~future, "memory_key_padding_mask": None if padding is None else ~padding[:, 0, 0]}  # fmt: skip
+    pairs = [(ours.feed_forward[2].weight, theirs.linear2.weight), (ours.first.norm.weight, theirs.norm1.weight),
+             (ours.second.norm.bias, theirs.norm2.bias), (ours.third.norm.weight, theirs.norm3.weight),
+             (ours.source_attention.output.weight, theirs.multihead_attn.out_proj.weight), (x, x), (memory, memory)]  # fmt: skip
+    assert_same(y, theirs(x, memory, **not_allowed), *map(list, zip(*pairs, strict=True)))
+    assert weights.shape == (B, H, T, S)
+
+
+def torch_features(theirs, embedding, source, target):
+    padding, causal = source == PAD, ~t.causal_mask(target.shape[1], 0, "cpu")
+    return theirs(embedding(source), embedding(target), tgt_mask=causal, src_key_padding_mask=padding, memory_key_padding_mask=padding)  # fmt: skip
+
+
+@both_norms
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@some
+@given(seed=SEEDS)
+def test_the_whole_model_equals_torchs(norm, positions, seed):
+    model, (source, target) = model_of(seed, norm=norm, positions=positions), batch_of(seed)
+    theirs = to_torch(model)
+    expected = torch_features(theirs, model.embedding, source, target)
+    mine, other = list(model.embedding.parameters()), list(model.embedding.parameters())
+    for ours, layer in zip(
+        [*model.encoder, *model.decoder], [*theirs.encoder.layers, *theirs.decoder.layers], strict=True
+    ):
+        mine += [
+            *ours.feed_forward.parameters(),
+            *ours.self_attention.output.parameters(),
+            *ours.second.norm.parameters(),
+        ]
+        other += [*layer.linear1.parameters(), *layer.linear2.parameters()]
+        other += [*layer.self_attn.out_proj.parameters(), *layer.norm2.parameters()]
+    assert_same(model.features(source, target), expected, mine, other)
+    assert_close(model(source, target), model.features(source, target) @ model.embedding.words.weight.T)
+
+
+def test_the_defaults_are_the_papers_where_torchs_are():
+    model, theirs = t.Transformer(V, WIDTH, H), nn.LayerNorm(WIDTH)
+    norms = [module for module in model.modules() if isinstance(module, nn.LayerNorm)]
+    assert {norm.eps for norm in norms} == {theirs.eps} and len(norms) == 3 * 2 + 3 * 3 + 2
+
+
+# Padding, batch, future, cache
+
+
+@both_norms
+@some
+@given(seed=SEEDS, extra=st.integers(0, 2))
+def test_a_sentence_does_not_depend_on_its_batch_or_padding(norm, seed, extra):
+    model, (source, target) = model_of(norm=norm), batch_of(seed)
+    together = model.features(source, target)
+    attention = model.attention(source, target)
+    for b, row in enumerate(source):
+        alone = F.pad(row[row != PAD], (0, extra), value=PAD)[None]
+        assert_close(model.features(alone, target[b : b + 1])[0], together[b], 1e-12)
+        length = int((row != PAD).sum())
+        assert_close(model.attention(alone, target[b : b + 1])[0, :, :length], attention[b, :, :length], 1e-12)
+        assert not attention[b, :, length:].any()
+
+
+@both_norms
+def test_padding_behind_a_target_changes_nothing_before_it(norm):
+    model, (source, target) = model_of(norm=norm), batch_of()
+    longer = F.pad(target, (0, 2), value=PAD)
+    assert_close(model.features(source, longer)[:, :T], model.features(source, target), 1e-12)
+
+
+@both_norms
+def test_no_word_sees_the_future(norm):
+    model, (source, target) = model_of(norm=norm), batch_of()
+    memory, embedded = model.encode(source), []
+
+    def keep(module, inputs, output):
+        embedded.append(output)
+
+    with_hook = model.embedding.register_forward_hook(keep)
+    features, _, _ = model.decode(target, memory)
+    with_hook.remove()
+    for place in range(T):
+        (gradient,) = torch.autograd.grad(features[:, place].square().sum(), embedded[0], retain_graph=True)
+        assert not gradient[:, place + 1 :].any(), "exactly zero, not almost"
+        assert gradient[:, : place + 1].flatten(2).any(-1).all()
+    changed = torch.cat([target[:, :4], (target[:, 4:] + 1) % V], 1)
+    assert torch.equal(model.features(source, changed)[:, :4], features[:, :4])
+
+
+def steps(model, source, target):
+    """Feed targets B×K×T to `step` one by one: logits B×K×T×V and weights B×K×T×S."""
+    memory, state = model.start(source)
+    state = [tuple(x.expand(-1, target.shape[1], -1, -1, -1) for x in layer) for layer in state]
+    outputs = []
+    for place in range(target.shape[2]):
+        logits, state, weights = model.step(target[:, :, place], memory, state)
+        outputs.append((logits, weights))
+    return (torch.stack(x, 2) for x in zip(*outputs, strict=True))
+
+
+@both_norms
+@some
+@given(seed=SEEDS, hypotheses=st.sampled_from([1, 5]))
+def test_step_by_step_with_a_cache_equals_all_at_once(norm, seed, hypotheses):
+    model, (source, _) = model_of(norm=norm), batch_of(seed)
+    _, target = batch_of(seed + 1, number=B * hypotheses)
+    target = target.view(B, hypotheses, T)
+    with torch.no_grad():
+        logits, weights = steps(model, source, target)
+        for k in range(hypotheses):
+            assert_close(logits[:, k], model(source, target[:, k]), 1e-12)
+            assert_close(weights[:, k], model.attention(source, target[:, k]), 1e-12)
+
+
+@both_norms
+def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
+    model, (source, target) = model_of(norm=norm), batch_of()
+    memory, past, parts = model.encode(source), None, []
+    for some_words in target.split([2, 3, 2], 1):
+        features, past, _ = model.decode(some_words, memory, past)
+        parts.append(features)
+    assert_close(torch.cat(parts, 1), model.features(source, target), 1e-12)
+
+
+def test_the_cache_keeps_the_contract():
+    model, (source, _) = model_of(), batch_of()
+    memory, state = model.start(source)
+    assert memory["mask"].shape == (B, 1, 1, S)
+    assert all(x.shape == (B, H, S, WIDTH // H) for layer in memory["layers"] for x in layer)
+    assert all(x.shape[:2] == (B, 1) for layer in state for x in layer)
+    logits, state, weights = model.step(torch.full((B, 1), BOS), memory, state)
+    assert logits.shape == (B, 1, V) and weights.shape == (B, 1, S) and len(state) == len(model.decoder)
+    assert all(x.shape[:2] == (B, 1) for layer in state for x in layer)
+
+
+def test_attention_is_that_of_the_aligned_layer():
+    model, (source, target) = model_of(), batch_of()
+    assert model.aligned_layer == 1  # of three
+    seen = []
+    hook = model.decoder[1].source_attention.register_forward_hook(
+        lambda module, inputs, output: seen.append(output[1])
+    )
+    weights = model.attention(source, target)
+    hook.remove()
+    assert torch.equal(weights, seen[0].mean(1))
+    assert_close(weights.sum(-1), torch.ones(B, T, dtype=torch.float64))
+
+
+# Positions and dropout
+
+
+def test_sinusoids_are_the_papers_formula():
+    width, longest = 14, 23
+    table = t.sinusoids(longest, width)
+    for position in range(longest):
+        for i in range(width // 2):
+            angle = position / 10000 ** (2 * i / width)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_a_shift_of_sinusoids_is_a_rotation():
+    """Section 3.5: for any fixed offset k, PE(pos + k) is a linear function of PE(pos)."""
+    table, offset, width = t.sinusoids(101, 14).double(), 19, 14
+    for i in range(width // 2):
+        angle = torch.tensor(offset / 10000 ** (2 * i / width), dtype=torch.float64)
+        rotation = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
+        pair = table[:, 2 * i : 2 * i + 2]
+        assert_close(pair[:-offset] @ rotation.T.double(), pair[offset:], 1e-5)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_embeddings_are_words_times_root_of_width_plus_positions(positions):
+    embedding = shaken(t.Embedding(V, 4, positions, 13, 0.1))
+    expected = 2 * embedding.words.weight[[5, 3]] + embedding.positions[[7, 8]]
+    assert_close(embedding(torch.tensor([[5, 3]]), start=7)[0], expected, 1e-12)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropout_drops_its_share_and_scales_the_others(p, dtype):
+    torch.manual_seed(0)
+    n, drop = 2**20 + 5, t.Dropout(p)  # not a multiple of the eight elements of a draw
+    kept = drop.kept(torch.ones(n, dtype=dtype)).double()
+    share = round(p * 256) / 256
+    assert abs(share - p) <= 1 / 512
+    assert set(kept.unique().tolist()) == {0.0, torch.tensor(1 / (1 - share)).to(dtype).item()}
+    deviation = (share * (1 - share) / n) ** 0.5
+    assert abs((kept == 0).double().mean().item() - share) < 5 * deviation
+    rounding = 2**-8 if dtype == torch.bfloat16 else 1e-6
+    assert abs(kept.mean().item() - 1) < 5 * deviation / (1 - share) + rounding  # unbiased
+
+
+def test_dropout_of_one_element_says_nothing_about_another():
+    torch.manual_seed(1)
+    dropped = (t.Dropout(0.3).kept(torch.ones(2**20)) == 0).double()
+    again = (t.Dropout(0.3).kept(torch.ones(2**20)) == 0).double()
+    deviation = dropped.var() / 2**10  # of the covariance of two independent ones
+    for one, other in [(dropped[k:], dropped[: len(dropped) - k]) for k in (*range(1, 18), 64, 256)] + [
+        (dropped, again)
+    ]:
+        covariance = (one * other).mean() - one.mean() * other.mean()
+        assert abs(covariance) < 5 * deviation
+    by_place = dropped.view(-1, 8).mean(0)  # the eight bytes of a draw
+    assert (by_place - round(0.3 * 256) / 256).abs().max() < 5 * (0.21 / 2**17) ** 0.5
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5), (7, 1), (1,), (0, 3), ()])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_dropout_added_equals_dropout_then_added(shape, dtype):
+    drop, (residual, x) = t.Dropout(0.4), torch.randn(2, *shape).to(dtype)
+    torch.manual_seed(2)
+    added = drop.add(residual, x)
+    torch.manual_seed(2)
+    torch.testing.assert_close(added, residual + drop(x), rtol=2**-7 if dtype == torch.bfloat16 else 1e-6, atol=2**-7)
+    assert added.dtype == dtype and added.shape == x.shape
+
+
+def test_dropout_of_all_but_everything_stays_finite():
+    assert t.Dropout(0.999).kept(torch.ones(10_000)).isfinite().all()
+
+
+def test_dropout_passes_its_gradient_through_what_it_kept():
+    x = torch.ones(1000, requires_grad=True)
+    y = t.Dropout(0.5)(x)
+    y.sum().backward()
+    assert torch.equal(x.grad, y.detach()) and x.grad.any() and not x.grad.all()
+
+
+def test_dropout_rests_in_evaluation_and_at_zero():
+    x = torch.randn(5, 7)
+    assert t.Dropout(0.5).eval()(x) is x and t.Dropout(0.0)(x) is x
+    assert torch.equal(t.Dropout(0.5).eval().add(x, x), x + x)
+
+
+def test_dropout_acts_where_the_paper_says():
+    """Section 5.4: on the output of each sub-layer and on the sums of embeddings and positions, in both stacks."""
+    model = model_of(dropout=0.5).train()
+    calls = []
+    for module in model.modules():
+        if isinstance(module, t.Dropout):
+            kept = module.kept
+            module.kept = lambda x, kept=kept: calls.append(x.shape) or kept(x)
+    model.features(*batch_of())
+    assert calls == [(B, S, WIDTH)] * (1 + 2 * 2) + [(B, T, WIDTH)] * (1 + 3 * 3)
+
+
+# Precision
+
+
+# The largest difference between features, over their spread. Over 20 seeds of both norm orders it was 0.057.
+BF16_BOUND = 0.17
+
+
+@both_norms
+@pytest.mark.parametrize("seed", range(5))
+def test_bf16_stays_within_its_bound(norm, seed):
+    torch.manual_seed(seed)
+    model = t.Transformer(997, width=64, heads=4, hidden=256, norm=norm, dropout=0.0).eval()
+    source, target = batch_of(seed, 5, 23, 19)
+    with torch.no_grad():
+        exact = model.features(source, target)
+        low = copy.deepcopy(model).bfloat16().features(source, target)
+    assert low.dtype == torch.bfloat16
+    assert (low.float() - exact).abs().max() / exact.std() < BF16_BOUND
+
+
+def test_a_model_in_another_precision_keeps_its_readout_tied():
+    for model in (model_of(), model_of().bfloat16(), copy.deepcopy(model_of())):
+        assert model.readout.weight is model.embedding.words.weight
+
+
+# Sentences, settings, conversions
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"width": 10, "heads": 3}, "the width must be a multiple of the number of heads: 10 is none of 3"),
+        ({"width": 9, "heads": 3}, "sinusoidal positions need an even width, not 9"),
+        ({"norm": "middle"}, "norm must be pre or post, not 'middle'"),
+        ({"positions": "rotary"}, "positions must be sinusoidal or learned, not 'rotary'"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and less than 1, not 1.0"),
+    ],
+)
+def test_settings_that_do_not_fit_are_told(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        t.Transformer(V, **options)
+
+
+def test_a_sentence_too_long_is_told():
+    model, (source, _) = model_of(), batch_of()
+    sentence = "a sentence may have at most 13 tokens, not 14: shorten it, or train with a larger `longest`"
+    for too_long in (
+        (torch.ones(1, 14, dtype=torch.long), source[:1]),
+        (source[:1], torch.ones(1, 14, dtype=torch.long)),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model(*too_long)
+    memory, state = model.start(source[:1])
+    for _ in range(13):
+        _, state, _ = model.step(torch.full((1, 1), BOS), memory, state)
+    with pytest.raises(ValueError, match=sentence):
+        model.step(torch.full((1, 1), BOS), memory, state)
+
+
+@both_norms
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_config_and_state_rebuild_the_model(norm, positions):
+    model, (source, target) = model_of(norm=norm, positions=positions), batch_of()
+    again = t.Transformer(**model.config).double().eval()
+    assert again.config == model.config
+    again.load_state_dict(model.state_dict())
+    assert torch.equal(again(source, target), model(source, target))
+    assert sum(p is model.readout.weight for p in model.parameters()) == 1
+
+
+def test_logits_of_a_new_model_begin_near_a_spread_of_one():
+    torch.manual_seed(0)
+    model = t.Transformer(997, width=64).eval()
+    assert 0.5 < model(*batch_of()).std() < 2
+
+
+@both_norms
+def test_there_and_back_changes_no_weight(norm):
+    model = model_of(norm=norm, positions="learned", dropout=0.2)
+    again = from_torch(to_torch(model), model.embedding)
+    assert again.config == model.config and not again.training
+    for name, weight in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], weight), name
+    with torch.no_grad():
+        again.embedding.words.weight.zero_()
+    assert model.embedding.words.weight.any(), "copies, not the same tensors"
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_torchs_own_model_becomes_ours(batch_first):
+    torch.manual_seed(3)
+    with pytest.warns(UserWarning, match="enable_nested_tensor"):
+        theirs = nn.Transformer(WIDTH, H, 2, 1, HIDDEN, batch_first=batch_first, norm_first=True)
+    theirs, embedding = shaken(theirs), shaken(t.Embedding(V, WIDTH, "sinusoidal", 13, 0.1))
+    ours, (source, target) = from_torch(theirs, embedding), batch_of()
+    masks = {"tgt_mask": ~t.causal_mask(T, 0, "cpu"), "src_key_padding_mask": source == PAD, "memory_key_padding_mask": source == PAD}  # fmt: skip
+    inputs = [x if batch_first else x.transpose(0, 1) for x in (embedding(source), embedding(target))]
+    expected = theirs(*inputs, **masks)
+    assert_close(ours.features(source, target), expected if batch_first else expected.transpose(0, 1))
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_torchs_attention_becomes_ours_and_again_torchs(batch_first):
+    theirs = shaken(nn.MultiheadAttention(WIDTH, H, batch_first=batch_first))
+    ours = attention_from_torch(theirs)
+    x = tensor(B, T, WIDTH, seed=4)
+    y = x if batch_first else x.transpose(0, 1)
+    expected = theirs(y, y, y)[0]
+    assert_close(ours(x, ours.project(x))[0], expected if batch_first else expected.transpose(0, 1))
+    again = attention_to_torch(ours)
+    for name, weight in theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[name], weight)
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({}, "final norm after post-norm layers: set encoder.norm and decoder.norm to None"),
+        ({"activation": "gelu"}, "activation but ReLU"),
+        ({"bias": False}, "projections without biases: make it with bias=True"),
+        ({"layer_norm_eps": 1e-6, "final": False}, "norms with another epsilon than 1e-05"),
+        ({"num_encoder_layers": 0, "num_decoder_layers": 0}, "model without layers"),
+        ({"d_model": 12, "final": False}, "layers of width 12 on an embedding of width 10: match them"),
+    ],
+)
+def test_a_torch_model_that_is_none_of_ours_is_told(change, what):
+    options = {"d_model": WIDTH, "nhead": H, "num_encoder_layers": 1, "num_decoder_layers": 1, "dim_feedforward": HIDDEN, "batch_first": True} | change  # fmt: skip
+    final = options.pop("final", True)
+    theirs = nn.Transformer(**options)
+    if not final:
+        theirs.encoder.norm = theirs.decoder.norm = None
+    with pytest.raises(ValueError, match=f"torch's module can't be converted, because the course has no {what}"):
+        from_torch(theirs, t.Embedding(V, WIDTH, "sinusoidal", 13, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"kdim": 7}, "keys and values of another width than the queries"),
+        ({"bias": False}, "projections without biases"),
+        ({"add_bias_kv": True}, "keys beside the memory's"),
+        ({"add_zero_attn": True}, "keys beside the memory's"),
+    ],
+)
+def test_a_torch_attention_that_is_none_of_ours_is_told(options, what):
+    with pytest.raises(ValueError, match=what):
+        attention_from_torch(nn.MultiheadAttention(WIDTH, H, **options))

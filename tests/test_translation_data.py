@@ -1,0 +1,627 @@
+"""Tests of the data for translation: Multi30k, subwords, and the generated world's truth.
+
+Subwords are trained on generated texts, so that no test needs the network. Only the tests of Multi30k itself need its
+files: from COURSE_DATA_MIRROR, or from `shared/data` beside the repository.
+"""
+
+import doctest
+import gzip
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_utils import data
+from course_utils.data import BOS, EOS, ORDERS, PAD, UNK, DataError, Pairs, Subwords, World, download, world
+from course_utils.data import generate_translations as generate
+
+REAL_REGISTRY = download.REGISTRY
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
+
+
+# --- pairs
+def test_pairs_say_what_does_not_match():
+    assert len(Pairs(["a", "b"], ["c", "d"])) == 2
+    with pytest.raises(ValueError, match="2 sources came with 1 targets"):
+        Pairs(["a", "b"], ["c"])
+    with pytest.raises(ValueError, match="1 sources came with 0 alignments"):
+        Pairs(["a"], ["b"], [])
+
+
+# --- Multi30k
+def fake_multi30k(monkeypatch, folder: Path, **texts: str):
+    """Name a folder mirror that holds these texts as the val split of their languages."""
+    (folder / "multi30k").mkdir()
+    registry = {}
+    for language, text in texts.items():
+        content = gzip.compress(text.encode())
+        (folder / "multi30k" / f"val.{language}.gz").write_bytes(content)
+        registry[f"multi30k/val.{language}.gz"] = ("", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(download, "REGISTRY", registry)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
+
+
+def test_lines_become_texts_with_single_spaces(monkeypatch, tmp_path):
+    english, german = "A man .\nTwo  dogs\u2028run. \n", "Ein\u00a0Mann .\n Zwei Hunde\tlaufen.\n"
+    fake_multi30k(monkeypatch, tmp_path, en=english, de=german)
+    pairs = data.load_multi30k("val")
+    assert pairs.sources == ["A man .", "Two dogs run."]
+    assert pairs.targets == ["Ein Mann .", "Zwei Hunde laufen."]
+    assert pairs.alignments is None
+    turned = data.load_multi30k("val", "de-en")
+    assert (turned.sources, turned.targets) == (pairs.targets, pairs.sources)
+
+
+def test_an_empty_line_keeps_its_place(monkeypatch, tmp_path):
+    fake_multi30k(monkeypatch, tmp_path, en="a\n\nc\n", fr="x\ny\n\n")
+    pairs = data.load_multi30k("val", "en-fr")
+    assert (pairs.sources, pairs.targets) == (["a", "", "c"], ["x", "y", ""])
+
+
+def test_sides_of_different_length(monkeypatch, tmp_path):
+    fake_multi30k(monkeypatch, tmp_path, en="a\nb\n", de="c\n")
+    with pytest.raises(DataError, match=r"val\.en\.gz as in val\.de\.gz, but they have 2 and 1"):
+        data.load_multi30k("val")
+
+
+@pytest.mark.parametrize("pair", ["de", "en-en", "en-cs", "EN-DE", "en_de"])
+def test_a_pair_that_is_none(pair):
+    with pytest.raises(ValueError, match=f"pair must be one of en-de, en-fr, .*fr-de, not '{pair}'"):
+        data.load_multi30k("val", pair)
+
+
+def test_a_split_that_is_none():
+    with pytest.raises(ValueError, match="split must be one of train, val, test_2016_flickr.* not 'test'"):
+        data.load_multi30k("test")
+
+
+def test_the_registry_names_multi30k_at_a_fixed_commit():
+    files = {path: entry for path, entry in REAL_REGISTRY.items() if path.startswith("multi30k/")}
+    assert set(files) == {f"multi30k/{split}.{two}.gz" for split in data.MULTI30K_SPLITS for two in ("en", "de", "fr")}
+    root = "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/"
+    assert {path: address for path, (address, _) in files.items()} == {
+        path: root + path.removeprefix("multi30k/") for path in files
+    }
+    assert len({sha256 for _, sha256 in files.values()}) == 15
+
+
+@pytest.fixture
+def real_multi30k(monkeypatch):
+    if MIRROR is None:
+        pytest.skip("Multi30k itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR")
+    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
+
+
+SIZES = {"train": 29000, "val": 1014, "test_2016_flickr": 1000, "test_2017_flickr": 1000, "test_2017_mscoco": 461}
+
+
+@pytest.mark.parametrize("pair", ["en-de", "fr-de"])
+@pytest.mark.parametrize("split", SIZES)
+def test_multi30k_itself(real_multi30k, split, pair):
+    pairs = data.load_multi30k(split, pair)
+    assert len(pairs) == len(pairs.targets) == SIZES[split]
+    for text in pairs.sources + pairs.targets:
+        assert text == " ".join(text.split())
+        assert text
+    # Translations of each other: long ones have long ones beside them, which a shift by one line would end.
+    sources, targets = ([len(text) for text in side] for side in (pairs.sources, pairs.targets))
+    assert correlation(sources, targets) > 0.6 > correlation(sources[1:], targets[:-1])
+
+
+def correlation(xs, ys):
+    import numpy
+
+    return numpy.corrcoef(xs, ys)[0, 1]
+
+
+def test_subwords_of_multi30k_are_lossless_and_fast(real_multi30k):
+    pairs = data.load_multi30k("train")
+    texts = pairs.sources + pairs.targets
+    subwords = Subwords.train(texts, 4000)
+    assert len(subwords) == 4000
+    start = time.process_time()
+    rows = subwords.encode(texts)
+    assert time.process_time() - start < 10  # 1.2 s where it was measured
+    start = time.process_time()
+    assert subwords.decode(rows) == texts
+    assert time.process_time() - start < 2  # 0.1 s
+    assert not any(UNK in row for row in rows)
+    assert sum(map(len, rows)) / sum(len(text.split()) for text in texts) < 1.45  # 1.38: most words are whole
+    assert subwords.tokens(rows[29000])[:6] == ["▁Zwei", "▁junge", "▁weiße", "▁Männer", "▁sind", "▁im"]
+
+
+# --- subwords
+CORPUS = generate(1500, 1, vocabulary=150)
+TEXTS = CORPUS.sources + CORPUS.targets + ["Größe, naïve; l'homme (déjà) 3.5%! 東京"] * 300
+SUBWORDS = Subwords.train(TEXTS, 900)
+ASSIGNED = st.text(st.characters(exclude_categories=("Cs", "Cn")))  # Python and the library may know different Unicodes
+
+
+@settings(max_examples=100, deadline=None)
+@given(ASSIGNED)
+def test_any_text_comes_back(text):
+    (row,) = SUBWORDS.encode([text])
+    assert SUBWORDS.decode([row]) == [unicodedata.normalize("NFC", text)]
+    assert all(UNK < token < len(SUBWORDS) for token in row)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "A man, (50) can't — or won't — say: 'l'été'.",
+        "<pad> <bos> <eos> <unk> <eos>",
+        "<eos> ",
+        " a  b ",
+        "▁Ġ ▁",
+        "e\u0301",
+        "🎉👩\u200d🚀",
+        "\x00\x85\xa0",
+    ],
+)
+def test_odd_texts_come_back(text):
+    (row,) = SUBWORDS.encode([text])
+    assert SUBWORDS.decode([row]) == [unicodedata.normalize("NFC", text)]
+    assert set(row).isdisjoint({PAD, BOS, EOS, UNK})
+    assert text or row == []
+
+
+def test_decode_ends_at_eos_and_drops_pad_and_bos():
+    (row,) = SUBWORDS.encode(["the dogs slept"])
+    assert SUBWORDS.decode([[BOS, *row, EOS, *row, PAD], [EOS], [], [PAD, PAD]]) == ["the dogs slept", "", "", ""]
+    assert SUBWORDS.decode([[PAD, *row]]) == ["the dogs slept"]
+
+
+def test_half_a_character_is_replaced():
+    (row,) = SUBWORDS.encode(["🎉"])
+    assert len(row) > 2
+    assert SUBWORDS.decode([row[:-1]]) == ["\ufffd"]
+
+
+def test_subwords_are_joint_and_frequent_words_are_whole():
+    assert len(SUBWORDS) == 900
+    rows = SUBWORDS.encode(["my dogs", "kremil Größe, naïve"])
+    assert [SUBWORDS.tokens(row) for row in rows] == [["▁my", "▁dogs"], ["▁kremil", "▁Größe", ",", "▁naïve"]]
+    assert SUBWORDS.tokens([PAD, BOS, EOS, UNK]) == ["<pad>", "<bos>", "<eos>", "<unk>"]
+    assert SUBWORDS.tokens(SUBWORDS.encode(["ж"])[0]) == ["▁", "\\xd0", "\\xb6"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ASSIGNED.map(lambda text: "".join(text.split())).filter(bool), min_size=1))
+def test_word_of_says_which_word_each_subword_is_in(words):
+    words = unicodedata.normalize("NFC", " ".join(words)).split(" ")
+    (row,) = SUBWORDS.encode([" ".join(words)])
+    places = SUBWORDS.word_of([BOS, *row, EOS, PAD])
+    assert (places[0], places[-2:]) == (-1, [-1, -1])
+    assert len(places) == len(row) + 3
+    for place, word in enumerate(words):
+        piece = [token for token, at in zip(row, places[1:-2], strict=True) if at == place]
+        assert SUBWORDS.decode([piece]) == [word]
+    assert set(places[1:-2]) == set(range(len(words)))
+
+
+def test_word_of_counts_spaces_to_the_word_that_follows_or_to_the_last():
+    (row,) = SUBWORDS.encode(["  my  dogs "])
+    assert "".join(SUBWORDS.tokens(row)) == "▁▁▁my▁▁dogs▁"
+    by_word = dict.fromkeys(SUBWORDS.word_of(row), "")
+    for token, place in zip(SUBWORDS.tokens(row), SUBWORDS.word_of(row), strict=True):
+        by_word[place] += token
+    assert by_word == {0: "▁▁▁my", 1: "▁▁dogs▁"}
+    assert SUBWORDS.word_of([]) == []
+
+
+def test_whole_words():
+    words = Subwords.words(["the cat and the dog .", "dog and the"])
+    assert words.tokens(list(range(len(words)))) == "<pad> <bos> <eos> <unk> the and dog . cat".split()
+    rows = words.encode(["the bird and cat", "", "<eos> <pad>", "dog."])
+    assert rows == [[4, UNK, 5, 8], [], [UNK, UNK], [UNK]]
+    assert words.decode([[BOS, *rows[0], EOS, 4]]) == ["the <unk> and cat"]
+    assert words.word_of([BOS, *rows[0], EOS, PAD]) == [-1, 0, 1, 2, 3, -1, -1]
+    world_words = Subwords.words(CORPUS.sources + CORPUS.targets)
+    assert world_words.decode(world_words.encode(CORPUS.targets)) == CORPUS.targets
+
+
+def test_a_size_that_has_no_room_for_the_bytes():
+    with pytest.raises(ValueError, match="size must be at least 260, .* not 259"):
+        Subwords.train(["a b"], 259)
+    assert len(Subwords.train([], 260)) == 260
+
+
+@pytest.mark.parametrize("subwords", [SUBWORDS, Subwords.words(TEXTS)], ids=["subwords", "words"])
+def test_saved_and_loaded_is_the_same(subwords, tmp_path):
+    subwords.save(tmp_path / "one.json")
+    loaded = Subwords.load(tmp_path / "one.json")
+    loaded.save(tmp_path / "two.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    assert len(loaded) == len(subwords)
+    rows = subwords.encode(TEXTS)
+    assert loaded.encode(TEXTS) == rows
+    assert loaded.decode(rows) == subwords.decode(rows) == TEXTS
+    assert loaded.tokens(rows[0]) == subwords.tokens(rows[0])
+    assert loaded.word_of(rows[0]) == subwords.word_of(rows[0])
+
+
+def foreign_files():
+    """Return contents that are no vocabulary of ours, by what is wrong with them."""
+    import tokenizers
+
+    text = SUBWORDS.tokenizer.to_str()
+
+    def changed(change):
+        content = json.loads(text)
+        change(content)
+        return json.dumps(content).encode()
+
+    return {
+        "empty": b"",
+        "cut off": text.encode()[:-100],
+        "not a text": b"\xff\x00",
+        "a list": b"[]",
+        "an object": b"{}",
+        "a BERT": tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]")).to_str().encode(),
+        "a plain BPE": tokenizers.Tokenizer(tokenizers.models.BPE()).to_str().encode(),
+        "other steps": changed(lambda content: content.update(pre_tokenizer={"type": "Whitespace"})),
+        "added tokens": changed(
+            lambda content: content["added_tokens"].append(
+                {"id": 900, "content": "dog", "single_word": False, "lstrip": False, "rstrip": False}
+                | {"normalized": False, "special": True}
+            )
+        ),
+        "other specials": changed(
+            lambda content: content["model"]["vocab"].update({"<pad> ": BOS, "<bos> ": PAD}),
+        ),
+        "a gap": changed(lambda content: content["model"]["vocab"].update({"Ġthe": 1000})),
+    }
+
+
+@pytest.mark.parametrize("name", foreign_files())
+def test_a_file_that_is_no_vocabulary(name, tmp_path):
+    file = tmp_path / "vocabulary.json"
+    file.write_bytes(foreign_files()[name])
+    with pytest.raises(ValueError, match=r"vocabulary\.json to hold a vocabulary .*: copy it anew, or") as caught:
+        Subwords.load(file)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(FileNotFoundError):
+        Subwords.load(tmp_path / "missing.json")
+
+
+_TRAIN = """
+import hashlib, os, sys
+from course_utils import data
+assert "tokenizers" not in sys.modules  # what the first lessons import does not wait for it
+pairs = data.generate_translations(1500, 1, vocabulary=150)
+subwords = data.Subwords.train(pairs.sources + pairs.targets, 600)
+print(hashlib.sha256(subwords.tokenizer.to_str().encode()).hexdigest())
+if os.name == "posix" and sys.argv[1:] == ["fork"]:  # as a data loader does
+    assert os.environ["TOKENIZERS_PARALLELISM"] == "false"  # else some versions of the library warn
+    rows, child = subwords.encode(pairs.sources), os.fork()
+    if not child:
+        os._exit(subwords.encode(pairs.sources) != rows)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def train_elsewhere(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"} | variables
+    command = [sys.executable, "-c", _TRAIN, *arguments]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_the_same_texts_give_the_same_vocabulary_in_every_process():
+    here = Subwords.train(CORPUS.sources + CORPUS.targets, 600)
+    sha256 = hashlib.sha256(here.tokenizer.to_str().encode()).hexdigest()
+    assert train_elsewhere(TOKENIZERS_PARALLELISM="true").stdout.strip() == sha256
+    alone = train_elsewhere("fork")
+    assert alone.stdout.strip() == sha256
+    assert "tokenizers" not in alone.stderr
+
+
+@pytest.fixture
+def trainings(monkeypatch, tmp_path):
+    """Count trainings, with an empty cache; more room in the cache's folder than a test needs."""
+    counted, train = [], Subwords.train
+    monkeypatch.setattr(Subwords, "train", lambda texts, size: counted.append(size) or train(texts, size))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
+    return counted
+
+
+def test_subwords_are_trained_once(trainings, tmp_path):
+    first = data.subwords_for("toy", TEXTS, 400)
+    again = data.subwords_for("toy", list(TEXTS), 400)
+    assert trainings == [400]
+    assert again.encode(TEXTS) == first.encode(TEXTS)
+    (file,) = (tmp_path / "cache").rglob("*.*")
+    assert file.parent.name == "subwords"
+    assert file.name.startswith("toy-400-")
+    data.subwords_for("toy", TEXTS, 401)
+    data.subwords_for("toy", TEXTS[:-1], 400)
+    joined = [TEXTS[0] + TEXTS[1], *TEXTS[2:]]
+    data.subwords_for("toy", joined, 400)
+    assert trainings == [400, 401, 400, 400]
+
+
+def test_a_damaged_cache_is_replaced(trainings, tmp_path):
+    first = data.subwords_for("toy", TEXTS, 400)
+    (file,) = (tmp_path / "cache" / "subwords").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000])
+    assert data.subwords_for("toy", TEXTS, 400).encode(TEXTS) == first.encode(TEXTS)
+    assert file.read_bytes() == whole
+    assert trainings == [400, 400]
+
+
+def test_a_cache_that_cannot_be_written(trainings, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    assert len(data.subwords_for("toy", TEXTS, 400)) == 400
+    assert len(data.subwords_for("toy", TEXTS, 400)) == 400
+    assert trainings == [400, 400]
+
+
+# --- the generated world
+WORLDS = st.builds(
+    World,
+    order=st.sampled_from(ORDERS),
+    vocabulary=st.integers(40, 400),
+    fertility=st.sampled_from([0.0, 0.2, 0.5, 1.0]),
+    agreement=st.booleans(),
+)
+
+
+def kinds(one: World) -> dict[str, str]:
+    return {word: kind for kind, words in one.words().items() for word in words}
+
+
+def groups(links, places) -> list[list[int]]:
+    """Return for each of so many source places the target places that are linked with it."""
+    return [[target for source, target in links if source == place] for place in range(places)]
+
+
+def clauses(source: list[str], kind_of: dict[str, str]) -> list[list[int]]:
+    starts = [0] + [place for place, word in enumerate(source) if place and kind_of[word] == "conjunction"]
+    return [list(range(a, b)) for a, b in zip(starts, [*starts[1:], len(source)], strict=True)]
+
+
+def test_the_worked_example():
+    result = doctest.testmod(world)
+    assert result.attempted >= 4
+    assert result.failed == 0
+
+
+@settings(max_examples=80, deadline=None)
+@given(WORLDS, st.data())
+def test_any_sequence_of_words_has_a_translation_with_links(one, draw):
+    kind_of = kinds(one)
+    source = draw.draw(st.lists(st.sampled_from(sorted(kind_of)), max_size=30))
+    target, links = one.translate(source)
+    assert [place for _, place in links] == list(range(len(target)))
+    fertilities = [len(group) for group in groups(links, len(source))]
+    for word, fertility in zip(source, fertilities, strict=True):
+        alone, _ = one.translate([word])
+        assert len(alone) == fertility  # decided by the word, whatever stands around it
+        assert fertility in ({0, 1} if kind_of[word] in ("determiner", "adverb") else {1, 2})
+        if kind_of[word] in ("preposition", "conjunction") or one.fertility == 0:
+            assert fertility == 1
+    # The order of the source words, told again.
+    order = list(dict.fromkeys(source for source, _ in links))
+    if one.order == "monotone":
+        assert order == sorted(order)
+    elif one.order == "reversed":
+        assert order == sorted(order, reverse=True)
+    else:
+        expected = []
+        for clause in clauses(source, kind_of):
+            verbs = [place for place in clause if kind_of[source[place]] == "verb"]
+            expected += [place for place in clause if place not in verbs] + verbs
+        assert order == [place for place in expected if fertilities[place]]
+    # And two words of one stay together, in the dictionary's order.
+    for group in groups(links, len(source)):
+        assert group == list(range(group[0], group[0] + len(group))) if group else True
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("agreement", [True, False])
+def test_agreement_told_again_from_the_endings(order, agreement):
+    one = World(order=order, agreement=agreement)
+    kind_of = kinds(one)
+    pairs = generate(1500, 3, longest=30, order=order, agreement=agreement)
+    seen, distances = Counter(), Counter()
+    for source, target, links in zip(pairs.sources, pairs.targets, pairs.alignments, strict=True):
+        source, target = source.split(), target.split()
+        last = [target[group[-1]] if group else "" for group in groups(links, len(source))]
+        for clause in clauses(source, kind_of):
+            nouns = [place for place in clause if kind_of[source[place]] == "noun"]
+            for place in nouns:
+                assert last[place][-1] in ("ie" if source[place].endswith("s") else "oa")
+            for place in clause:
+                kind = kind_of[source[place]]
+                if kind == "adjective":
+                    noun = next(at for at in nouns if at > place)
+                    assert last[place][-1] == (last[noun][-1] if agreement else "o")
+                elif kind == "verb":
+                    assert last[place][-2:] == (last[nouns[0]][-1] if agreement else "o") + "r"
+                    seen[last[place][-2:]] += 1
+                    distances[place - nouns[0]] += 1
+    assert set(seen) == ({"or", "ir", "ar", "er"} if agreement else {"or"})
+    assert distances[1] > 500  # next to each other
+    assert sum(distances[far] for far in range(3, 10)) > 300  # and far
+
+
+@settings(max_examples=30, deadline=None)
+@given(WORLDS)
+def test_each_word_has_one_sense(one):
+    kind_of = kinds(one)
+    assert len(kind_of) == one.vocabulary
+    assert all(words for words in one.words().values())
+    owner = {}
+    for word, kind in kind_of.items():
+        lemma = word.removesuffix("s") if kind == "noun" else word
+        for noun in one.words()["noun"][:4]:  # both genders and numbers
+            target, links = one.translate([word, noun, one.words()["verb"][0]])
+            for source, place in links:
+                if source == 0:
+                    assert owner.setdefault(target[place], lemma) == lemma
+    assert set(owner).isdisjoint(kind_of)
+    assert all(word.isascii() and word.isalpha() and word.islower() for word in [*owner, *kind_of])
+
+
+def test_gender_is_not_seen_in_the_source_and_is_fair():
+    one = World(vocabulary=200, fertility=0)
+    nouns = one.words()["noun"]
+    endings = Counter(one.translate([noun])[0][0][-1] for noun in nouns)
+    assert set(endings) == set("oiae")
+    assert endings["o"] == endings["i"]
+    assert endings["a"] == endings["e"]
+    assert abs(endings["o"] - endings["a"]) <= 1
+
+
+def test_fertility_chooses_a_share_of_the_words_and_a_larger_one_more():
+    chosen = {}
+    for share in (0, 0.2, 0.5, 1):
+        one = World(vocabulary=300, fertility=share)
+        counts = {word: len(one.translate([word])[0]) for word in kinds(one)}
+        chosen[share] = {word for word, count in counts.items() if count != 1}
+        for kind, words in one.words().items():
+            fixed = kind in ("preposition", "conjunction")
+            received = len(chosen[share].intersection(words)) / len(words)
+            assert received == pytest.approx(0 if fixed else share, abs=0.11)
+    assert chosen[0] == set()
+    assert chosen[0.2] < chosen[0.5] < chosen[1]
+    assert "the" in chosen[0.2]
+    # What is not chosen is translated alike.
+    few, many = World(fertility=0.2), World(fertility=0.5)
+    both = [word for word in kinds(few) if word not in chosen[0.5]]
+    assert few.translate(both[:20])[0] == many.translate(both[:20])[0]
+
+
+def test_the_shares_that_the_docstring_names():
+    pairs = generate(5000, 1)
+    counts = Counter(
+        len(group)
+        for text, links in zip(pairs.sources, pairs.alignments, strict=True)
+        for group in groups(links, len(text.split()))
+    )
+    assert counts[2] / counts.total() == pytest.approx(0.17, abs=0.01)
+    assert counts[0] / counts.total() == pytest.approx(0.03, abs=0.005)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 2**32), st.sampled_from([40, 100, 300]))
+def test_sentences_have_the_lengths_that_were_asked_for(shortest, more, seed, vocabulary):
+    pairs = generate(20, seed, shortest=shortest, longest=shortest + more, vocabulary=vocabulary)
+    assert len(pairs) == len(pairs.targets) == len(pairs.alignments) == 20
+    kind_of = kinds(World(vocabulary=vocabulary))
+    for text in pairs.sources:
+        source = text.split(" ")
+        assert shortest <= len(source) <= shortest + more
+        for clause in clauses(source, kind_of):
+            told = "".join(LETTERS[kind_of[source[place]]] for place in clause)
+            assert CLAUSE.fullmatch(told) or told == "n" and len(source) == 1, told
+            assert len(told.removeprefix("&")) <= world.LONGEST_CLAUSE
+            for at in range(1, len(told)):
+                assert told[at - 1 : at + 1] != "aa" or source[clause[at]] != source[clause[at - 1]]
+
+
+LETTERS = {"determiner": "d", "adjective": "a", "noun": "n", "preposition": "p", "verb": "v"} | {
+    "adverb": "t",
+    "conjunction": "&",
+}
+CLAUSE = re.compile("&?t?d?a*n(pd?a*n)?v(d?a*n)?(pd?a*n)*")
+
+
+def test_all_lengths_and_words_are_equally_likely():
+    pairs = generate(18_000, 5, shortest=4, longest=12)
+    lengths = Counter(len(text.split()) for text in pairs.sources)
+    assert set(lengths) == set(range(4, 13))
+    assert min(lengths.values()) > 1800  # 2,000 expected
+    assert max(lengths.values()) < 2200
+    words = Counter(word for text in pairs.sources for word in text.split())
+    for kind in World().words().values():
+        counts = [words[word] for word in kind]
+        assert max(counts) < 1.2 * min(counts)
+
+
+def test_the_truth_is_a_function_of_the_source():
+    for order in ORDERS:
+        pairs = generate(300, 9, order=order, longest=25)
+        one = World(order=order)
+        for source, target, links in zip(pairs.sources, pairs.targets, pairs.alignments, strict=True):
+            words, same = one.translate(source.split())
+            assert (" ".join(words), same) == (target, links)
+
+
+def test_the_order_of_the_words_matters():
+    one = World()
+    first, _ = one.translate("my dogs saw the old house".split())
+    second, _ = one.translate("the old house saw my dogs".split())
+    assert first != second
+    assert sorted(first) != sorted(second)  # the verb agrees with another noun
+    pairs = generate(1000, 2)
+    assert sum(a.split()[-1] != b.split()[-1] for a, b in zip(pairs.targets, pairs.targets[1:], strict=False)) > 900
+
+
+def test_monotone_without_fertility_is_word_by_word():
+    pairs = generate(200, 4, order="monotone", fertility=0, longest=40)
+    for source, links in zip(pairs.sources, pairs.alignments, strict=True):
+        assert links == [(place, place) for place in range(len(source.split()))]
+
+
+def test_the_same_seed_gives_the_same_pairs_and_another_others():
+    first, same, longer, other = generate(200, 1), generate(200, 1), generate(300, 1), generate(200, 2)
+    assert (first.sources, first.targets, first.alignments) == (same.sources, same.targets, same.alignments)
+    assert longer.sources[:200] == first.sources
+    assert set(first.sources).isdisjoint(other.sources)
+    # The same on every machine and version, as long as the grammar is.
+    assert first.sources[1] == "old horses left letters"
+    assert first.targets[1] == "kluru spudi soni nivu vimi bavir"
+    assert first.alignments[1] == [(0, 0), (0, 1), (1, 2), (3, 3), (3, 4), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"order": "verb_last"}, "order must be one of monotone, verb-last, reversed, not 'verb_last'"),
+        ({"vocabulary": 39}, "vocabulary must be at least 40 words, not 39"),
+        ({"fertility": 1.1}, "fertility is a share: it must lie between 0 and 1, not be 1.1"),
+        ({"fertility": float("nan")}, "fertility is a share"),
+        ({"shortest": 0}, "expected 1 <= shortest <= longest, as words of a sentence, not 0 and 12"),
+        ({"shortest": 13}, "not 13 and 12"),
+    ],
+)
+def test_arguments_that_are_none(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        generate(10, 0, **arguments)
+
+
+def test_a_word_that_is_none():
+    with pytest.raises(ValueError, match=r"'zebra' is no word of this world: take those of World\.words"):
+        World().translate(["my", "zebra"])
+
+
+def test_the_default_words_are_english_and_large_worlds_are_quick():
+    for kind, words in World(vocabulary=200).words().items():
+        singulars = words[::2] if kind == "noun" else words
+        assert set(singulars) <= set(world._BASE[kind].split())
+    start = time.process_time()
+    words = kinds(World(vocabulary=20_001))
+    assert len(words) == 20_001
+    assert time.process_time() - start < 5
+
+
+def test_a_hundred_thousand_pairs_take_seconds():
+    start = time.process_time()
+    assert len(generate(100_000, 0)) == 100_000
+    assert time.process_time() - start < 5  # 1.2 s where it was measured
