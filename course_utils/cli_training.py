@@ -30,7 +30,7 @@ def train(options) -> int:
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
     try:
         if first:
-            print(*said, f"Run folder: {run}", sep="\n", flush=True)
+            print(*said, f"Run folder: {run.as_posix()}", sep="\n", flush=True)
         bar = sys.stderr.isatty()
         trainer = training.train(settings, run, device=options.device, resume=bool(options.resume), show=bar)
     except KeyboardInterrupt:  # a second one, in the middle of a step
@@ -52,7 +52,7 @@ def _say_how_it_ended(trainer: training.Trainer, run: Path) -> int:
         return 130
     loss, bleu = trainer.measure()  # of the final weights, which may be an average or an earlier best
     print(f"Validation: loss {loss:.3f} a token, BLEU {bleu:.1f} (greedy search).")
-    print(f"The model lies in {run}; `course translate --model {shlex.quote(str(run))}` translates what you type.")
+    print(f"The model lies in {run.as_posix()}; `course translate --model {quoted(run)}` translates what you type.")
     return 0
 
 
@@ -132,7 +132,12 @@ def _announcement(settings: training.Settings, device: str) -> str:
 
 def how_to_resume(run: Path) -> str:
     """Name the command that goes on with a run."""
-    return f"`course train --resume {shlex.quote(str(run))}` goes on"
+    return f"`course train --resume {quoted(run)}` goes on"
+
+
+def quoted(path: Path) -> str:
+    """Spell a path as a command line takes it, on Windows too."""
+    return shlex.quote(path.as_posix())
 
 
 def threads() -> str:

@@ -54,7 +54,7 @@ def _model_folder(name: str | None) -> Path:
                 f"the run in {folder} has not come to its end, so has no model yet: {how_to_resume(folder)}"
             )
         return folder
-    known = shipped + sorted(str(path.parent) for path in RUNS.glob("*/model.json"))
+    known = shipped + sorted(path.parent.as_posix() for path in RUNS.glob("*/model.json"))
     advice = f"name one of {', '.join(known)} with --model" if known else "train one with `course train transformer`"
     came = f"there is no model {name!r}, neither a folder nor one of the course" if name else "no model was named"
     raise ValueError(f"{came}: {advice}")
@@ -207,9 +207,9 @@ def evaluate(options) -> int:
 
 def _evaluated(options, trained: dict) -> training.Settings:
     """Return the data to measure on: what the options name, else what the model was trained on."""
-    data = options.data or trained.get("data", "multi30k")
-    values = {"data": data} | {name: trained[name] for name in ("pair", "world") if trained.get("data") == data}
-    return training.make_settings(values | ({"pair": options.pair} if options.pair else {}))
+    values = {name: trained[name] for name in ("data", "pair", "world") if name in trained} or {"data": "multi30k"}
+    named = {name: getattr(options, name) for name in ("data", "pair") if getattr(options, name)}
+    return training.make_settings(values | named)
 
 
 def _timed(loaded: tuple, pairs, options) -> list[str]:

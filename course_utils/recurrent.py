@@ -5,10 +5,11 @@ Not here: the scores' definitions (`attention.py`), the search for a translation
 
 Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t:
 
-    "none"      c is the encoder's summary, at every step        (Cho et al. 2014, section 2.2)
-    "bahdanau"  c_t = attention(s_{t-1}),  s_t = GRU([y; c_t])    (Bahdanau et al. 2014, section 3.1)
-    "luong"     s_t = GRU(y),  c_t = attention(s_t),  and a~_t = tanh(W [c_t; s_t]) is what the readout reads;
-                with input feeding s_t = GRU([y; a~_{t-1}])       (Luong et al. 2015, sections 3 and 3.3)
+    "none"      s_t = GRU([y; c]), where c is the encoder's summary    (Cho et al. 2014, section 2.2)
+    "bahdanau"  c_t = attention(s_{t-1}),  s_t = GRU([y; c_t])          (Bahdanau et al. 2014, section 3.1)
+    "luong"     s_t = GRU(y),  c_t = attention(s_t)                     (Luong et al. 2015, section 3)
+                with input feeding s_t = GRU([y; a_{t-1}]), where a     (section 3.3)
+                is the vector tanh(W [c; s]) that the readout reads
 
 Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, Q queries to one memory
 (T of them in training, K in decoding), D width of embeddings and features, H width of a decoder's state,
@@ -148,8 +149,12 @@ class Attention(nn.Module):
         return self.weight_s, self.weight_h
 
 
+# A decoder offers: `prepare`, what it keeps of the source; `begin`, its first state; `step`, one step of words B×K×D; and
+# `unroll`, all steps of words B×T×D, where what needs no last state is computed for all steps at once.
+
+
 class ContextDecoder(nn.Module):
-    """Reads one context vector, the encoder's summary, at every step."""
+    """Reads one context vector, the encoder's summary, at every step (Cho et al. 2014, section 2.2)."""
 
     def __init__(self, width: int, hidden: int, annotation: int):
         super().__init__()

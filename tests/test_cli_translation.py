@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,9 @@ from course_utils.training import device as devices
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals, links and Gloo differ on Windows: run it elsewhere"
+)
 PNG = b"\x89PNG"
 
 
@@ -49,7 +53,7 @@ def runs(tmp_path_factory):
 def here(runs, monkeypatch, tmp_path):
     """Each test in a folder of its own, from which it sees the runs, and no model of the course."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").symlink_to(runs / "runs")
+    shutil.copytree(runs / "runs", tmp_path / "runs")
     monkeypatch.setattr(models, "PRETRAINED", tmp_path / "none")
     for name in ("RANK", "COURSE_DEBUG"):
         monkeypatch.delenv(name, raising=False)
@@ -58,12 +62,10 @@ def here(runs, monkeypatch, tmp_path):
 
 @pytest.fixture
 def course(capsys, monkeypatch):
-    """Run a command; return what it printed. `said` is of stderr; `typed` stands in for standard input."""
+    """Run a command; return what it printed. `said` is of stderr; `typed` stands in for what is piped in."""
 
-    def run(*arguments, code=0, typed=b"", terminal=False):
-        stdin = io.TextIOWrapper(io.BytesIO(typed))
-        monkeypatch.setattr(stdin, "isatty", lambda: terminal, raising=False)
-        monkeypatch.setattr(sys, "stdin", stdin)
+    def run(*arguments, code=0, typed=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
         capsys.readouterr()
         assert cli.main(list(map(str, arguments))) == code, capsys.readouterr()
         run.printed, run.said = capsys.readouterr()
@@ -95,7 +97,7 @@ SOURCES = "the old dogs near my house followed your quiet friend\n\n  dogs saw\t
 
 # --- course train
 def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
-    (here / "runs").unlink()
+    shutil.rmtree("runs")
     printed = course("train", "attention", *TINY, "--threads", 1)
     first, where, validation, last = printed.splitlines()
     assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
@@ -115,7 +117,7 @@ def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
 
 
 def test_each_run_gets_a_folder_of_its_own(course, here):
-    (here / "runs").unlink()
+    shutil.rmtree("runs")
     (here / "runs" / "transformer-world-1").mkdir(parents=True)
     assert "runs/transformer-world-2\n" in course("train", "transformer", *TINY)
     assert "Run folder: mine here\n" in course("train", "transformer", *TINY, "--run", "mine here")
@@ -161,6 +163,7 @@ def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, 
     assert json.loads(Path("run/environment.json").read_text())["precision"] == precision
 
 
+@posix
 def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]
     command = [sys.executable, "-m", "course_utils.cli", "train", "transformer", *tiny]
@@ -184,10 +187,11 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     assert (here / "a run" / "model.json").exists()
 
 
+@posix
 def test_of_two_processes_one_speaks():
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
                "-m", "course_utils.cli", "train", "seq2seq", *TINY]  # fmt: skip
-    Path("runs").unlink()
+    shutil.rmtree("runs")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
@@ -217,10 +221,23 @@ def test_lines_in_lines_out(course, monkeypatch):
     assert course("translate", *ATTENTION, typed=b"") == ""
 
 
-def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(course):
-    course("translate", *ATTENTION, typed=b"dogs saw\ndogs\n", terminal=True)
-    assert len(course.printed.splitlines()) == 2
-    assert course.said.count("> ") == 3 and "Ctrl-D" in course.said
+def test_words_are_separated_by_single_spaces():
+    Path("lines.txt").write_bytes("\ufeffthe\t old\u00a0dogs \r\n \n\ufeffx\x0by".encode())
+    assert list(cli_translation._lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
+
+
+def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, capsys):
+    lines, heard = iter([b"dogs saw\n", b"\n", b"dogs\n"]), []
+
+    class Keyboard:
+        def readline(self):
+            heard.append(capsys.readouterr())
+            return next(lines, b"")
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Keyboard(), isatty=lambda: True))
+    assert cli.main(["translate", *ATTENTION]) == 0
+    assert [answers.out.count("\n") for answers in heard] == [0, 1, 1, 1]
+    assert "Ctrl-D" in heard[0].err and all(answers.err.endswith("> ") for answers in heard)
 
 
 def test_without_a_name_the_courses_model_translates(course, complaint, here, monkeypatch, runs):
@@ -287,10 +304,10 @@ def test_a_picture_is_of_the_first_line_with_words(course, monkeypatch):
     monkeypatch.setattr(
         cli_translation, "save_picture", lambda found, file: drawn.append(found.source) or save(found, file)
     )
-    typed = b"\nit costs $5 or $6\nmy house\n"
+    typed = b"\nit costs $^$ or $6\nmy house\n"
     assert len(course("translate", *ATTENTION, "--picture", "a.png", typed=typed).splitlines()) == 3
     course("translate", *ATTENTION, "--picture", "a.SVG", "--show", typed=typed)
-    assert drawn == ["it costs $5 or $6".split()] * 2
+    assert drawn == ["it costs $^$ or $6".split()] * 2
     assert Path("a.png").read_bytes().startswith(PNG)
     assert "<svg" in Path("a.SVG").read_text()
 
@@ -403,7 +420,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
             "train seq2seq --run runs/seq2seq-world-1",
             "already holds a run: resume it with --resume, or name another folder",
         ),
-        ("train seq2seq --run file/run", "file/run/settings.json can't be written (Not a directory)"),
+        ("train seq2seq --run file/run", "json can't be written (Not a directory)"),
         (
             "translate --model none",
             "there is no model 'none', neither a folder nor one of the course: name one of runs/",
@@ -443,8 +460,9 @@ def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, com
     assert sorted((here / "runs").iterdir()) == before  # no folder is left of a run that could not begin
 
 
+@posix
 def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
-    (here / "runs").unlink()
+    shutil.rmtree("runs")
     (here / "runs").write_text("in the way")
     assert "Cannot use runs/seq2seq-world-1: Not a directory." in complaint("train", "seq2seq", *TINY)
     (here / "runs").unlink()

@@ -308,8 +308,10 @@ def test_it_can_be_rebuilt_from_its_configuration():
 
 def test_dropout_acts_in_training_alone():
     model, (source, target) = model_of("bahdanau, perceptron", dropout=0.5), batch_of()
-    assert not torch.equal(model(source, target), model(source, target))
+    assert not torch.equal(model.embed(source), model.embed(source))
+    assert 0.3 < (model.features(source, target) == 0).double().mean() < 0.7
     model.eval()
+    assert not (model.features(source, target) == 0).any()
     assert torch.equal(model(source, target), model(source, target))
 
 

@@ -5,6 +5,7 @@ is also the program that they run.
 """
 
 import contextlib
+import dataclasses
 import json
 import math
 import os
@@ -231,6 +232,11 @@ def test_dropout_differs_between_steps_seeds_and_processes(tmp_path, monkeypatch
             trainer.step()
             trainer.step()
     assert len({seed % 2**32 for seed in seeds}) == 8  # a CPU's generator looks at 32 bits
+
+
+def test_a_whole_number_of_epochs_is_the_same_number_when_resumed(tmp_path):
+    stopped_at(3, dataclasses.replace(of(), epochs=1), tmp_path)  # 1, which JSON gives back as 1 and we as 1.0
+    assert run(None, tmp_path, resume=True).progress.finished
 
 
 def test_a_run_can_be_moved(tmp_path):
@@ -490,19 +496,20 @@ def test_optimizer_equals_adamw_with_clipping():
     assert all(p.grad is None for p in ours.parameters())
 
 
-def test_adamw_by_its_formula():
-    """One weight and one step after another, by hand (Loshchilov & Hutter 2019, algorithm 2)."""
-    model = torch.nn.Linear(1, 1, bias=False).double()
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_adamw_by_its_formula(dtype):
+    """One weight, step after step, by hand (Loshchilov & Hutter 2019, algorithm 2)."""
+    model = torch.nn.Linear(1, 1, bias=False).to(dtype)
     optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.1, clip=0.5)
     weight, mean, square = model.weight.item(), 0.0, 0.0
-    for step, gradient in enumerate((0.3, -4.0, 0.01), 1):
-        model.weight.grad = torch.full((1, 1), gradient, dtype=torch.float64)
-        optimizer.step(0.1)
+    for step, gradient in enumerate((0.25, -4.0, 1 / 128), 1):  # which bf16 holds exactly
+        model.weight.grad = torch.full((1, 1), gradient, dtype=dtype)
+        assert optimizer.step(0.1).item() == abs(gradient)
         clipped = max(-0.5, min(0.5, gradient))
         mean, square = 0.9 * mean + 0.1 * clipped, 0.98 * square + 0.02 * clipped**2
         weight -= 0.1 * 0.1 * weight
         weight -= 0.1 * mean / (1 - 0.9**step) / (math.sqrt(square / (1 - 0.98**step)) + 1e-9)
-        assert model.weight.item() == pytest.approx(weight, rel=1e-5)  # clipping divides by the norm + 1e-6
+        assert optimizer.masters["weight"].item() == pytest.approx(weight, rel=1e-5)  # clipping divides by norm + 1e-6
 
 
 def test_tiny_steps_add_up_in_bf16():
