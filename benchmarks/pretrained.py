@@ -42,7 +42,7 @@ def spread(values):
     return f"{statistics.mean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
 
 
-def card(name, card, alpha, table, shipped, runs):
+def card(name, card, alpha, table, shipped, runs, note):
     """Return the model card as Markdown."""
     about = card["about"]
     settings, environment = about["settings"], about["environment"]
@@ -62,7 +62,7 @@ learners look into it; it has seen nothing but captions of photos, and translate
 - **Trained on**: {DATA}
 - **Command**: `{environment["command"]}`
 - **Machine**: {machine}, {environment["precision"]}, torch {environment["torch"]}, Python {environment["python"]}; {about["seconds"] / 60:.1f} minutes
-  of wall-clock time, {about["tokens"]:,} target tokens, {about["step"]:,} steps. Curves: `curves.csv`.
+  of wall-clock time{note and f" ({note})"}, {about["tokens"]:,} target tokens, {about["step"]:,} steps. Curves: `curves.csv`.
 - **Weights**: half precision, safetensors, SHA-256 `{card["sha256"]}`.
 
 Beam 5, length penalty α = {alpha} (chosen on the validation set). Seeds: {runs}; the weights that ship are those of the best on the
@@ -79,6 +79,7 @@ sacrebleu signatures: BLEU `{table["val"][0][0].signature}`, chrF `{table["val"]
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("name")
+    parser.add_argument("--note", default="", help="about the machine, such as: it did other work at the same time")
     parser.add_argument("runs", nargs="+", type=Path)
     options = parser.parse_args()
     by_alpha = {alpha: scored(options.runs[0], "val", alpha)[0].score for alpha in ALPHAS}
@@ -94,9 +95,8 @@ def main():
     save_model(target, about["settings"]["kind"], model, subwords, about, torch.float16)
     write(target / "curves.csv", (run / "curves.csv").read_bytes())
     seeds = ", ".join(str(json.loads((r / "settings.json").read_text(encoding="utf-8"))["seed"]) for r in options.runs)
-    text = card(
-        options.name, json.loads((target / "model.json").read_text(encoding="utf-8")), alpha, table, shipped, seeds
-    )
+    written = json.loads((target / "model.json").read_text(encoding="utf-8"))
+    text = card(options.name, written, alpha, table, shipped, seeds, options.note)
     write(target / "README.md", text.encode())
     print(text)
 

@@ -142,8 +142,8 @@ def _add_evaluate(evaluate):
 def _add_search(command):
     command.add_argument("--model", metavar="NAME", help="a run's folder or a model of the course")
     command.add_argument("--width", type=_at_least(1, int), default=5, help="of the beam; 5 if left out, 1 is greedy")
-    words = "exponent of the length penalty; 1 if left out"
-    command.add_argument("--alpha", type=_at_least(0, float), default=1.0, help=words)
+    words = "exponent of the length penalty; 1.2 if left out"
+    command.add_argument("--alpha", type=_at_least(0, float), default=1.2, help=words)
 
 
 def _add_device(command):

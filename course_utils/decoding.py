@@ -40,7 +40,7 @@ def greedy(model, source, longest=None, weights=False) -> list[Translation]:
     `longest` is the most tokens of a translation, after which EOS is forced; None allows twice the source and 10
     more. `weights` asks for the attention's weights. Raises `ValueError` for a row without any token.
     """
-    limits = _limits(source, longest)  # B
+    limits = _limits(model, source, longest)  # B
     if not len(source):
         return []
     with _evaluating(model):
@@ -100,7 +100,7 @@ def beam_search(model, source, width=5, alpha=0.6, longest=None, weights=False, 
     for name, number, least in (("width", width, 1), ("hypotheses", hypotheses, 1), ("alpha", alpha, 0)):
         if not number >= least:
             raise ValueError(f"{name} must be at least {least}, not {number}")
-    limits = _limits(source, longest)  # B
+    limits = _limits(model, source, longest)  # B
     if not len(source):
         return []
     with _evaluating(model):
@@ -222,16 +222,16 @@ def _log_softmax(logits: Tensor) -> Tensor:
     return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
-def _limits(source: Tensor, longest: int | None) -> Tensor:
+def _limits(model, source: Tensor, longest: int | None) -> Tensor:
     """The most tokens of each translation, B: a sentence's own matter, whatever it is batched with."""
     lengths = (source != PAD).sum(1)
     if len(source) and not lengths.min():
         raise ValueError(f"row {int(lengths.argmin())} of the source holds only padding: end each sentence with EOS")
-    if longest is None:
-        return 2 * lengths + 10
-    if longest < 0:
+    if longest is not None and longest < 0:
         raise ValueError(f"longest must be at least 0, not {longest}")
-    return torch.full_like(lengths, longest)
+    limits = 2 * lengths + 10 if longest is None else torch.full_like(lengths, longest)
+    most = getattr(model, "longest_target", None)  # of a Transformer, which has so many positions
+    return limits if most is None else limits.clamp(max=most)
 
 
 def _translation(tokens: Tensor, log_probability: float, score: float, weights: Tensor | None, source: Tensor):
@@ -241,7 +241,7 @@ def _translation(tokens: Tensor, log_probability: float, score: float, weights: 
     tokens = tokens.tolist()
     tokens = tokens[: tokens.index(EOS)]
     if weights is not None:
-        weights = weights[: len(tokens), : int((source != PAD).sum())].clone()
+        weights = weights[: len(tokens), : int((source != PAD).sum())].cpu().clone()
     return Translation(tokens, log_probability, score, weights)
 
 

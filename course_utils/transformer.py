@@ -232,6 +232,7 @@ class Transformer(nn.Module):
             if value not in allowed:
                 raise ValueError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
         self.aligned_layer = decoder_layers // 2  # whose attention to the source is shown
+        self.longest_target = longest - 1  # tokens, behind BOS: `decoding.py` stops there
         layer = (width, heads, hidden, dropout, norm)
         self.embedding = Embedding(vocabulary, width, positions, longest, dropout)
         self.encoder = nn.ModuleList(EncoderLayer(*layer) for _ in range(encoder_layers))

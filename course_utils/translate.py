@@ -24,7 +24,7 @@ class Score(NamedTuple):
     signature: str
 
 
-def translate(model: nn.Module, subwords: Subwords, texts: list[str], width: int = 5, alpha: float = 1.0) -> list[str]:
+def translate(model: nn.Module, subwords: Subwords, texts: list[str], width: int = 5, alpha: float = 1.2) -> list[str]:
     """Translate texts by beam search, greedily for width 1; an empty text stays empty."""
     return subwords.decode([found.tokens for found in translate_all(model, subwords.encode(texts), width, alpha)])
 
@@ -37,7 +37,7 @@ class Alignment(NamedTuple):
     weights: np.ndarray | None  # target words × source words, rows sum to at most 1; None without attention
 
 
-def align(model: nn.Module, subwords: Subwords, text: str, width: int = 5, alpha: float = 1.0) -> Alignment:
+def align(model: nn.Module, subwords: Subwords, text: str, width: int = 5, alpha: float = 1.2) -> Alignment:
     """Translate one text and return what attended to what.
 
     A word of several subwords attends as the mean of its subwords, and is attended to as their sum.

@@ -11,6 +11,7 @@ from torch import nn
 
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.decoding import beam_search, follow, greedy, length_penalty, map_tensors, select, translate_all
+from course_utils.transformer import Transformer
 
 V, D = 6, 5  # PAD, BOS, EOS and three words
 
@@ -336,3 +337,12 @@ def test_trees_are_mapped_selected_and_followed():
     for b, k in itertools.product(range(B), range(4)):
         assert torch.equal(followed["b"][0][b, k], tensor[b, parents[b, k]].float())
         assert followed["b"][1]["c"][b, k] == tensor[b, parents[b, k], 0]
+
+
+def test_a_translation_never_outgrows_the_positions_of_a_transformer():
+    torch.manual_seed(0)
+    model = Transformer(23, width=8, heads=2, hidden=8, encoder_layers=1, decoder_layers=1, longest=11)
+    rows = [[5, 6, 7, 8, 9, 10, 11]]  # twice 8 and 10 are more than 11
+    for width in (1, 3):
+        (found,) = translate_all(model, rows, width)
+        assert len(found.tokens) <= 10

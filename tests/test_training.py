@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -161,28 +161,23 @@ def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
 def test_killed_at_a_random_step_and_resumed_equals_never_killed(tmp_path, precision):
     changes = {"precision": precision, "epochs": 6.0, "average": 0.9, "stop_on": "loss", "patience": 9}
     whole = run(of(**changes), tmp_path / "whole")
-    number = random.randrange(2, whole.progress.step - 15)
-    with start("train", tmp_path / "killed", json.dumps(changes)) as process:
-        while int(process.stdout.readline()) < number:
-            pass
-        time.sleep(random.random() * 0.03)  # also in the middle of a step, or of writing
-        process.kill()
-    assert process.returncode != 0, "the run ended before it was killed"
+    number = random.randrange(2, whole.progress.step - 9)
+    process = start("train", tmp_path / "killed", json.dumps(changes), number)
+    assert process.communicate(timeout=600)[0] == "" and process.returncode != 0
     trainer = run(None, tmp_path / "killed", resume=True)
     assert trainer.progress.step == whole.progress.step
     assert_same_run(tmp_path / "whole", tmp_path / "killed")
 
 
-def train_and_tell(folder, changes):
-    """What the process does that is to be killed: it trains, and prints the number of each step."""
-    step = Trainer.step
+def train_and_die(folder, changes, number):
+    """What the process does that is to be killed: it trains, and soon after a step, in the middle of anything, it dies."""
 
-    def and_tell(trainer):
-        step(trainer)
-        print(trainer.progress.step, flush=True)
+    def die():
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
-    Trainer.step = and_tell
-    run(of(**json.loads(changes)), folder, checkpoint_seconds=0.05)
+    with at_step(int(number), lambda: threading.Timer(random.random() * 0.05, die).start()):
+        run(of(**json.loads(changes)), folder, checkpoint_seconds=0.02)
+    print("it lived to see its end")
 
 
 def test_killed_before_the_first_checkpoint_begins_again(tmp_path):
@@ -300,7 +295,7 @@ def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2"}
     pair = [start("pair", tmp_path / "two", RANK=str(r), LOCAL_RANK=str(r), **shared) for r in range(2)]
     try:
-        said = [process.communicate(timeout=300)[0] for process in pair]
+        said = [process.communicate(timeout=600)[0] for process in pair]
     finally:
         for process in pair:
             process.kill()
@@ -956,4 +951,4 @@ def test_models_that_cannot_be(tmp_path):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    {"train": train_and_tell, "pair": train_as_one_of_two}[sys.argv[1]](*sys.argv[2:])
+    {"train": train_and_die, "pair": train_as_one_of_two}[sys.argv[1]](*sys.argv[2:])
