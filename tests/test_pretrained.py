@@ -32,7 +32,7 @@ def test_the_card_tells_the_truth_about_the_files(name):
     assert about["sha256"] == sha256 and sha256 in card
     with safe_open(folder / "model.safetensors", "pt") as weights:
         assert {weights.get_slice(key).get_dtype() for key in weights.keys()} == {"F16"}  # noqa: SIM118
-    rows = list(csv.DictReader((folder / "curves.csv").open()))
+    rows = list(csv.DictReader((folder / "curves.csv").read_text(encoding="utf-8").splitlines()))
     assert int(rows[-1]["step"]) == about["about"]["step"]
     assert f"{int(rows[-1]['tokens']):,} target tokens" in card
     assert re.search(r"command\*\*: `course train \w+ --data multi30k", card, re.IGNORECASE)
