@@ -26,7 +26,8 @@ class Score(NamedTuple):
 
 def translate(model: nn.Module, subwords: Subwords, texts: list[str], width: int = 5, alpha: float = 1.2) -> list[str]:
     """Translate texts by beam search, greedily for width 1; an empty text stays empty."""
-    return subwords.decode([found.tokens for found in translate_all(model, subwords.encode(texts), width, alpha)])
+    rows = subwords.encode([" ".join(text.split()) for text in texts])
+    return subwords.decode([found.tokens for found in translate_all(model, rows, width, alpha)])
 
 
 class Alignment(NamedTuple):

@@ -587,7 +587,7 @@ def readme():
 
 def test_the_readmes_commands_are_read_as_they_stand():
     lines = [line for block in re.findall(r"```sh\n(.*?)```", readme(), re.S) for line in block.splitlines()]
-    lines += re.findall(r"`(?:torchrun .* -m course_utils\.cli|course) (train [^`]*)`", readme())
+    lines += re.findall(r"`(?:torchrun .* -m -- course_utils\.cli|course) (train [^`]*)`", readme())
     assert len(lines) == 11
     parser = cli._parser()
     for line in lines:

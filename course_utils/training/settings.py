@@ -39,7 +39,7 @@ class Settings:
     weight_decay: float = 0.0
     clip: float = 1.0  # the largest norm of the gradient
     smoothing: float = 0.1  # of the labels
-    average: float = 0.0  # the share of steps, the last ones, whose weights are averaged into the model
+    average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on goes before it
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
     validate: float = 1.0  # epochs between validations
     stop_on: str = "never"  # "loss" or "bleu": stop when it has not improved in `patience` validations
