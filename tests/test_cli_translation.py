@@ -567,8 +567,9 @@ def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(
 
 
 def test_aligning_leaves_the_model_as_it_was():
-    model, subwords = models.load_model("runs/attention-world-1")
-    model.train()
+    _, subwords = models.load_model("runs/attention-world-1")
+    model = untrained("attention", subwords).train()
+    assert model.dropout.p
     first = translate.align_pairs(model, subwords, ["the  dogs saw"], ["smadu gleni"])
     assert model.training
     model.eval()
