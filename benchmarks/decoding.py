@@ -132,13 +132,13 @@ def against(width: int, rows: list[list[int]], vocabulary: int, rounds: int) -> 
     for _ in range(rounds):
         for name, (function, sentences) in ways.items():
             speeds[name].append(per_second(function, sentences))
-    print(f"{'sentences a second of CPU time':44}        min     median        max")
+    print(f"{'sentences a second of CPU time':58}        min     median        max")
     for name, values in speeds.items():
-        print(f"{name:44} {spread(values)}")
+        print(f"{name:58} {spread(values)}")
     ours, *others = speeds
     for name in others:
         ratios = [mine / other for mine, other in zip(speeds[ours], speeds[name], strict=True)]
-        print(f"{'cached, 64 at a time, over ' + name:44} {spread(ratios)}")
+        print(f"{'cached, 64 at a time, over ' + name:58} {spread(ratios)}")
     return [mine / other for mine, other in zip(speeds[ours], speeds[others[0]], strict=True)]
 
 
@@ -148,7 +148,7 @@ def whole_set(model: nn.Module, subwords: Subwords, texts: list[str], rounds: in
     ways = {f"{dtype}, {batch} at a time": (copy.deepcopy(model).to(dtype), batch)
             for dtype in dict.fromkeys((torch.float32, low)) for batch in (64, 256)}  # fmt: skip
     speeds = {name: [] for name in ways}
-    print(f"\n{'greedy, sentences a second of CPU time':44}        min     median        max")
+    print(f"\n{'greedy, sentences a second of CPU time':58}        min     median        max")
     for turn in range(rounds + 1):
         for name, (at_work, batch) in ways.items():
             speed = per_second(
@@ -157,7 +157,7 @@ def whole_set(model: nn.Module, subwords: Subwords, texts: list[str], rounds: in
             if turn:  # the first time is slower
                 speeds[name].append(speed)
     for name, values in speeds.items():
-        print(f"{name:44} {spread(values)}")
+        print(f"{name:58} {spread(values)}")
     return max(map(statistics.median, speeds.values()))
 
 
