@@ -36,12 +36,18 @@ class Mistake:
 
 
 class Task:
-    """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S"."""
+    """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
-    def __init__(self, id, title, arguments, result, hints, candidates=()):
+    `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
+    {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
+    "side effect", where every value is right. The sentence completes "50% of the points: …".
+    """
+
+    def __init__(self, id, title, arguments, result, hints, candidates=(), points=1, partial=None):
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.arguments = tuple(arguments)
         self.results = (result,) if isinstance(result, str) else tuple(result)
+        self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self._by_key = {}
         self.mistakes, self.properties = [], []

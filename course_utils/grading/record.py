@@ -17,12 +17,13 @@ class Verdict:
     state: str  # one of STATES
     kind: str = ""  # what was wrong first: type, shape, finite, value, gradient, side effect, error
     mistake: str = ""  # the diagnosed mistake's name
-    edge: bool = False  # right on every ordinary input, wrong on an edge only
+    edge: bool = False  # right on every ordinary input (all of them were run), wrong on an edge only
     message: str = ""  # the judge's sentence: why
     note: str = ""  # on the notebook: "defined twice; the last counts", "perhaps renamed to attn"
     code: str = ""  # the definition, as it stands in the notebook, cut at 4,000 characters
     fingerprint: str = ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
     seconds: float = 0.0  # wall-clock time of its run
+    values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,7 @@ sum_vectors = Task(
         "sums_(b,d) = Σ_s mask_(b,s) · words_(b,s,d): the axis of the words, S, is the one that goes away.",
         "Give the mask a third axis of size 1 so that it meets B×S×D, use it to turn padding into zeros, then add over axis 1.",
     ),
+    partial={"side effect": (0.75, "every sum is right, but the words that came in are altered.")},
 )
 
 
@@ -500,6 +501,7 @@ word_polarity = Task(
         "polarity_v = (word_v · weight) / (‖word_v‖ ‖weight‖), between -1 and 1; where a vector is zero the quotient is 0/0, and 0 is asked.",
         "dots = word_vectors @ weight; lengths = norm of each row times the norm of weight; divide where lengths > 0, else 0.",
     ),
+    partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
 )
 
 

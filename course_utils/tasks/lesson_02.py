@@ -16,6 +16,7 @@ softmax = Task(
         "weights_s = exp(z_s - m) / Σ_r exp(z_r - m) with z = scores / temperature and m the largest z of the same row.",
         "z = scores / temperature; z = z - its maximum over the last axis (keep the axis); e = exp(z); return e / sum of e over the last axis (keep the axis). torch.softmax does it all.",
     ),
+    partial={"overflow": (0.5, "right until a score is too large for exp.")},
 )
 softmax.property(rows_sum_to_one)
 softmax.property(no_weight_is_negative)
@@ -150,6 +151,12 @@ masked_softmax = Task(
         "weights_s = mask_s · exp(scores_s) / Σ_r mask_r · exp(scores_r), computed stably; a row where the mask is all False gives zeros, not NaN.",
         "Fill scores with -inf where the mask is False; softmax over the last axis; a row that was all -inf is NaN now: fill the weights with 0 where the mask is False.",
     ),
+    partial={
+        "empty_row_nan": (0.5, "right in every row with something to attend."),
+        "empty_row_uniform": (0.5, "right in every row with something to attend."),
+        "gradient": (0.75, "every weight is right, its gradient is not."),
+        "side effect": (0.75, "every weight is right, but the scores that came in are altered."),
+    },
 )
 masked_softmax.property(rows_sum_to_one)
 masked_softmax.property(no_weight_is_negative)

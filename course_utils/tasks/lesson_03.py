@@ -160,6 +160,11 @@ attention = Task(
         "scores_(b,t,s) = query_(b,t) · key_(b,s); weights = masked softmax of scores over s; context_(b,t) = Σ_s weights_(b,t,s) value_(b,s). No scaling. A query that may attend to nothing gets zeros.",
         "scores = query times key transposed (swap its last two axes); where mask is False fill with -inf; softmax over the last axis; turn the NaN of empty rows into 0; context = weights times value; return context, weights.",
     ),
+    partial={
+        "empty_row_nan": (0.5, "right for every query that may attend to something."),
+        "empty_row_uniform": (0.5, "right for every query that may attend to something."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
 )
 attention.property(rows_sum_to_one)
 attention.property(no_weight_is_negative)

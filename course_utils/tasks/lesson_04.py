@@ -22,9 +22,9 @@ def _shapes(name, B, T, S, D, E, A):
     }[name]
 
 
-def _score_task(name, title, arguments, result, hints):
+def _score_task(name, title, arguments, result, hints, partial=None):
     """A Task on one score, with the cases that all eight share."""
-    task = Task(f"04.{name}", title, arguments, result, hints)
+    task = Task(f"04.{name}", title, arguments, result, hints, partial=partial)
 
     @task.cases
     def _(draw):
@@ -513,6 +513,7 @@ content_based = _score_task(
         "scores_(b,t,s) = (state_(b,t) · hidden_(b,s)) / (‖state_(b,t)‖ ‖hidden_(b,s)‖), and 0 where one of the two is a zero vector.",
         "Divide each vector by its own norm (leave zero vectors zero), then take dot products. torch.nn.functional.normalize(…, dim=-1) does the first part.",
     ),
+    {"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
 )
 
 

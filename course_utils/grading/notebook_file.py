@@ -1,0 +1,414 @@
+"""Reads a learner's notebook as text: the code cells, the lesson it is for, where a task is defined.
+
+Nothing here compiles, parses as Python, imports or executes what a learner wrote: cells are searched by patterns whose
+time grows with their length and no faster. Cells are handed on for a cage to run (`box`).
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections import Counter
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+LARGEST = 20_000_000  # bytes of a file
+BRACKETS = 1_000_000  # of [ and { in a file: each becomes up to 232 bytes of memory, the only thing that costs so much
+CELLS = 2_000
+CELL = 200_000  # characters: such a cell holds data, not an answer
+REMARKS = 10  # on what was left out
+LEXED = 100_000  # characters of a definition that a fingerprint reads token by token
+SIMILAR = 0.6  # from here on a name may be another one renamed: attn and attention reach 0.62
+
+
+class Unreadable(Exception):
+    """One sentence for the gradebook: what was expected, what came, what to do."""
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook's code, as text."""
+
+    cells: tuple[str, ...]  # sources of the code cells, in order; "" in place of one that was left out
+    lesson: str  # "03", "" where it can't be told
+    digest: str  # SHA-256 of the file's bytes, in hexadecimal
+    remarks: tuple[str, ...] = ()  # on what was left out
+
+
+def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
+    """Read a notebook file. Raises `Unreadable`.
+
+    Of 20 MB of hostile JSON the costliest takes below 1 GB and 5 s: `BRACKETS` bounds it (tests/test_grading_inputs.py
+    measures it).
+
+    Args:
+        path: the file. Links are not followed.
+        known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
+        largest: bytes that a file may have.
+    """
+    data = _read(path, largest)
+    digest = hashlib.sha256(data).hexdigest()
+    plain = _parse(data)
+    del data
+    cells, remarks = _code_cells(plain)
+    lesson = _lesson(plain, cells, known, Path(path).name)
+    return Notebook(cells, lesson, digest, remarks)
+
+
+# From a path to bytes
+
+
+def _read(path, largest):
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # which of them there are depends on the system
+        flags |= getattr(os, name, 0)
+    try:
+        if os.path.islink(path):  # O_NOFOLLOW would say so in other words, and Windows has none
+            raise Unreadable("This is a link to another place, which is not followed: hand in the notebook itself.")
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if os.path.isdir(path):
+            raise Unreadable("This is a folder with the name of a notebook: hand in the .ipynb file itself.") from None
+        raise Unreadable(f"The file could not be opened ({error.strerror}): hand it in again.") from None
+    except ValueError:  # a NUL in the name
+        raise Unreadable("The file's name cannot be opened: rename it and hand it in again.") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unreadable("This is a folder with the name of a notebook: hand in the .ipynb file itself.")
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("This is no ordinary file but a pipe, socket or device: hand in the .ipynb file itself.")
+        try:
+            data = b"" if status.st_size > largest else file.read(largest + 1)
+        except OSError as error:
+            raise Unreadable(f"The file could not be read ({error.strerror}): hand it in again.") from None
+    size = max(status.st_size, len(data))
+    if size > largest:
+        raise Unreadable(
+            f"The file has {size / 1e6:.1f} MB, at most {largest / 1e6:g} MB are read: "
+            "clear the outputs (Edit, Clear Outputs of All Cells), save and hand it in again."
+        )
+    return data
+
+
+# From bytes to JSON
+
+# What else people hand in under this name, by its first bytes.
+OTHER_FILES = (
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"%PDF", "a PDF document"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"{\\rtf", "a text document (RTF)"),
+    (b"version https://git-lfs", "a placeholder of Git LFS"),
+)
+MARKUP = re.compile(r"\s*<(?:\?xml|!--|!doctype|html|head|body|div|script)\b", re.I)
+PYTHON = re.compile(r"^(?:import|from|def|class|async def) +\w|^#|^@\w|^\w+ *=|^print\(", re.M)
+CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+INVALID = re.compile("[\x00\ud800-\udfff]")
+
+
+def _parse(data):
+    """The JSON of a file as plain values."""
+    _refuse_other_files(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unreadable(
+            f"Line {line} holds a byte that is not UTF-8, as notebooks are: open it in JupyterLab, save and hand it in again."
+        ) from None
+    if data.count(b"[") + data.count(b"{") > BRACKETS:
+        raise Unreadable(
+            f"The file holds more than {BRACKETS:,} lists: clear the outputs "
+            "(Edit, Clear Outputs of All Cells), save and hand it in again."
+        )
+    try:
+        return json.loads(text, parse_int=_small, parse_float=_nothing, parse_constant=_nothing)
+    except json.JSONDecodeError as error:
+        raise Unreadable(_why_not_json(text, error)) from None
+    except RecursionError:
+        raise Unreadable(
+            "The file holds lists within lists, far deeper than a notebook: hand in the notebook as JupyterLab saves it."
+        ) from None
+
+
+def _small(text):
+    return int(text) if len(text) < 9 else 0  # hundreds of thousands of digits would take minutes
+
+
+def _nothing(text):
+    """In place of every fraction and NaN: no cell holds one."""
+    return
+
+
+def _refuse_other_files(data):
+    if not data.strip():
+        raise Unreadable("The file is empty: save the notebook in JupyterLab and hand it in again.")
+    if not data.strip(b"\0"):
+        raise Unreadable(
+            "The file holds zeros only, as after a disk that was full: save the notebook and hand it in again."
+        )
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[1:2] == b"\0" or data[:1] == b"\0":
+        raise Unreadable(
+            "The file is saved as UTF-16, notebooks are UTF-8: open it in JupyterLab, save and hand it in again."
+        )
+    for start, what in OTHER_FILES:
+        if data.startswith(start):
+            raise Unreadable(f"This is {what}, not a notebook: hand in the .ipynb file as JupyterLab saves it.")
+
+
+def _why_not_json(text, error):
+    conflict = CONFLICT.search(text)
+    if conflict:
+        line = text.count("\n", 0, conflict.start()) + 1
+        return (
+            f"Line {line} holds a mark of Git (`{conflict.group().strip()}`): two versions were merged and the conflict is "
+            "still open. Choose one of them, see that JupyterLab opens it, and hand it in again."
+        )
+    if MARKUP.match(text):
+        return (
+            "This is a web page (HTML), not a notebook: hand in the .ipynb file, not what a browser shows or exports."
+        )
+    if not text.lstrip().startswith(("{", "[")):
+        what = "Python code" if PYTHON.search(text[:2000]) else "text"
+        return f"This is {what}, not a notebook: hand in the .ipynb file as JupyterLab saves it."
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        return f"The file breaks off in the middle, at line {error.lineno}: save the notebook and hand it in again."
+    reason = error.msg[0].lower() + error.msg[1:]
+    return f"The file is not the JSON of a notebook: line {error.lineno}, {reason}. Save it in JupyterLab and hand it in again."
+
+
+# From JSON to cells
+
+
+def _code_cells(plain):
+    """The sources of the code cells, and remarks on what was left out."""
+    cells, remarks = [], []
+    for kind, source in _all_cells(plain):
+        if kind != "code":
+            continue
+        try:
+            cells.append(_source(source))
+        except Unreadable as error:
+            cells.append("")
+            remarks.append(f"Code cell {len(cells)} was left out: {error}")
+    if not cells:
+        remarks.append("The notebook holds no code cell.")
+    if len(remarks) > REMARKS:
+        remarks[REMARKS:] = [f"{len(remarks) - REMARKS} more cells were left out."]
+    return tuple(cells), tuple(remarks)
+
+
+def _all_cells(plain):
+    """(kind, source) of each cell; the kind is "code" too for what is no cell at all, so that it is remarked on."""
+    if not isinstance(plain, dict):
+        raise Unreadable(
+            f"A notebook is a JSON object with cells, this file holds {_named(plain)}: hand in the notebook."
+        )
+    if "cells" in plain:
+        lists = [plain["cells"]]
+    elif isinstance(plain.get("worksheets"), list):  # nbformat 3 and before
+        lists = [sheet.get("cells") if isinstance(sheet, dict) else None for sheet in plain["worksheets"]]
+    else:
+        raise Unreadable(
+            "This JSON file has no cells, so it is no notebook: hand in the .ipynb file as JupyterLab saves it."
+        )
+    wrong = next((cells for cells in lists if not isinstance(cells, list)), ())
+    if wrong != ():
+        raise Unreadable(
+            f"A notebook's cells are a list, here they are {_named(wrong)}: save it in JupyterLab and hand it in again."
+        )
+    if sum(map(len, lists)) > CELLS:
+        raise Unreadable(
+            f"The notebook has {sum(map(len, lists)):,} cells, at most {CELLS:,} are graded: "
+            "hand in the lesson's notebook with your answers."
+        )
+    for cell in (cell for cells in lists for cell in cells):
+        if isinstance(cell, dict):
+            yield cell.get("cell_type"), cell.get("source", cell.get("input", ""))
+        else:
+            yield "code", None
+
+
+def _source(source):
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise Unreadable("its source is not text.")
+    if len(source) > CELL:
+        raise Unreadable(f"it has {len(source):,} characters, at most {CELL:,} are run.")
+    return INVALID.sub("\ufffd", source.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _named(value):
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number"}
+    return names.get(type(value), "null or a number")
+
+
+# Which lesson
+
+CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
+FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
+LINE_START_NAME = re.compile(
+    r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)", re.M
+)
+
+
+def _lesson(plain, cells, known, name):
+    """The lesson of the checks that are called, else the one stamped on it, else of the tasks defined, else of the file's name."""
+    begins = name[:2]
+    checks = Counter(lesson for cell in cells for lesson in CHECK.findall(cell) if lesson in known)
+    stamp = _stamp(plain)
+    if not checks and isinstance(stamp, str) and stamp in known:
+        return stamp
+    defined = {each for cell in cells for each in _defined(cell)}
+    tasks = Counter({lesson: len(defined.intersection(names)) for lesson, names in known.items()})
+    votes = checks or +tasks
+    most = max(votes.values(), default=0)
+    leading = sorted(lesson for lesson, count in votes.items() if count == most) or list(known)
+    if begins in leading:
+        return begins
+    return leading[0] if most else ""
+
+
+def _stamp(plain):
+    value = plain
+    for key in ("metadata", "course", "lesson"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+# Definitions, found by patterns
+
+# A string, whatever it holds. One that is not closed ends with its line, or with the cell: an alternative that has begun
+# matches, so that nothing is read twice.
+STRING = r"""(?:
+            \"{3} [^"\\]* (?:(?:\\(?:.|\Z)|"(?!""))[^"\\]*)* (?:"{3}|\Z)
+          | '{3} [^'\\]* (?:(?:\\(?:.|\Z)|'(?!''))[^'\\]*)* (?:'{3}|\Z)
+          | " [^"\\\n]* (?:\\(?:.|\Z)[^"\\\n]*)* "?
+          | ' [^'\\\n]* (?:\\(?:.|\Z)[^'\\\n]*)* '?
+      )"""
+OPAQUE = re.compile(rf"{STRING} | \#[^\n]*", re.VERBOSE | re.DOTALL)
+TOKEN = re.compile(
+    rf"""(?P<string>[rRbBuUfF]{{0,2}}{STRING}) | (?P<comment>\#[^\n]*) | (?P<word>\w+)
+      | (?P<line>\n) | (?P<joined>\\\n) | (?P<blank>[^\S\n]+) | (?P<sign>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+INSIDE = re.compile(r"[^\n]+")
+
+
+def _masked(code):
+    """The code with strings and comments blanked out, every other character in its line and place."""
+    return OPAQUE.sub(lambda match: INSIDE.sub(lambda inside: " " * len(inside.group()), match.group()), code)
+
+
+def _defined(cell):
+    """Names that the cell defines or assigns at the start of a line."""
+    return [a or b for a, b in LINE_START_NAME.findall(_masked(cell))]
+
+
+def definitions(cells: tuple[str, ...], name: str) -> list[int]:
+    """Return which cells define a name: by def, class or assignment at the start of a line."""
+    return [i for i, cell in enumerate(cells) if name in cell and name in _defined(cell)]
+
+
+def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
+    """Return the source of the last definition of a name, its decorators included; "" where there is none."""
+    found = definitions(cells, name)
+    if not found:
+        return ""
+    cell = cells[found[-1]]
+    lines, bare = cell.split("\n"), _masked(cell).split("\n")
+    last = max(i for i, line in enumerate(bare) if name in _starts(line))
+    first = last
+    while first and lines[first - 1].startswith("@"):
+        first -= 1
+    end = last + 1
+    while end < len(bare) and (not bare[end].strip() or bare[end][0] in " \t)]}"):
+        end += 1
+    while not bare[end - 1].strip() and not lines[end - 1].strip(" \t").endswith(('"', "'")):
+        end -= 1  # comments and blank lines after it belong to what follows
+    text = "\n".join(lines[first:end])
+    return text if len(text) <= at_most else text[: at_most - 1] + "…"
+
+
+def _starts(line):
+    match = LINE_START_NAME.match(line)
+    return match.groups() if match else ()
+
+
+def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
+    """Return the function or class in the cells whose name is most like this one, and is no task's; "" if none is."""
+    kept = set(taken) | {name}
+    others = dict.fromkeys(n for cell in cells for n in FUNCTION.findall(_masked(cell)) if n not in kept)
+    ratios = {other: _likeness(_spelt(name), _spelt(other)) for other in list(others)[:CELLS]}
+    best = max(ratios, key=ratios.get, default="")
+    return best if best and ratios[best] >= SIMILAR else ""
+
+
+def _likeness(a, b):
+    """From 0 to 1; a name within the other is alike."""
+    ratio = SequenceMatcher(None, a, b, autojunk=False).ratio()
+    return max(ratio, SIMILAR) if min(len(a), len(b)) >= 3 and (a in b or b in a) else ratio
+
+
+def _spelt(name):
+    return name.lower().replace("_", "")
+
+
+# Fingerprints
+
+
+STUB = re.compile(r"(?:raise NotImplementedError(?: \( [^()]*\))?|pass|\. \. \.)?(?: ;)?")
+ENDS_HERE = re.compile(r"[^\S\n]*(?:#[^\n]*)?(?:\n|\Z)")
+
+
+def fingerprint(code: str) -> str:
+    """Return 16 hexadecimal digits, the same for codes that differ in layout only: comments, docstrings, blanks, line breaks.
+
+    "" for what holds no answer: nothing at all, or a function of `raise NotImplementedError`, `pass` or `...` only.
+    """
+    tokens = _tokens(code[:LEXED])
+    if not tokens or _is_stub(tokens):
+        return ""
+    return hashlib.sha256("\0".join([*tokens, code[LEXED:]]).encode(errors="replace")).hexdigest()[:16]
+
+
+def _tokens(code):
+    """Names, numbers, signs and strings, without layout, comments and strings that stand alone, as docstrings do."""
+    tokens, depth, fresh = [], 0, True  # fresh: at the start of a line that continues no other
+    for match in TOKEN.finditer(code):
+        kind, text = match.lastgroup, match.group()
+        if kind in ("blank", "comment"):
+            continue
+        alone = kind == "string" and fresh and depth <= 0 and ENDS_HERE.match(code, match.end())
+        fresh = kind == "line" and depth <= 0
+        if kind in ("string", "word", "sign") and not alone:
+            tokens.append(text)
+            depth += _opens(text)
+    return tokens
+
+
+def _opens(token):
+    return {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token, 0)
+
+
+def _is_stub(tokens):
+    """Whether a function's header, up to the first colon outside brackets, is followed by no answer."""
+    if "def" not in tokens:
+        return False
+    depth = 0
+    for place, token in enumerate(tokens):
+        depth += _opens(token)
+        if token == ":" and depth == 0:
+            return STUB.fullmatch(" ".join(tokens[place + 1 :])) is not None
+    return True
