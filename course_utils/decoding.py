@@ -2,7 +2,8 @@
 
 A model offers `start(source) → memory, state` and `step(tokens, memory, state) → logits, state, weights`. `memory`
 depends on the source alone, its tensors begin with B; `state` differs between hypotheses, its tensors begin with B×K.
-Both are trees: dicts, lists and tuples of tensors. Source rows hold tokens, EOS, and PAD up to the common length.
+Both are trees: dicts, lists and tuples of tensors. `step` may write into the state that it is given, which is used up.
+Source rows hold tokens, EOS, and PAD up to the common length.
 
 Shape letters: B batch (sentences), K hypotheses of a sentence, T target length, S source length, V vocabulary.
 """
@@ -205,9 +206,7 @@ def follow(tree, parents: Tensor):
     B, K = parents.shape
 
     def of_parents(tensor: Tensor) -> Tensor:
-        first = (
-            torch.arange(B, device=parents.device)[:, None] * tensor.shape[1]
-        )  # of each sentence, in the flat tensor
+        first = torch.arange(B, device=parents.device)[:, None] * tensor.shape[1]  # of each sentence, once flat
         return tensor.flatten(0, 1).index_select(0, (first + parents).flatten()).unflatten(0, (B, K))
 
     return map_tensors(of_parents, tree)

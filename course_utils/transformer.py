@@ -58,14 +58,20 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     if query.is_cuda and not need_weights:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), None
     scores = query * query.shape[-1] ** -0.5 @ key.mT  # B H T S
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    # Softmax by hand: torch's own takes several times as long over rows as short as sentences.
-    highest = scores.detach().amax(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)  # B H T 1
-    unnormalised = (scores - highest).exp()  # B H T S
-    total = unnormalised.sum(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).tiny)  # B H T 1
-    weights = unnormalised * total.reciprocal()
+    if mask is None:
+        weights = softmax(scores)
+    else:
+        weights = softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min))
+        empty = ~mask.any(-1, keepdim=True)  # B 1 1 1 or T 1, the queries that may attend to nothing
+        if empty.is_cuda or empty.any():  # a GPU does not have to answer
+            weights = weights.masked_fill(empty, 0.0)
     return weights @ value, weights
+
+
+def softmax(scores: Tensor) -> Tensor:
+    """torch's softmax over the last axis, of rows filled up to whole vectors of 64 bytes: others take a CPU far longer."""
+    S = scores.shape[-1]
+    return F.pad(scores, (0, -S % (64 // scores.element_size())), value=-torch.inf).softmax(-1)[..., :S]
 
 
 class MultiHeadAttention(nn.Module):
@@ -154,17 +160,18 @@ class DecoderLayer(nn.Module):
         self.first, self.second, self.third = (Residual(width, norm, dropout) for _ in range(3))
 
     def forward(
-        self, x: Tensor, source: tuple, mask: Tensor | None, source_mask: Tensor | None, past=None, need_weights=False
-    ):
+        self, x: Tensor, source: tuple, mask: Tensor | None, source_mask: Tensor | None, cache=None, start=0,
+        need_weights=False,
+    ):  # fmt: skip
         """Decode x R×T×D, where R = B·K rows share the projected keys and values B×H×S×d of B source sentences.
 
-        `past` holds the keys and values R×H×t×d of the t words before x; masks T×(t+T) and B×1×1×S. Returns the
-        result R×T×D, the keys and values of all words so far, and the weights B×H×(K·T)×S on the source or None.
+        `cache` holds the keys and values R×H×C×d of the `start` words before x, and takes those of x; masks T×(start+T)
+        and B×1×1×S. Returns the result R×T×D, the cache, and the weights B×H×(K·T)×S on the source or None.
         """
         y = self.first.enter(x)
-        so_far = self.self_attention.project(y)
-        if past is not None:
-            so_far = tuple(torch.cat(pair, dim=2) for pair in zip(past, so_far, strict=True))
+        new = self.self_attention.project(y)
+        cache = new if cache is None else tuple(append(*pair, start) for pair in zip(cache, new, strict=True))
+        so_far = tuple(kept[:, :, : start + x.shape[1]] for kept in cache)
         y, _ = self.self_attention(y, so_far, mask)
         x = self.first.leave(x, y)
         # Queries do not see each other here, so the K hypotheses of a sentence are K·T queries to one memory.
@@ -172,7 +179,17 @@ class DecoderLayer(nn.Module):
         y, weights = self.source_attention(y, source, source_mask, need_weights)
         x = self.second.leave(x, y.reshape(x.shape))
         y = self.feed_forward(self.third.enter(x))
-        return self.third.leave(x, y), so_far, weights
+        return self.third.leave(x, y), cache, weights
+
+
+def append(cache: Tensor, new: Tensor, start: int) -> Tensor:
+    """Write new R×H×T×d behind the first `start` places of a cache R×H×C×d, in place if there is room, else in a larger one."""
+    end = start + new.shape[2]
+    if end > cache.shape[2]:
+        filled, cache = cache, new.new_empty(*new.shape[:2], end + 15, new.shape[3])
+        cache[:, :, :start] = filled[:, :, :start]
+    cache[:, :, start:end] = new
+    return cache
 
 
 class Embedding(nn.Module):
@@ -277,32 +294,31 @@ class Transformer(nn.Module):
         x = self.encoder_norm(x)
         return {"mask": mask, "layers": [layer.source_attention.project(x) for layer in self.decoder]}
 
-    def decode(self, target: Tensor, memory: dict, past: list | None = None, need_weights: bool = False):
-        """Read target R×T after the words in `past`: features R×T×D, the new past, weights B×(K·T)×S or None."""
-        start = past[0][0].shape[2] if past else 0
+    def decode(self, target: Tensor, memory: dict, past: dict | None = None, need_weights: bool = False):
+        """Read target R×T after the words in `past`, which is used up: features R×T×D, a new past, weights B×(K·T)×S or None."""
+        start = past["words"] if past else 0
         mask = None if target.shape[1] == 1 else causal_mask(target.shape[1], start, target.device)
-        x, now, weights = self.embedding(target, start), [], None
+        x, caches, weights = self.embedding(target, start), [], None
         for i, layer in enumerate(self.decoder):
             wanted = need_weights and i == self.aligned_layer
-            x, so_far, seen = layer(x, memory["layers"][i], mask, memory["mask"], past[i] if past else None, wanted)
-            now.append(so_far)
+            cache = past["caches"][i] if past else None
+            x, cache, seen = layer(x, memory["layers"][i], mask, memory["mask"], cache, start, wanted)
+            caches.append(cache)
             weights = seen.mean(1) if wanted else weights
-        return self.decoder_norm(x), now, weights
+        return self.decoder_norm(x), {"words": start + target.shape[1], "caches": caches}, weights
 
-    def start(self, source: Tensor) -> tuple[dict, list]:
+    def start(self, source: Tensor) -> tuple[dict, dict]:
         """Encode source sentences B×S for decoding: what stays the same, and what grows with each hypothesis (nothing yet)."""
         memory = self.encode(source)
-        empty = memory["layers"][0][0].new_zeros(
-            len(source), 1, self.config["heads"], 0, self.config["width"] // self.config["heads"]
-        )
-        return memory, [(empty, empty) for _ in self.decoder]
+        empty = memory["layers"][0][0][:, None, :, :0]  # B K H 0 d
+        return memory, {"words": 0, "caches": [(empty, empty) for _ in self.decoder]}
 
-    def step(self, tokens: Tensor, memory: dict, state: list) -> tuple[Tensor, list, Tensor]:
-        """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S."""
-        past = [tuple(x.flatten(0, 1) for x in layer) for layer in state]
+    def step(self, tokens: Tensor, memory: dict, state: dict) -> tuple[Tensor, dict, Tensor]:
+        """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S. The old one is used up."""
+        past = state | {"caches": [tuple(cache.flatten(0, 1) for cache in pair) for pair in state["caches"]]}
         x, past, weights = self.decode(tokens.reshape(-1, 1), memory, past, need_weights=True)
-        state = [tuple(x.unflatten(0, tokens.shape) for x in layer) for layer in past]
-        return self.readout(x).view(*tokens.shape, -1), state, weights
+        caches = [tuple(cache.unflatten(0, tokens.shape) for cache in pair) for pair in past["caches"]]
+        return self.readout(x[:, 0]).view(*tokens.shape, -1), past | {"caches": caches}, weights
 
 
 def causal_mask(length: int, start: int, device) -> Tensor:

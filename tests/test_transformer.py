@@ -4,6 +4,7 @@ Sizes are different primes, so that no two axes can be mistaken for each other.
 """
 
 import copy
+import itertools
 import math
 
 import pytest
@@ -161,6 +162,16 @@ def test_a_query_that_may_attend_to_nothing_gets_zeros_and_finite_gradients(size
     assert not context[0, :, 1].any() and not weights[0, :, 1].any()
     gradients = torch.autograd.grad(context.square().sum(), inputs)
     assert all(gradient.isfinite().all() for gradient in gradients) and not gradients[0][0, :, 1].any()
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float64, 1e-15), (torch.float32, 1e-6), (torch.bfloat16, 0.005)])
+def test_rows_of_every_length_have_their_softmax(dtype, bound):
+    """Filling rows up to whole vectors changes nothing, whatever is missing to one."""
+    for length in range(1, 71):
+        scores = (tensor(2, 3, length, seed=length).detach() * 3).to(dtype)
+        weights = t.softmax(scores)
+        assert weights.shape == scores.shape and weights.dtype == dtype
+        torch.testing.assert_close(weights.double(), scores.double().softmax(-1), rtol=0, atol=bound)
 
 
 def test_scores_far_from_zero_stay_numbers():
@@ -365,6 +376,37 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
         features, past, _ = model.decode(some_words, memory, past)
         parts.append(features)
     assert_close(torch.cat(parts, 1), model.features(source, target), 1e-12)
+
+
+@some
+@given(seed=SEEDS)
+def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_are_followed(seed):
+    """37 words need more than two rooms of 16; before each of them the hypotheses are dealt out anew."""
+    model, (source, _), hypotheses, length = model_of(longest=41), batch_of(seed), 3, 37
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        memory, state = model.start(source)
+        words = torch.full((B, 1, 0), BOS)
+        for _ in range(length):
+            parents = torch.randint(words.shape[1], (B, hypotheses), generator=generator)
+            state, words = follow((state, words), parents)
+            new = torch.randint(EOS + 1, V, (B, hypotheses), generator=generator)
+            words = torch.cat([words, new[..., None]], 2)
+            logits, state, _ = model.step(new, memory, state)
+            assert state["words"] == words.shape[2]
+        for k in range(hypotheses):
+            assert_close(logits[:, k], model(source, words[:, k])[:, -1], 1e-12)
+
+
+def test_the_cache_is_not_copied_at_each_step():
+    model, (source, _) = model_of(longest=41), batch_of()
+    memory, state = model.start(source)
+    places = []
+    with torch.no_grad():
+        for _ in range(37):
+            _, state, _ = model.step(torch.full((B, 1), BOS), memory, state)
+            places.append(state["caches"][0][0].data_ptr())
+    assert sum(old != new for old, new in itertools.pairwise(places)) == 2
 
 
 def test_the_cache_keeps_the_contract():
