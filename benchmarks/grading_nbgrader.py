@@ -34,6 +34,7 @@ from filelock import FileLock
 
 from course_utils.checks.notebook import answers
 from course_utils.grading import nbgrader_export, release
+from course_utils.grading.points import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "nbgrader==0.9.6"
@@ -180,29 +181,32 @@ def layered_environment(folder: Path, *install: str) -> None:
             raise OSError(f"pip could not install {install[-1]}: {done.stderr.strip()[-500:]}")
 
 
-def run(folder: Path, *command, programs: Path | None = None) -> str:
-    """Run a command in a folder, with this course and without the user's Jupyter settings; return what it prints."""
-    place = {
-        "PATH": os.pathsep.join(
-            [*([str(programs)] if programs else []), str(Path(sys.executable).parent), os.environ["PATH"]]
-        ),
+def settings(folder: Path) -> dict[str, str]:
+    """Environment variables for nbgrader: this course, this environment's kernel, and nothing of the user's Jupyter."""
+    return {
         "PYTHONPATH": str(ROOT),
         "JUPYTER_CONFIG_DIR": str(folder / ".jupyter"),
         "JUPYTER_DATA_DIR": str(folder / ".jupyter"),
+        "JUPYTER_PATH": str(Path(sys.prefix, "share", "jupyter")),  # the pages' templates, of the environment below
         "JUPYTER_PREFER_ENV_PATH": "1",
         "OMP_NUM_THREADS": "1",
     }
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **place}, capture_output=True, text=True)
+
+
+def run(folder: Path, *command, programs: Path) -> str:
+    """Run a command in a folder, the programs of another folder before all others; return what it prints."""
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+    environment = {**os.environ, **settings(folder), "PATH": path}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(
-            f"`{' '.join(map(str, command))}` gave {done.returncode}:\n{(done.stdout + done.stderr)[-3000:]}"
-        )
+        said = (done.stdout + done.stderr)[-3000:]
+        raise RuntimeError(f"`{' '.join(map(str, command))}` gave {done.returncode}:\n{said}")
     return done.stdout
 
 
 def nbgrader_course(folder: Path, programs: Path, names: list[str] = ("03",)) -> None:
     """Write the course for nbgrader and let nbgrader make its assignments for the learners, in release/."""
-    nbgrader_export.export(ROOT, list(names), folder)
+    nbgrader_export.export(ROOT, list(names), folder, Settings())
     for name in names:
         run(folder, programs / "nbgrader", "generate_assignment", name, programs=programs)
 
@@ -250,7 +254,19 @@ def scores(course: Path, programs: Path) -> dict[str, dict[str, float]]:
 def grade_ours(folder: Path, results: Path) -> tuple[float, list[float], dict]:
     """Let `course grade` grade a folder on one core; return the seconds, those of each submission, and grades.csv's rows."""
     start = time.perf_counter()
-    run(folder.parent, sys.executable, "-m", "course_utils.cli", "grade", folder, "--out", results, "--workers", "1")
+    run(
+        folder.parent,
+        sys.executable,
+        "-m",
+        "course_utils.cli",
+        "grade",
+        folder,
+        "--out",
+        results,
+        "--workers",
+        "1",
+        programs=Path(sys.executable).parent,
+    )
     seconds = time.perf_counter() - start
     lines = (results / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     each = [entry["seconds"] for entry in map(json.loads, lines) if entry.get("verdicts")]
@@ -260,14 +276,14 @@ def grade_ours(folder: Path, results: Path) -> tuple[float, list[float], dict]:
 
 def disagreements(theirs: dict, ours: dict) -> list[str]:
     """Sentences on tasks that nbgrader and we gave different points for."""
-    return [
-        f"{student}, {cell}: nbgrader {points:g}, ours {row[column]}"
-        for student, grades in theirs.items()
-        for cell, points in grades.items()
-        for row in [ours[student]]
-        for column in [next(c for c in row if c.startswith(cell.removesuffix("_graded").replace("_", ".", 1)))]
-        if float(row[column]) != points
-    ]
+    sentences = []
+    for student, grades in theirs.items():
+        for cell, points in grades.items():
+            task = cell.removesuffix("_graded").replace("_", ".", 1)
+            own = float(ours[student][f"{task} points"])
+            if own != points:
+                sentences.append(f"{student}, {task}: nbgrader {points:g}, ours {own:g}")
+    return sentences
 
 
 def to_one_core():

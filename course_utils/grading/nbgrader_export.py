@@ -16,6 +16,7 @@ from course_utils import tasks
 from course_utils.build import BEGIN, CHECK
 from course_utils.checks.notebook import judge_answer
 from course_utils.grading import release
+from course_utils.grading.points import Settings
 from course_utils.grading.points import _share as share_of
 from course_utils.grading.record import Verdict
 
@@ -39,24 +40,29 @@ from course_utils.grading.nbgrader_export import grade
 grade("{task}", {answer}, points={points:g})"""
 
 
-def export(root: Path, names: list[str], out: Path, force: bool = False) -> list[Path]:
+def export(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
     """Write nbgrader's settings and one assignment a lesson into `out`; return the notebooks' paths.
 
-    names: lessons as "03" or "03_queries_keys_values"; all for none. force: also over files that hold something else.
+    Args:
+        root: the folder of the course.
+        names: lessons as "03" or "03_queries_keys_values"; all for none.
+        out: the folder of nbgrader's course.
+        settings: the instructor's; a task's points come from it, and one that is left out is not graded.
+        force: write also over files that hold something else.
     """
     files, notebooks = {out / "nbgrader_config.py": CONFIG}, []
     for lesson in release.lessons(root, names):
         notebooks.append(out / "source" / lesson[:2] / f"{lesson}.ipynb")
-        files[notebooks[-1]] = release.to_text(assignment(release.read_built(root, "solutions", lesson), lesson))
+        built = release.read_built(root, "solutions", lesson)
+        files[notebooks[-1]] = release.to_text(assignment(built, lesson, settings))
     release.write(files, force)
     return notebooks
 
 
-def assignment(notebook: dict, lesson: str) -> dict:
-    """Return a solution's notebook with nbgrader's metadata, and below each check a graded cell, locked."""
+def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
+    """Return a solution's notebook with nbgrader's metadata, and below each check that counts a graded cell, locked."""
     notebook = release.stamped(notebook, lesson)
-    points = {task.id: task.points for task in tasks.by_lesson()[lesson[:2]]}
-    cells = []
+    points, cells = release.worth(lesson, settings), []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], None], strict=True):
         if cell["cell_type"] == "markdown":
             cells.append(cell | {"source": _without_badge(cell["source"])})
@@ -66,7 +72,8 @@ def assignment(notebook: dict, lesson: str) -> dict:
             name = _name(CHECK.search(following["source"]).group(1))
             cell["metadata"] = cell["metadata"] | _metadata(name, solution=True)
         cells.append(cell)
-        if found := CHECK.search(cell["source"]):
+        found = CHECK.search(cell["source"])
+        if found and found.group(1) in points:
             cells.append(_graded_cell(found.group(1), _checked(cell["source"]), points[found.group(1)]))
     return notebook | {"cells": cells}
 

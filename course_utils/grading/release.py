@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course_utils import build, tasks
+from course_utils.grading.points import Settings
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
 SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder
@@ -23,7 +24,7 @@ README = """\
 | task | what you write | points |
 | --- | --- | --- |
 {rows}
-
+{due}
 ## How to work
 
 1. Open the notebook in JupyterLab, or upload it to Colab. Its first cell installs the course's package where it is missing.
@@ -39,17 +40,22 @@ README = """\
 """
 
 
-def release(root: Path, names: list[str], out: Path, force: bool = False) -> list[Path]:
+def release(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
     """Write each lesson's exercises into a folder of its own, out/NN_topic/, and return the notebooks' paths.
 
-    names: lessons as "03" or "03_queries_keys_values". force: also over files that hold something else.
+    Args:
+        root: the folder of the course.
+        names: lessons as "03" or "03_queries_keys_values".
+        out: the folder that the lessons' folders go into.
+        settings: the instructor's; the page on handing in tells points and the late rule.
+        force: write also over files that hold something else.
     """
     files, notebooks = {}, []
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
         files[notebooks[-1]] = to_text(stamped(notebook, lesson))
-        files[out / lesson / "README.md"] = _readme(notebook, lesson)
+        files[out / lesson / "README.md"] = _readme(notebook, lesson, settings)
     write(files, force)
     return notebooks
 
@@ -131,16 +137,35 @@ def title(notebook: dict) -> str:
     return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
-def _readme(notebook, lesson):
+def worth(lesson: str, settings: Settings) -> dict[str, float]:
+    """Return the points of each task of a lesson that counts, by its id, in order."""
     asked = tasks.by_lesson()[lesson[:2]]
+    return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
+
+
+def _readme(notebook, lesson, settings):
+    asked, points = tasks.by_lesson()[lesson[:2]], worth(lesson, settings)
     return README.format(
         title=title(notebook),
         file=f"{lesson}.ipynb",
         tasks=_count(len(asked), "task"),
-        points=_count(sum(task.points for task in asked), "point"),
-        rows="\n".join(f"| {task.id} | {task.title} | {task.points:g} |" for task in asked),
+        points=_count(sum(points.values()), "point"),
+        rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in asked),
+        due=_due(settings),
         first=asked[0].id,
     )
+
+
+def _due(settings):
+    """A paragraph on the deadline, "" where there is none."""
+    if settings.deadline is None:
+        return ""
+    sentences = [f"Hand in by {settings.deadline.isoformat(' ', 'minutes')}."]
+    if settings.per_day:
+        sentences.append(f"Each day begun after that costs {float(settings.per_day) * 100:g}% of the points.")
+    if settings.none_after is not None:
+        sentences.append(f"After {_count(float(settings.none_after), 'day')} nothing counts.")
+    return f"\n{' '.join(sentences)}\n"
 
 
 def _count(number, noun):

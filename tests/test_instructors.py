@@ -1,0 +1,523 @@
+"""Carries out docs/instructors.md: hands out, grades, runs its workflows, and lets nbgrader itself grade what is exported for it.
+
+Not here: how a submission is caged, judged and written up (`test_grading_*.py`); how fast it is (`benchmarks/grading_nbgrader.py`).
+"""
+
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+import yaml
+from test_packaging import build_wheel
+
+from course_utils import cli_instructors, tasks
+from course_utils.checks.notebook import answers
+from course_utils.grading import nbgrader_export, release
+from course_utils.grading.notebook_file import read_notebook
+from course_utils.grading.points import Settings, read_settings
+from course_utils.grading.submissions import read_roster
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LESSONS = [path.stem for path in sorted((ROOT / "exercises").glob("[0-9][0-9]_*.ipynb"))]
+QUERIES = "03_queries_keys_values"
+KNOWN = {lesson: [task.id.partition(".")[2] for task in asked] for lesson, asked in tasks.by_lesson().items()}
+GITHUBS = {"actions/checkout", "actions/setup-python", "actions/upload-artifact"}  # what a test need not run
+
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="the page's commands are for a POSIX shell: run it on Linux or macOS"
+)
+
+
+def _benchmark():
+    spec = importlib.util.spec_from_file_location("grading_nbgrader", ROOT / "benchmarks" / "grading_nbgrader.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+benchmark = _benchmark()
+
+
+def command(name, *arguments):
+    """Run `course release` or `course export` as the command line does."""
+    parser = argparse.ArgumentParser()
+    getattr(cli_instructors, f"add_{name}")(parser)
+    return getattr(cli_instructors, name)(parser.parse_args([str(argument) for argument in arguments]))
+
+
+@pytest.fixture
+def in_the_course(monkeypatch):
+    monkeypatch.chdir(ROOT / "notebooks")  # a folder of the course, not its root
+
+
+@pytest.fixture
+def copy_of_the_course(tmp_path):
+    """A folder with the notebooks that are handed out, as a course's folder has them."""
+    for folder in ("exercises", "solutions"):
+        (tmp_path / folder).mkdir()
+        for path in (ROOT / folder).glob("*.ipynb"):
+            shutil.copy(path, tmp_path / folder)
+    return tmp_path
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def blocks(section=None, language=None):
+    """The page's blocks as (language, name, text), of one section or language."""
+    text = PAGE
+    if section:
+        text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL).group(1)
+    return [block for block in BLOCK.findall(text) if language in (None, block[0])]
+
+
+def sources(notebook, kind="code"):
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+# course release
+
+
+def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_course, capsys):
+    assert command("release", "3", "00_start_here", "--out", tmp_path) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["00_start_here", QUERIES]
+    said = capsys.readouterr().out
+    assert f"{tmp_path.as_posix()}/{QUERIES}" in said and "00_start_here.ipynb" in said
+    file = tmp_path / QUERIES / f"{QUERIES}.ipynb"
+    nbformat.validate(nbformat.read(file, as_version=4))
+    notebook = read(file)
+    assert sources(notebook) == sources(read(ROOT / "exercises" / file.name))
+    assert notebook["metadata"]["course"]["lesson"] == "03"
+    assert notebook["metadata"]["course"]["name"] == QUERIES
+    assert "](../" not in file.read_text(encoding="utf-8")
+    assert any("blob/main/notebooks/03_queries_keys_values.ipynb)" in text for text in sources(notebook, "markdown"))
+    for lesson, number in (("00_start_here", 1), (QUERIES, 4)):
+        readme = (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| (\d\d\.\w+) \| .* \| ([\d.]+) \|$", readme, re.MULTILINE)
+        assert rows == [(task.id, f"{task.points:g}") for task in tasks.by_lesson()[lesson[:2]]]
+        assert len(rows) == number and f"{lesson}.ipynb" in readme
+
+
+def test_the_stamp_tells_the_lesson_where_nothing_else_does(tmp_path, in_the_course):
+    command("release", "03", "--out", tmp_path)
+    notebook = read(tmp_path / QUERIES / f"{QUERIES}.ipynb")
+    notebook["cells"] = [cell for cell in notebook["cells"] if "03" not in "".join(cell["source"])]
+    notebook["cells"] = [cell for cell in notebook["cells"] if "def " not in "".join(cell["source"])]
+    for stamped, expected in ((True, "03"), (False, "")):
+        if not stamped:
+            del notebook["metadata"]["course"]
+        file = tmp_path / "my work.ipynb"
+        file.write_text(json.dumps(notebook), encoding="utf-8")
+        assert read_notebook(file, KNOWN).lesson == expected
+
+
+def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
+    command("release", "03", "--out", tmp_path)
+    file = tmp_path / QUERIES / f"{QUERIES}.ipynb"
+    handed_out = file.read_bytes()
+    command("release", "03", "--out", tmp_path)  # the same once more does no harm
+    file.write_bytes(handed_out.replace(b"raise NotImplementedError", b"return 1"))
+    with pytest.raises(ValueError, match=rf"{QUERIES}\.ipynb is there already .*--force"):
+        command("release", "00", "03", "--out", tmp_path)
+    assert b"return 1" in file.read_bytes()
+    assert not (tmp_path / "00_start_here").exists(), "all or nothing"
+    command("release", "00", "03", "--out", tmp_path, "--force")
+    assert file.read_bytes() == handed_out
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix not in (".ipynb", ".md")]
+
+
+@pytest.mark.parametrize("name", ["05", "attention", "", "..", "03x", "../exercises/03_queries"])
+def test_a_lesson_that_is_not_there_is_refused_in_one_sentence(name, tmp_path, in_the_course):
+    for arguments in (("release", name, "--out", tmp_path), ("export", "nbgrader", tmp_path, name)):
+        with pytest.raises(ValueError, match=f"^There is no lesson {re.escape(repr(name))} .* are 00_start_here, 01_"):
+            command(*arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, monkeypatch):
+    monkeypatch.chdir(copy_of_the_course)
+    for folder, name, arguments in (
+        ("exercises", "00_start_here", ("release", "00")),
+        ("solutions", "00_start_here", ("export", "nbgrader", "there", "00")),
+    ):
+        file = copy_of_the_course / folder / f"{name}.ipynb"
+        built = file.read_text(encoding="utf-8")
+        for damaged, sentence in (
+            (built.replace("values", "value"), "holds something else than the build wrote"),
+            (built[:-20], "cannot be read as a notebook"),
+            ("[]", "cannot be read as a notebook"),
+        ):
+            file.write_text(damaged, encoding="utf-8")
+            with pytest.raises(ValueError, match=f"{folder}/{name}.ipynb {sentence}.*course build 00"):
+                command(*arguments)
+        file.write_text(built, encoding="utf-8")
+        command(*arguments)
+
+
+def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (("release", "03"), ("export", "nbgrader", "there")):
+        with pytest.raises(ValueError, match="is not inside the course"):
+            command(*arguments)
+    for folder in ("exercises", "solutions"):
+        (tmp_path / folder).mkdir()
+    with pytest.raises(ValueError, match="holds no notebooks: run `course build`"):
+        command("release", "03")
+
+
+def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course):
+    settings = tmp_path / "class.toml"
+    settings.write_text(dict(block[1:] for block in blocks("Collect"))["class.toml"], encoding="utf-8")
+    command("release", "03", "--out", tmp_path, "--settings", settings)
+    readme = (tmp_path / QUERIES / "README.md").read_text(encoding="utf-8")
+    assert "holds 4 tasks, 6 points in all" in readme
+    assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE)
+    assert re.search(r"^\| 03.catch_wrong_attention \| .* \| 0 \|$", readme, re.MULTILINE)
+    assert "\nHand in by 2026-11-20 23:59+01:00. Each day begun after that costs 10% of the points. " in readme
+    assert "After 7 days nothing counts.\n\n## How to work" in readme
+    command("export", "nbgrader", tmp_path / "nbgrader", "03", "--settings", settings)
+    notebook = read(tmp_path / "nbgrader" / "source" / "03" / f"{QUERIES}.ipynb")
+    marked = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
+    points = {values["grade_id"]: values["points"] for values in marked if values["grade"]}
+    assert points == {"03_padding_mask_graded": 1, "03_causal_mask_graded": 1, "03_attention_graded": 4}
+    assert len(marked) == 7
+
+
+# course export nbgrader
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported")
+    nbgrader_export.export(ROOT, [], folder, Settings())
+    return folder
+
+
+def test_only_nbgrader_is_a_form(tmp_path, in_the_course):
+    with pytest.raises(ValueError, match="knows one form, nbgrader, not 'otter'"):
+        command("export", "otter", tmp_path)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_task_has_a_solution_and_a_locked_graded_cell_with_its_points(exported, lesson):
+    file = exported / "source" / lesson[:2] / f"{lesson}.ipynb"
+    nbformat.validate(nbformat.read(file, as_version=4))
+    notebook = read(file)
+    marked = [cell for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
+    assert all(re.fullmatch(r"[\w-]+", cell["metadata"]["nbgrader"]["grade_id"]) for cell in marked)
+    asked = tasks.by_lesson()[lesson[:2]]
+    assert len(marked) == 2 * len(asked)
+    for task, solution, graded in zip(asked, marked[::2], marked[1::2], strict=True):
+        assert solution["metadata"]["nbgrader"]["solution"] and "### BEGIN SOLUTION" in solution["source"]
+        values = graded["metadata"]["nbgrader"]
+        assert (values["grade"], values["locked"], values["solution"], values["points"]) == (
+            True,
+            True,
+            False,
+            task.points,
+        )
+        assert f'grade("{task.id}", ' in graded["source"]
+    outside = [cell for cell in notebook["cells"] if cell not in marked[::2]]
+    assert not any("BEGIN SOLUTION" in cell["source"] for cell in outside)
+    assert "colab-badge" not in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_solutions_pass_every_graded_cell_and_a_stub_none(exported, lesson):
+    notebook = read(exported / "source" / lesson[:2] / f"{lesson}.ipynb")
+    cells = [cell for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
+    _, imports, *_ = sources(notebook)  # the first cell installs what is missing
+    names = {}
+    exec(imports, names)
+    for solution, graded in zip(cells[::2], cells[1::2], strict=True):
+        with pytest.raises(NameError):
+            exec(graded["source"], dict(names))
+        exec(solution["source"], names)
+        exec(graded["source"], names)
+    with pytest.raises(AssertionError, match="nothing to check yet"):
+        nbgrader_export.grade(tasks.by_lesson()[lesson[:2]][0].id, None, 1)
+
+
+def test_what_a_graded_cell_gives(capfd):
+    def right_but_loud(size):
+        print("nbgrader takes this for a failure", file=sys.stderr)
+        return torch.ones(size, size).tril() == 1
+
+    assert nbgrader_export.grade("03.causal_mask", right_but_loud, 2) is None
+    assert capfd.readouterr().err == ""
+    (overflow,) = [mistake for mistake in tasks.load("02.softmax").mistakes if mistake.name == "overflow"]
+    assert nbgrader_export.grade("02.softmax", overflow.function, 3) == 1.5
+    assert "50% of the points: right until a score is too large for exp." in capfd.readouterr().out
+    with pytest.raises(AssertionError, match="✗ 03.causal_mask no look into the future: failed"):
+        nbgrader_export.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
+
+
+# docs/instructors.md
+
+
+def shell(folder, commands, programs=(), **environment):
+    """Run commands as a GitHub runner does, the programs of some folders before others; returns what they print."""
+    places = [*map(str, programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(places), "OMP_NUM_THREADS": "1", **environment}
+    environment = {name: value for name, value in environment.items() if value is not None}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", commands],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, f"`{commands}` gave {done.returncode}:\n{done.stdout}"
+    return done.stdout
+
+
+def hand_in(blank, path, **answered):
+    """Write a learner's notebook: answers as source, by the task's name without its lesson; None leaves the stub."""
+    notebook = read(blank)
+    lesson = notebook["metadata"]["course"]["lesson"]
+    own = {task: text for task, text in answers().items() if task.startswith(lesson)}
+    benchmark.hand_in(path, notebook, own | {f"{lesson}.{name}": text for name, text in answered.items()})
+
+
+WRONG = {
+    "padding_mask": "def padding_mask(lengths, size):\n    return torch.arange(size) <= lengths[:, None]",
+    "causal_mask": None,
+    # right but for a query that may attend to nothing: half of the points
+    "attention": """\
+def attention(query, key, value, mask=None):
+    scores = query @ key.mT
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    return weights @ value, weights""",
+}
+
+
+def class_folder(folder, blank):
+    """A folder with the page's roster and settings, one right and one wrong submission."""
+    for _, name, text in blocks("Collect"):
+        (folder / name).write_text(text, encoding="utf-8")
+    hand_in(blank, folder / "submissions" / "ada.ipynb")
+    hand_in(blank, folder / "submissions" / "emmy" / "anything.ipynb", **WRONG)
+
+
+def grades(folder):
+    with open(folder / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_every_block_of_the_page_is_one_that_the_tests_below_run():
+    assert [(language, name) for language, name, _ in blocks()] == [
+        ("sh", ""),
+        ("csv", "roster.csv"),
+        ("toml", "class.toml"),
+        ("sh", ""),
+        ("yaml", "notebooks.yml"),
+        ("yaml", "grade.yml"),
+        ("sh", ""),
+        ("sh", ""),
+    ]
+
+
+def test_the_roster_and_the_settings_of_the_page(tmp_path):
+    for _, name, text in blocks("Collect"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [person.name for person in read_roster(tmp_path / "roster.csv").values()] == ["Ada Lovelace", "Emmy Noether"]
+    settings = read_settings(tmp_path / "class.toml")
+    assert settings.points == {"03.attention": 4} and settings.limits == {"seconds": 3}
+    assert settings.leave_out == {"03.catch_wrong_attention"} and settings.none_after == 7
+
+
+@posix
+def test_from_handing_out_to_feedback(copy_of_the_course):
+    folder = copy_of_the_course
+    ((_, _, hand_out),) = blocks("Hand out")
+    ((_, _, grade),) = blocks("Grade")
+    shell(folder, hand_out, PYTHONPATH=str(ROOT))
+    class_folder(folder, folder / "handed-out" / QUERIES / f"{QUERIES}.ipynb")
+    shell(folder, grade, PYTHONPATH=str(ROOT))
+
+    section = re.search(r"^## Grade\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL).group(1)
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert len(named) == 8
+    for name in named:
+        place = folder / "results" / name
+        assert place.is_dir() and any(place.iterdir()) if name.endswith("/") else place.is_file(), name
+
+    assert len(list((folder / "results" / "feedback").glob("*.html"))) >= 2
+    found = grades(folder / "results")
+    assert float(found["ada"]["total"]) == float(found["ada"]["possible"]) == 6  # 1 + 1 + 4, one task left out
+    assert float(found["emmy"]["03.attention points"]) == 2  # half of 4
+    assert float(found["emmy"]["03.padding_mask points"]) == 0
+    assert found["emmy"]["03.causal_mask state"] == "not attempted"
+    assert float(found["emmy"]["total"]) == 1.4  # less a tenth of 6: handed in on the next day
+
+    journal = (folder / "results" / "journal.jsonl").read_bytes()
+    settings = folder / "class.toml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace('"03.attention" = 4', '"03.attention" = 8'))
+    shell(folder, grade, PYTHONPATH=str(ROOT))
+    assert float(grades(folder / "results")["ada"]["total"]) == 10
+    assert (folder / "results" / "journal.jsonl").read_bytes() == journal, "what has been run is not run again"
+
+
+# The page's workflows
+
+
+def carry_out(name, folder, wheel):
+    """Run a workflow's commands in a folder, the course installed by them; returns what runs one more command there."""
+    (text,) = [text for language, file, text in blocks("In CI", "yaml") if file == name]
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    schema = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", file]
+    checked = subprocess.run(schema, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    workflow = yaml.safe_load(text)
+    (job,) = workflow["jobs"].values()
+    environment = folder / ".environment"
+    benchmark.layered_environment(environment)
+    wanted, _, address = workflow["env"]["COURSE"].partition(" @ ")
+    assert address == "git+" + repository()
+    settings = {"COURSE": f"{wanted} @ {wheel.as_uri()}", "PYTHONPATH": None}
+    # The course is installed already, one folder below: pip takes it for done, and what it needs is there.
+    settings |= {"PIP_FORCE_REINSTALL": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
+
+    def again(commands):
+        return shell(folder, commands, [environment / "bin"], **settings)
+
+    for step in job["steps"]:
+        if "run" in step:
+            again(step["run"])
+        else:
+            assert step["uses"].partition("@")[0] in GITHUBS
+            if path := step.get("with", {}).get("path"):
+                assert (folder / path).exists()
+    used = again("python -c 'import course_utils; print(course_utils.__file__)'").strip()
+    assert Path(used).is_relative_to(environment), "the commands must use what they have installed"
+    return again, [step["run"] for step in job["steps"] if "run" in step]
+
+
+def repository():
+    return re.search(
+        r'^Repository = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+    ).group(1)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@posix
+def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
+    cells = [
+        nbformat.v4.new_code_cell("from course_utils import check\n\n3 * 14"),
+        nbformat.v4.new_code_cell("print(3 * 14, callable(check))", metadata={"tags": ["nbval-check-output"]}),
+    ]
+    cells[0].execution_count, cells[1].execution_count = 1, 2
+    cells[1].outputs = [nbformat.v4.new_output("stream", text="42 True\n")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    file = tmp_path / "notebooks" / "mine.ipynb"
+    file.parent.mkdir()
+    nbformat.write(notebook, file)
+    again, commands = carry_out("notebooks.yml", tmp_path, wheel)
+    cells[1].outputs[0].text = "43 True\n"
+    nbformat.write(notebook, file)
+    with pytest.raises(AssertionError, match="43 True"):
+        again(commands[-1])
+
+
+@posix
+def test_the_workflow_that_grades(tmp_path, wheel):
+    release.release(ROOT, ["03"], tmp_path / "released", Settings())
+    class_folder(tmp_path, tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb")
+    carry_out("grade.yml", tmp_path, wheel)
+    found = grades(tmp_path / "results")
+    assert float(found["ada"]["total"]) == 6 and float(found["emmy"]["total"]) == 1.4
+
+
+# nbgrader itself
+
+
+@pytest.fixture(scope="module")
+def nbgrader():
+    try:
+        return benchmark.environment()
+    except OSError as error:
+        pytest.skip(f"nbgrader itself is not tested: {error}: try again with a network")
+
+
+GENERATE_ALL = """
+import sys
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+config = Config()
+config.CourseDirectory.root = "."
+with open("nbgrader_config.py") as file:
+    exec(file.read(), {"get_config": lambda: config})
+api = NbGraderAPI(config=config)
+for name in sys.argv[1:]:
+    done = api.generate_assignment(name)
+    assert done["success"], done
+with Gradebook("sqlite:///gradebook.db") as gradebook:
+    for name in sys.argv[1:]:
+        print(name, gradebook.find_assignment(name).max_score)
+"""
+
+
+@posix
+def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course, nbgrader):
+    folder = copy_of_the_course
+    (_, _, prepare), (_, _, grade) = blocks("With nbgrader")
+    alone = benchmark.settings(folder)
+    shell(folder, prepare, [nbgrader], **alone)
+    course = folder / "nbgrader-course"
+    blank = course / "release" / "03" / f"{QUERIES}.ipynb"
+    assert "BEGIN SOLUTION" not in blank.read_text(encoding="utf-8")
+    exercise = sources(read(ROOT / "exercises" / f"{QUERIES}.ipynb"))
+    assert [text for text in sources(read(blank)) if not text.startswith("# Graded")] == exercise
+
+    warns = answers()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")
+    assert "warn" in warns
+    hand_in(blank, course / "submitted" / "ada" / "03" / blank.name, causal_mask=warns)
+    wrong = course / "submitted" / "emmy" / "03" / blank.name
+    hand_in(blank, wrong, **WRONG)
+    tampered = read(wrong)
+    for cell in tampered["cells"]:
+        if "".join(cell["source"]).startswith("# Graded: 03.padding_mask"):
+            cell["source"] = "1.0"
+    wrong.write_text(json.dumps(tampered), encoding="utf-8")
+    shell(folder, grade, [nbgrader], **alone)
+
+    found = benchmark.scores(course, nbgrader)
+    assert found["ada"] == {f"03_{name}_graded": 1 for name in KNOWN["03"]}
+    expected = {"padding_mask": 0, "causal_mask": 0, "attention": 0.5, "catch_wrong_attention": 1}
+    assert found["emmy"] == {f"03_{name}_graded": points for name, points in expected.items()}
+    feedback = (course / "feedback" / "emmy" / "03" / f"{QUERIES}.html").read_text(encoding="utf-8")
+    assert "50% of the points: right for every query that may attend to something." in feedback
+    with open(course / "grades.csv", encoding="utf-8", newline="") as file:
+        exported = {(row["assignment"], row["student_id"]): row["score"] for row in csv.DictReader(file)}
+    assert exported[("03", "ada")] == "4.0" and exported[("03", "emmy")] == "1.5"
+    assert not list(folder.rglob("progress.json")), "grading keeps no learner's progress"
+
+    rest = " ".join(lesson[:2] for lesson in LESSONS if lesson != QUERIES)
+    (course / "all.py").write_text(GENERATE_ALL)
+    said = shell(course, f"python all.py {rest}", [nbgrader], **alone)
+    for lesson in rest.split():
+        assert f"{lesson} {float(sum(task.points for task in tasks.by_lesson()[lesson]))}" in said
