@@ -1,4 +1,4 @@
-"""The command line: `course lab`, `doctor`, `build`, `lint`, `data`, `test`, `train`, `translate` and `evaluate`.
+"""The command line: `course lab`, `doctor`, `build`, `lint`, `data`, `test`, `train`, `translate`, `evaluate`, `grade`, `release` and `export`.
 
 Here: reading arguments, starting JupyterLab, saying in one sentence what is wrong. Not here: the work of the
 other commands, which each imports when it runs. Exit codes: 0 all well, 1 problems found, 2 it was not done,
@@ -14,8 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_utils import doctor
+from course_utils.cli_grading import add_grade, grade
+from course_utils.cli_instructors import add_export, add_release, export, release
 
 EXTRAS = {"lab": "jupyterlab", "test": "nbval"}  # an extra of pyproject.toml -> a module that only it brings
+# Exceptions whose text is a sentence for the person at the keyboard, by name, so that none is imported for it.
+TOLD = ("CageError", "DataError", "JournalError", "RunError", "SettingsError", "SubmissionError")
 
 
 class Wrong(Exception):
@@ -62,7 +66,7 @@ def _sentence(error):
         return str(error)
     if isinstance(error, OSError) and error.filename:
         return f"Cannot use {error.filename}: {error.strerror}."
-    if type(error).__name__ in ("DataError", "RunError") or (type(error) is ValueError and _raised_by_us(error)):
+    if type(error).__name__ in TOLD or (type(error) is ValueError and _raised_by_us(error)):
         return str(error)
     if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
         return "The GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width."
@@ -103,6 +107,9 @@ def _parser():
     _add_train(add("train", _train, "Train a translator, from the generated world or Multi30k."))
     _add_translate(add("translate", _translate, "Translate lines of text with a trained model."))
     _add_evaluate(add("evaluate", _evaluate, "Measure how well a model translates, with BLEU and chrF."))
+    add_grade(add("grade", grade, "Grade a class's notebooks, locked in, and write gradebooks and feedback."))
+    add_release(add("release", release, "Write lessons' exercises to hand out."))
+    add_export(add("export", export, "Write a course for another grader: nbgrader."))
     return parser
 
 

@@ -85,7 +85,7 @@ def doctor() -> Report:
 
 def rows() -> list[Row]:
     """Look at everything a lesson needs; a row that is not ok always carries advice."""
-    return [_python(), *_torch(), _translation(), _memory(), _kernel(), *_data(), _chromium()]
+    return [_python(), *_torch(), _translation(), _memory(), _kernel(), *_data(), _chromium(), _cage()]
 
 
 def right_python(version=None) -> bool:
@@ -220,3 +220,12 @@ def _chromium():
     if path:
         return Row("Chromium", path.replace(os.path.expanduser("~"), "~", 1), True)
     return Row("Chromium", "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")
+
+
+def _cage():
+    from course_utils.grading import cage
+
+    layers = cage.available()
+    if layers.safe:
+        return Row("locks for grading", str(layers), True)
+    return Row("locks for grading", str(layers), True, f"only `course grade` needs them: {cage.WAYS_OUT}")

@@ -6,6 +6,7 @@ turn such a value into bytes and back without pickle, so that the two halves can
 
 import json
 from dataclasses import dataclass, fields, replace
+from math import prod
 
 import torch
 
@@ -66,6 +67,14 @@ class Outcome:
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+        *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
+    )
+}
+TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
 
 
@@ -111,24 +120,41 @@ def pack(value):
 
 
 def unpack(data):
-    """Bytes of `pack` back to the plain value."""
+    """Bytes of `pack` back to the plain value. Raises ValueError for anything that `pack` does not write."""
     size = int.from_bytes(data[:8], "big")
-    position = 8 + size
+    if size > min(len(data) - 8, TREE_AT_MOST):
+        raise ValueError("the tree is longer than the message, or than a tree may be")
+    rest = memoryview(data)[8 + size :]
 
     def value(node):
-        nonlocal position
         if not isinstance(node, dict):
+            if isinstance(node, list):
+                raise ValueError("a bare list")
             return node
-        if "tensor" in node:
-            raw = data[position : position + node["bytes"]]
-            position += node["bytes"]
-            dtype = getattr(torch, node["tensor"])
-            flat = torch.frombuffer(bytearray(raw), dtype=dtype) if raw else torch.empty(0, dtype=dtype)
-            return flat.reshape(node["shape"])
-        if "class" in node:
-            return PLAIN_CLASSES[node["class"]](**{k: value(v) for k, v in node["fields"].items()})
-        if "dict" in node:
-            return {value(k): value(v) for k, v in node["dict"]}
-        return tuple(map(value, node["tuple"])) if "tuple" in node else [value(v) for v in node["list"]]
+        (kind, inside), *more = node.items()
+        if kind == "tensor":
+            return tensor(**node)
+        if kind == "class":
+            return PLAIN_CLASSES[inside](**{name: value(v) for name, v in node["fields"].items()})
+        if more:
+            raise ValueError("more than one kind of value in one place")
+        if kind == "dict":
+            return {value(key): value(v) for key, v in inside}
+        return {"tuple": tuple, "list": list}[kind](map(value, inside))
 
-    return value(json.loads(data[8 : 8 + size]))
+    def tensor(tensor, shape, bytes):
+        nonlocal rest
+        dtype = DTYPES[tensor]
+        if not all(type(n) is int and n >= 0 for n in shape) or bytes != prod(shape) * dtype.itemsize:
+            raise ValueError("a tensor's shape does not fit its bytes")
+        raw, rest = rest[:bytes], rest[bytes:]
+        if not bytes:
+            return torch.empty(shape, dtype=dtype)
+        if dtype == torch.bool:  # a byte other than 0 and 1 is no truth value
+            return (torch.frombuffer(bytearray(raw), dtype=torch.uint8) != 0).reshape(shape)
+        return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+
+    try:
+        return value(json.loads(data[8 : 8 + size]))
+    except (AttributeError, KeyError, OverflowError, RecursionError, RuntimeError, TypeError) as error:
+        raise ValueError(f"not a packed value: {error}") from None

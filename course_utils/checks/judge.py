@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import torch
 
-from course_utils.checks.compare import KINDS, Finding, close, difference
-from course_utils.checks.contract import STATUSES, Failure, Outcome, float_positions, in_float64
+from course_utils.checks.compare import KINDS, Finding, close, describe, difference
+from course_utils.checks.contract import STATUSES, Failure, Foreign, Outcome, float_positions, in_float64
 from course_utils.checks.report import Report
 from course_utils.checks.run import marked, run
 
@@ -23,20 +23,50 @@ IN_OTHER_WORDS = {
 }
 
 
-def judge(task, cases, outcomes):
+def refuse(task, kind, shown):
+    """The Report on what cannot be run, from what `look` tells of it."""
+    if kind == "empty":
+        return Report(task, "not attempted")
+    if kind == "class":
+        sentence = f"check was given the class {shown}; it wants an instance: {shown}()."
+    else:
+        came = f"an object of type {shown.name}" if isinstance(shown, Foreign) else describe(shown)
+        sentence = f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
+    return Report(task, "failed", finding=Finding("type", sentence))
+
+
+class Known:
+    """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
+
+    def __init__(self, task, cases):
+        self.truth = _truth(task, cases)
+        self._task, self._cases, self._mistakes = task, cases, {}
+
+    def mistake(self, mistake, first):
+        """Outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
+        if mistake.name not in self._mistakes:
+            if first and not alike_value(first[1], _run(self._task, mistake.function, [self._cases[first[0]]])[0]):
+                return None
+            self._mistakes[mistake.name] = _run(self._task, mistake.function, self._cases)
+        return self._mistakes[mistake.name]
+
+
+def judge(task, cases, outcomes, known=None):
     """A Report on the outcomes that an answer gave for a task's cases.
 
     Args:
         task: the Task that the cases were made from.
         cases: the Cases the answer was run on.
         outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
+        known: `Known(task, cases)`, to be used again for further answers.
     """
     if not _readable(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
         return Report(task, "error", finding=unreadable)
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
-    truth = _truth(task, cases)
+    known = known or Known(task, cases)
+    truth = known.truth
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
     triples = zip(cases, outcomes, truth, strict=False)
@@ -46,7 +76,7 @@ def judge(task, cases, outcomes):
         return Report(task, "passed", remark=_remark(cases, outcomes))
     first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
-    mistake = _diagnose(task, cases, outcomes, truth, first)
+    mistake = _diagnose(task, cases, outcomes, known, first)
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -244,17 +274,17 @@ def _try_property(broken, case, outcome):
         return None
 
 
-def _diagnose(task, cases, outcomes, truth, first):
+def _diagnose(task, cases, outcomes, known, first):
     """The named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
     ordinary case. In each, the mistake must differ from the truth in what is compared. `first` is the case that
     shows the answer wrong: an ordinary one rules out at once every mistake that does something else there.
     """
-    known = []
-    for m in task.mistakes:
-        if cases[first].edge or alike_value(outcomes[first], _run(task, m.function, [cases[first]])[0]):
-            known.append((m, _run(task, m.function, cases)))
+    shows = None if cases[first].edge else (first, outcomes[first])
+    run_all = [(m, known.mistake(m, shows)) for m in task.mistakes]
+    run_all = [(m, theirs) for m, theirs in run_all if theirs is not None]
+    truth = known.truth
     edges = [case.edge for case in cases]
     for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
         keep = [i for i, edge in enumerate(edges) if not (core and edge)]
@@ -262,7 +292,7 @@ def _diagnose(task, cases, outcomes, truth, first):
         def same(a, b, alike=alike, keep=keep):
             return all(alike(_at(a, i), _at(b, i)) for i in keep)
 
-        fitting = [m for m, theirs in known if same(outcomes, theirs) and not same(truth, theirs)]
+        fitting = [m for m, theirs in run_all if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
     return None

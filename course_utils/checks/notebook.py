@@ -1,20 +1,15 @@
 """What a notebook calls: check, hint, solution, progress. Joins the two halves, run and judge, in one process."""
 
-import dis
-import inspect
 import json
 from html import escape
 from importlib import resources
 
-import torch
-
 from course_utils import tasks
 from course_utils.checks import state
-from course_utils.checks.compare import Finding, describe
-from course_utils.checks.contract import Foreign, question
-from course_utils.checks.judge import judge
+from course_utils.checks.contract import question
+from course_utils.checks.judge import judge, refuse
 from course_utils.checks.report import SYMBOLS, Report, with_code
-from course_utils.checks.run import marked, plain, run
+from course_utils.checks.run import look, marked, run
 
 
 class Message:
@@ -66,37 +61,12 @@ def check(task_id, answer, seed=0, seconds=10):
 
 def judge_answer(task, answer, seed=0, seconds=10):
     """The Report on an answer, without showing or keeping anything."""
-    if answer is None or answer is ... or _is_empty(answer):
-        return Report(task, "not attempted")
-    if not callable(answer) or inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
-        return Report(task, "failed", finding=_not_callable(answer))
+    kind, shown = look(answer)
+    if kind != "callable":
+        return refuse(task, kind, shown)
     cases = task.make_cases(seed)
     outcomes = run(answer, list(map(question, cases)), seconds, lambda key: marked(task.candidate(key)))
     return judge(task, cases, outcomes)
-
-
-def _not_callable(answer):
-    kept = plain(answer)
-    if inspect.isclass(answer):
-        return Finding(
-            "type", f"check was given the class {answer.__name__}; it wants an instance: {answer.__name__}()."
-        )
-    came = describe(kept) if not isinstance(kept, Foreign) else f"an object of type {kept.name}"
-    return Finding(
-        "type", f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
-    )
-
-
-def _is_empty(answer):
-    """Whether a function has no body: only a docstring, `pass` or `...`."""
-    if not inspect.isfunction(answer):
-        return False
-    code = answer.__code__
-    does = {instruction.opname for instruction in dis.get_instructions(code)}
-    return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
-        None,
-        answer.__doc__,
-    }
 
 
 def _way_on(task, entry):

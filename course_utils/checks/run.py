@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_utils.checks.contract import Candidate, Failure, Foreign, Outcome, float_positions
+from course_utils.checks.contract import DTYPES, Candidate, Failure, Foreign, Outcome, float_positions
 from course_utils.checks.limit import TimeIsUp, time_limit
 
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
@@ -52,6 +52,31 @@ def run(answer, cases, seconds=10.0, candidates=None):
     except TimeIsUp:
         outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
     return outcomes
+
+
+def look(answer):
+    """What stands under the answer's name, before it is called: (kind, plain value to show).
+
+    Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a module's class instead of an instance;
+    "value", anything else that cannot be called.
+    """
+    if answer is None or answer is ... or _is_empty(answer):
+        return "empty", None
+    if inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
+        return "class", str(answer.__name__)
+    return ("callable", None) if callable(answer) else ("value", plain(answer))
+
+
+def _is_empty(answer):
+    """Whether a function has no body: only a docstring, `pass` or `...`."""
+    if not inspect.isfunction(answer):
+        return False
+    code = answer.__code__
+    does = {instruction.opname for instruction in dis.get_instructions(code)}
+    return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
+        None,
+        answer.__doc__,
+    }
 
 
 @contextlib.contextmanager
@@ -214,6 +239,8 @@ def _plain(value):
     if isinstance(value, torch.Tensor):
         if value.is_nested or value.is_meta:
             return Foreign("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
+        if value.dtype not in DTYPES.values():
+            return Foreign(f"tensor of {str(value.dtype).removeprefix('torch.')} numbers")
         if value.numel() > NUMBERS_AT_MOST:
             return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
         with torch._C.DisableTorchFunctionSubclass():

@@ -12,6 +12,8 @@
 
     [limits]
     seconds = 3                     # of the clock for an answer
+    total = 12                      # seconds for a notebook
+    memory = 1000                   # megabytes on top of what Python and PyTorch take
 
 Pure: the same verdicts and settings give the same points. Computed in decimals, so that 0.1 + 0.2 is 0.3; rounded to
 two places, half up.
@@ -37,7 +39,7 @@ MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out",),
     "late": ("deadline", "per_day", "grace", "none_after"),
-    "limits": ("seconds", "cpu", "memory", "total"),
+    "limits": ("seconds", "total", "memory"),
 }
 
 

@@ -1,0 +1,204 @@
+"""What keeps a learner's code in: the kernel's locks, which of them this machine has, and how a process puts them on.
+
+    Landlock      no file but Python's libraries and the course's public parts; no TCP; no signals to others
+    seccomp       no system call but those that computing needs: no process, thread, socket, program, signal
+    limits        memory, CPU time, open files; nothing written
+    bubblewrap    where it is installed: namespaces without network, other processes, or other files
+
+seccomp and one of Landlock and bubblewrap are what it takes; a machine without them does not grade, unless told to.
+What the cage shows and hides stands here, too: `PUBLIC` is all of the course that a learner's code may read.
+"""
+
+import ctypes
+import functools
+import os
+import platform
+import shutil
+import site
+import struct
+import subprocess
+import sys
+import sysconfig
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.grading import landlock, seccomp
+
+try:
+    import resource
+except ImportError:  # Windows, where nothing is graded
+    resource = None
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# Neither tasks nor judge, and nothing that holds an answer to a task; what the fork server itself is made of.
+PUBLIC = (
+    *("__init__.py", "attention.py", "conversion.py", "data", "decoding.py", "doctor.py", "models.py", "plots.py"),
+    *("pretrained", "recurrent.py", "sentiment.py", "training", "transformer.py", "translate.py", "widgets.py"),
+    *(f"checks/{name}.py" for name in ("__init__", "contract", "limit", "run")),
+    *(f"grading/{name}.py" for name in ("__init__", "cage", "fork_server", "landlock", "seccomp", "wire")),
+)
+SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
+DEVICES = ("/dev/null",)
+WAYS_OUT = (
+    "grade on Linux 5.13 or later (WSL 2 on Windows, a virtual machine on macOS, or a hosted runner), install bubblewrap on an "
+    "older one, or trust all submissions and add --unsafe"
+)
+
+
+class CageError(RuntimeError):
+    """The cage cannot be built here: one sentence that names the ways out."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Which locks are on, or can be had."""
+
+    landlock: int = 0  # its version, 0 for none
+    seccomp: bool = False
+    bubblewrap: str = ""  # its path, "" for none
+
+    @property
+    def safe(self) -> bool:
+        """Whether they keep a hostile program in."""
+        return self.seccomp and bool(self.landlock or self.bubblewrap)
+
+    def __str__(self):
+        names = [f"Landlock {self.landlock}"] * bool(self.landlock) + ["seccomp"] * self.seccomp
+        return ", ".join([*names, *["bubblewrap"] * bool(self.bubblewrap)]) or "none"
+
+
+@functools.cache
+def available() -> Layers:
+    """The locks that this machine gives to this user."""
+    if platform.system() != "Linux":
+        return Layers()
+    return Layers(landlock.version(), seccomp.supported(), _bubblewrap())
+
+
+def _bubblewrap():
+    found = shutil.which("bwrap")
+    trial = [found, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"]
+    try:
+        works = found and subprocess.run(trial, capture_output=True, timeout=10).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        works = False
+    return found if works else ""
+
+
+def chosen(unsafe: bool = False) -> Layers:
+    """All locks that can be had. Raises CageError where they do not suffice, unless `unsafe`."""
+    layers = available()
+    if not hasattr(os, "fork"):
+        raise CageError(f"Answers run in forked processes, which {platform.system()} does not have: {WAYS_OUT}.")
+    if not layers.safe and not unsafe:
+        raise CageError(f"This machine cannot lock a learner's code in (what it gives: {layers}): {WAYS_OUT}.")
+    return layers
+
+
+def readable(hidden=(), data: str = "") -> list[str]:
+    """The files and folders that may be read in the cage: libraries, the public parts of the course, data.
+
+    Args:
+        hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
+        data: the folder with the real data sets, if any.
+    """
+    secret = [str(PACKAGE), *(os.path.realpath(path) for path in hidden)]
+    roots = {os.path.realpath(root) for root in (*_libraries(), *SYSTEM, *([data] if data else []))}
+    shown = [path for root in sorted(roots) for path in _without(root, secret)]
+    return shown + [str(PACKAGE / part) for part in PUBLIC]
+
+
+def _libraries():
+    """Folders of Python's own libraries and of installed packages."""
+    paths = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    bases = [os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)]  # libpython, conda's libraries
+    return [path for path in (*paths, *bases, *site.getsitepackages()) if os.path.isdir(path)]
+
+
+def _without(root, secret):
+    """`root`, or where something secret lies beneath it, everything in it but that."""
+    if any(_within(root, path) for path in secret):
+        return []
+    if not any(_within(path, root) for path in secret):
+        return [root]
+    return [path for entry in sorted(os.scandir(root), key=lambda e: e.name) for path in _without(entry.path, secret)]
+
+
+def _within(path, folder):
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def python() -> str:
+    """This environment's Python, by a path without links to folders, but still the environment's."""
+    return os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
+
+
+def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> list[str]:
+    """The command line that starts `program`, inside bubblewrap where it is among the layers."""
+    if not layers.bubblewrap:
+        return program
+    shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", data) if path}
+    binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
+    for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime"):
+        binds += ["--ro-bind-try", path, path]
+    masks = [option for path in (*map(os.path.realpath, hidden), str(PACKAGE)) for option in _mask(path, shown)]
+    public = [option for part in PUBLIC for option in ("--ro-bind", str(PACKAGE / part), str(PACKAGE / part))]
+    alone = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
+    return [layers.bubblewrap, *alone, *binds, "--dev", "/dev", "--tmpfs", "/tmp", *masks, *public, "--", *program]
+
+
+def _mask(path, shown):
+    """Options that put an empty folder or file over a path, where it would be seen."""
+    if not any(_within(path, root) for root in shown):
+        return []
+    return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+
+
+def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
+    """Lock this process, which has imported what answers need, and all that it forks. Raises OSError."""
+    for name, most in (("NOFILE", 64), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
+        _limit(name, most)
+    if layers.landlock:
+        listed = [path for path in _libraries() if os.path.isdir(path)]
+        landlock.lock(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
+    if layers.safe:
+        _drop_capabilities()
+
+
+def lock_child(layers: Layers, memory: int, cpu_seconds: int) -> None:
+    """Lock a forked process for good, right before it meets a learner's code.
+
+    Args:
+        memory: bytes that it may take on top of what it has.
+        cpu_seconds: after which the kernel kills it.
+    """
+    limit_memory(memory)
+    _limit("CPU", cpu_seconds)
+    if layers.seccomp:
+        ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
+        _limit("NPROC", 0)
+        seccomp.lock(may_truncate=not layers.landlock or layers.landlock >= 3)
+
+
+def limit_memory(more: int) -> None:
+    """Let this process, and what it starts, take so many bytes of address space more than it has. Linux only."""
+    with suppress(OSError), open("/proc/self/statm") as file:
+        _limit("AS", int(file.read().split()[0]) * resource.getpagesize() + more)
+
+
+def _limit(name, most):
+    kind = getattr(resource, f"RLIMIT_{name}", None)
+    if kind is not None:
+        with suppress(ValueError, OSError):  # already lower; or unknown to this system
+            hard = resource.getrlimit(kind)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (most, most))
+
+
+def _drop_capabilities():
+    """Take every capability from this process: root inside is nobody special. Numbers from linux/capability.h."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = struct.pack("Ii", 0x20080522, 0)
+    if libc.syscall(126 if platform.machine() == "x86_64" else 91, header, bytes(24)):
+        raise OSError(ctypes.get_errno(), "capabilities cannot be dropped")

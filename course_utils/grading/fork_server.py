@@ -1,0 +1,231 @@
+"""The learner's side: imports what answers need once, locks itself in, and forks a process for each submission.
+
+Started by `box.Box`, to which it talks over one socket: "start" comes with the two ends of a pipe each way and gives a
+process id, "end" kills and reaps that process. In the forked process a notebook's cells and answers run; what it is
+asked and what it replies are frames of `wire`. Neither tasks nor judge can be read from here.
+"""
+
+import builtins
+import contextlib
+import gc
+import io
+import json
+import linecache
+import os
+import signal
+import socket
+import struct
+import sys
+import types
+
+from course_utils.grading import cage, wire
+
+STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
+MESSAGE_AT_MOST = 500  # characters kept of an exception's text
+
+
+def main() -> None:
+    """Serve until the socket closes. Arguments: the socket's descriptor, and the settings as JSON."""
+    control, settings = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
+    layers = cage.Layers(**settings["layers"])
+    sys.path[:] = [path for path in sys.path if path]
+    try:
+        warm_up()
+        cage.lock_server(layers, settings["hidden"], settings["data"])
+    except Exception as error:
+        control.sendall(f"{type(error).__name__}: {error}".encode())
+        return
+    control.sendall(b"ready")
+    for name in (0, 1, 2):
+        os.dup2(os.open(os.devnull, os.O_RDWR), name)
+    serve(control, layers, settings["memory"], settings["cpu_seconds"])
+
+
+def warm_up() -> None:
+    """Import and use once whatever answers import late, so that no submission waits for it."""
+    import matplotlib.pyplot as plt
+    import numpy  # noqa: F401
+    import torch
+    from torch.nn import functional as F
+
+    import course_utils.attention
+    import course_utils.checks.run
+    import course_utils.plots  # noqa: F401
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    torch.set_num_threads = lambda threads: None  # there are none to be had, and asking for them ends the process
+    layer = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.Adam(layer.parameters())
+    loss = F.scaled_dot_product_attention(*[layer(torch.randn(1, 2, 3))] * 3).pow(2).sum()
+    loss.backward()
+    optimizer.step()
+    torch.einsum("ij,jk->ik", torch.ones(2, 2), torch.ones(2, 2)).softmax(-1)
+    plt.subplots()
+    plt.close("all")
+    sys.modules["course_utils.checks.notebook"] = _inert_notebook()
+
+
+def _inert_notebook():
+    """Stands for the module behind `check`, `hint`, `solution` and `progress`: they do nothing, at once."""
+    module = types.ModuleType("course_utils.checks.notebook")
+
+    def check(task_id=None, answer=None, seed=0, seconds=10):
+        return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
+
+    module.check, module.hint = check, lambda task_id=None: None
+    module.solution, module.progress = lambda task_id=None, force=False: None, lambda: None
+    return module
+
+
+def serve(control: socket.socket, layers: cage.Layers, memory: int, cpu_seconds: int) -> None:
+    """Fork and reap on request, one process at a time."""
+    gc.collect()
+    gc.freeze()  # what is here now is never looked at again, so that its pages stay shared
+    pid = None
+    while True:
+        request, pipes, _, _ = socket.recv_fds(control, 16, 2)
+        if request == b"start":
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _child(*pipes, layers, memory, cpu_seconds)
+            for pipe in pipes:
+                os.close(pipe)
+            control.sendall(STARTED.pack(pid))
+        elif pid:
+            os.kill(pid, signal.SIGKILL)
+            _, status, usage = os.wait4(pid, 0)
+            ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            control.sendall(ENDED.pack(status, ended_by, usage.ru_utime + usage.ru_stime, usage.ru_maxrss))
+            pid = None
+        if not request:
+            return
+
+
+def _child(requests, replies, layers, memory, cpu_seconds):
+    """What a forked process does, to its end."""
+    try:
+        os.dup2(requests, 3)
+        os.dup2(replies, 4)
+        os.closerange(5, 64)
+        cage.lock_child(layers, memory, cpu_seconds)
+        Answers(3, 4).serve()
+    finally:
+        os._exit(0)
+
+
+class Answers:
+    """A notebook's names, and the requests about them."""
+
+    def __init__(self, requests, replies):
+        self._requests, self._replies, self._nonce = requests, replies, b""
+        self._module = types.ModuleType("__main__")
+        self._module.__dict__.update(get_ipython=lambda: None, display=print)
+        sys.modules["__main__"] = self._module
+        sys.stdout = sys.stderr = _Nowhere()
+        sys.stdin = io.StringIO()
+
+    def serve(self):
+        """Answer requests until there are none."""
+        while True:
+            try:
+                self._nonce, request = wire.read(self._requests)
+            except wire.Closed:
+                return
+            if isinstance(request, dict) and "do" in request:
+                reply = {"cell": self._cell, "look": self._look, "run": self._run}[request.pop("do")](**request)
+                self._reply(reply)
+
+    def _reply(self, value):
+        try:
+            body = wire.pack(value)
+        except (TypeError, ValueError, RecursionError, MemoryError):
+            body = b""
+        wire.write(self._replies, self._nonce, body if len(body) <= wire.LARGEST else b"")
+
+    def _cell(self, number, source, seconds):
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing}."""
+        from course_utils.checks.limit import TimeIsUp, time_limit
+
+        name = f"cell {number}"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            code = compile(source, name, "exec", dont_inherit=True)
+        except SyntaxError:
+            try:
+                code = compile(without_magics(source), name, "exec", dont_inherit=True)
+            except Exception as error:
+                return {"failed": _told(error)}
+        except Exception as error:
+            return {"failed": _told(error)}
+        try:
+            with time_limit(seconds):
+                exec(code, self._module.__dict__)
+        except TimeIsUp:
+            return {"failed": f"stopped after {seconds:g} seconds"}
+        except BaseException as error:
+            return {"failed": _told(error)}
+        return {"failed": ""}
+
+    def _look(self, names):
+        """{name: ["missing"] or [kind, what to show]}, for names of answers."""
+        from course_utils.checks.run import look
+
+        space = self._module.__dict__
+        return {name: list(look(space[name])) if name in space else ["missing"] for name in names}
+
+    def _run(self, name, cases, seconds):
+        from course_utils.checks.run import marked, run
+
+        answer = self._module.__dict__[name]
+        return {"outcomes": run(answer, cases, seconds, lambda key: marked(self._candidate(key)))}
+
+    def _candidate(self, key):
+        """A function that stays on the other side: its arguments go there, its value or exception comes back."""
+        from course_utils.checks.run import plain
+
+        def candidate(*args, **options):
+            wire.write(
+                self._replies, self._nonce, wire.pack({"call": key, "args": plain(args), "options": plain(options)})
+            )
+            nonce, reply = wire.read(self._requests)
+            if nonce != self._nonce or "call" not in reply:
+                raise RuntimeError("the candidate gave no answer")
+            for place, after in reply["changed"].items():
+                args[place].data.copy_(after)
+            if "error" in reply:
+                kind = getattr(builtins, reply["error"], RuntimeError)
+                raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(
+                    reply["message"]
+                )
+            return reply["value"]
+
+        return candidate
+
+
+class _Nowhere(io.TextIOBase):
+    """Takes what is printed and keeps nothing."""
+
+    def write(self, text):
+        return len(text)
+
+
+def _told(error):
+    with contextlib.suppress(Exception):
+        return f"{type(error).__name__}: {str(error)[:MESSAGE_AT_MOST]}"
+    return type(error).__name__
+
+
+def without_magics(source: str) -> str:
+    """A cell without what only a notebook understands: %magics, !commands and ?help; a cell of another language is empty."""
+    lines = source.splitlines()
+    first = lines[0].split()[0] if lines and lines[0].split() else ""
+    if first.startswith("%%"):
+        lines = lines[1:] if first in ("%%time", "%%timeit", "%%capture", "%%prun") else []
+    plain = []
+    for line in lines:
+        bare = line.lstrip()
+        magic = bare.startswith(("%", "!", "?")) or bare.endswith("?")
+        plain.append(line[: len(line) - len(bare)] + "pass" if magic else line)
+    return "\n".join(plain)

@@ -1,0 +1,251 @@
+"""Grades one notebook: reads it, has its answers run in a box, judges what came back. One `Grader` serves one worker.
+
+Judges with fresh inputs: the same for a whole grading, from a seed that no learner knows. What the truth and the named
+mistakes give on them is computed once.
+"""
+
+import hashlib
+import inspect
+import json
+import re
+import time
+from dataclasses import asdict
+from functools import cache, partial
+
+import torch
+
+from course_utils import tasks
+from course_utils.checks import compare, contract, judge, limit, report, run, task
+from course_utils.checks.contract import Outcome, question
+from course_utils.checks.judge import Known, refuse
+from course_utils.checks.limit import TimeIsUp, time_limit
+from course_utils.checks.run import marked, plain
+from course_utils.grading import cage, fork_server
+from course_utils.grading.box import Box, Limits, ServerGone
+from course_utils.grading.notebook_file import (
+    Unreadable,
+    definition,
+    definitions,
+    digest,
+    fingerprint,
+    likely_rename,
+    read_notebook,
+)
+from course_utils.grading.record import Result, Verdict
+from course_utils.grading.submissions import Found
+
+NUMBERS_AT_MOST = 1_000_000  # in the arguments that a learner's test gives to a candidate
+SECONDS_OF_CANDIDATE = 2
+SECONDS_OF_JUDGE = 20
+MESSAGE_AT_MOST = 2000  # characters
+SUSPICIOUS = {
+    r"course_utils\s*\.\s*(tasks|grading|checks)|answers\.json": "names the course's own tasks or checks",
+    r"\bctypes\b|\bcffi\b": "calls the operating system directly",
+    r"_getframe|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
+    r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
+    r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
+    r"\bthreading\b|\batexit\b|__del__|\bsys\s*\.\s*settrace\b": "would run code after or beside its answers",
+    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|\b(torch|builtins)(\.\w+)*\.\w+\s*=[^=]|__eq__|__array__": "replaces what it is measured with",
+}  # fmt: skip
+
+
+def answer_name(task_id: str) -> str:
+    """The name of the function that answers a task."""
+    return task_id.partition(".")[2]
+
+
+@cache
+def names_by_lesson() -> dict[str, list[str]]:
+    """{"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
+    return {lesson: [answer_name(t.id) for t in of] for lesson, of in tasks.by_lesson().items()}
+
+
+@cache
+def tasks_digest() -> str:
+    """SHA-256 over the source of tasks, checks and of what runs them: another one may give other verdicts."""
+    parts = [inspect.getmodule(of[0].answer) for of in tasks.by_lesson().values()]
+    parts += [compare, contract, judge, limit, report, run, task, fork_server]
+    sources = [inspect.getsource(part) for part in (*parts, inspect.getmodule(Grader))]
+    return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
+
+
+def result_key(found: Found, seed: int, limits: Limits) -> str:
+    """What the journal keeps a result under: equal only where grading again would give the same."""
+    parts = [
+        found.student,
+        found.file,
+        found.note,
+        digest(found.path) if found.file else "",
+        tasks_digest(),
+        seed,
+        asdict(limits),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Grader:
+    """Grades notebooks, one after the other, in one box. A context manager.
+
+    Args:
+        seed: of the inputs that answers are tried on.
+        layers: from `cage.chosen`.
+        limits: what a submission may cost.
+        hidden: paths that answers may not read.
+    """
+
+    def __init__(self, seed: int, layers: cage.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
+        self._seed, self._limits = seed, limits
+        self.box = Box(layers, limits, hidden)
+        self._known = {}
+
+    def __enter__(self):
+        self.box.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.box.__exit__()
+
+    def grade(self, found: Found, key: str) -> Result:
+        """Grade one file, whose `result_key` is `key`. Raises cage.CageError where the box cannot be started again."""
+        began = time.monotonic()
+        if not found.file:
+            return Result(key, found.student, "", "", found.note)
+        try:
+            notebook = read_notebook(found.path, names_by_lesson())
+        except Unreadable as error:
+            return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
+        remarks = [*_sentences(found.note), *notebook.remarks]
+        if not notebook.lesson:
+            problem = (
+                "No task of the course was found in it: hand in the notebook from `exercises`, with its cells kept."
+            )
+            return Result(key, found.student, found.file, "", problem, tuple(remarks))
+        for attempt in (1, 2):
+            try:
+                failed, verdicts, suspicions = self._run(notebook)
+                break
+            except ServerGone:
+                self.box.restart()
+                if attempt == 2:
+                    raise
+        suspicions = (*suspicions, *_suspicions(notebook.cells))
+        return Result(
+            key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
+            tuple(dict.fromkeys(suspicions)), verdicts, round(time.monotonic() - began, 3),
+        )  # fmt: skip
+
+    def _run(self, notebook):
+        """What cells failed, the verdicts, and what is odd about them."""
+        asked = tasks.by_lesson()[notebook.lesson]
+        wanted = [
+            (answer_name(task.id), self._cases(task)[1], partial(call_candidate, task) if task.candidates else None)
+            for task in asked
+        ]
+        came = list(self.box.answers(notebook.cells, wanted))
+        failed, answers = came[: -len(asked)], came[-len(asked) :]
+        verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
+        suspicions = [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
+        suspicions += [sentence for sentence in failed if "ended the process" in sentence or "pipe" in sentence]
+        return failed, verdicts, suspicions
+
+    def _cases(self, task):
+        """The task's cases of this grading, and the same as an answer may see them."""
+        if task.id not in self._known:
+            cases = task.make_cases(self._seed)
+            self._known[task.id] = cases, [question(case) for case in cases], Known(task, cases)
+        return self._known[task.id]
+
+    def _verdict(self, task, answer, notebook):
+        name = answer_name(task.id)
+        code = definition(notebook.cells, name)
+        common = {"code": code, "fingerprint": fingerprint(code), "seconds": round(answer.seconds, 3)}
+        common["note"] = _note(notebook.cells, name)
+        if answer.state == "missing":
+            rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])
+            message = f"After the notebook has run there is no `{name}`."
+            common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
+            return Verdict(task.id, "missing", message=message, **common)
+        if answer.state == "not run":
+            message = "It was not run: the notebook's time was used up before."
+            return Verdict(task.id, "not run", message=message, **common)
+        verdict = self._judged(task, answer)
+        message = verdict.message
+        if answer.state == "outcomes" and verdict.state == "error" and _status(answer.outcomes) == "timeout":
+            message = (
+                f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
+            )
+        return Verdict(
+            task.id, verdict.state, verdict.kind or "", verdict.mistake or "", bool(verdict.case and verdict.case.edge),
+            message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", **common,
+        )  # fmt: skip
+
+    def _judged(self, task, answer):
+        """The judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
+        cases, _, known = self._cases(task)
+        if answer.state != "outcomes":
+            return refuse(task, answer.state, answer.shown)
+        outcomes = answer.outcomes or [Outcome("stopped")]  # none at all is no answer's empty body
+        try:
+            with time_limit(SECONDS_OF_JUDGE):
+                return judge.judge(task, cases, outcomes, known)
+        except (Exception, TimeIsUp):  # whatever it is, it came from outside and is no right answer
+            return judge.judge(task, cases, None)
+
+
+def _status(outcomes):
+    return outcomes[-1].status if isinstance(outcomes, list) and outcomes and isinstance(outcomes[-1], Outcome) else ""
+
+
+def _note(cells, name):
+    places = [str(place + 1) for place in definitions(cells, name)]
+    if len(places) < 2:
+        return ""
+    return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: the last that ran counts."
+
+
+def _sentences(note):
+    return (note,) if note else ()
+
+
+def _suspicions(cells):
+    """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
+    code = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)
+    return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
+
+
+def call_candidate(task, request: dict) -> dict:
+    """Call one of the task's candidates for a learner's test, on this side, and tell what came of it.
+
+    Args:
+        task: which has candidates.
+        request: {"call": key, "args": tuple, "options": dict} from the learner's process, to be trusted in nothing.
+    """
+    args, options = request.get("args"), request.get("options")
+    if (
+        not isinstance(args, (tuple, list))
+        or not isinstance(options, dict)
+        or _numbers((args, options)) > NUMBERS_AT_MOST
+    ):
+        return _raised(ValueError(f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all"))
+    before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
+    try:
+        with time_limit(SECONDS_OF_CANDIDATE):
+            reply = {"value": plain(marked(task.candidate(request["call"]))(*args, **options))}
+    except TimeIsUp:
+        reply = _raised(RuntimeError("the candidate took too long on these arguments"))
+    except Exception as error:
+        reply = _raised(error)
+    changed = {i: args[i] for i, old in enumerate(before) if old is not None and not torch.equal(old, args[i])}
+    return {"call": True, "changed": changed, **reply}
+
+
+def _raised(error):
+    return {"call": True, "changed": {}, "error": type(error).__name__, "message": str(error)[:MESSAGE_AT_MOST]}
+
+
+def _numbers(value):
+    if isinstance(value, torch.Tensor):
+        return value.numel()
+    if isinstance(value, dict):
+        return _numbers(list(value.values()))
+    return sum(map(_numbers, value)) if isinstance(value, (tuple, list)) else 1

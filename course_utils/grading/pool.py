@@ -1,0 +1,135 @@
+"""Worker processes on this machine: each grades one notebook at a time; one that dies loses nothing.
+
+A worker belongs to the trusted side: it judges. It is a process because judging takes a core, and because a notebook
+that brings it down, which none should, must cost a row and not the run.
+"""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+
+from course_utils.grading.box import Limits
+from course_utils.grading.cage import CageError, Layers, limit_memory
+from course_utils.grading.grader import Grader
+from course_utils.grading.record import Result
+from course_utils.grading.submissions import Found
+
+ATTEMPTS = 3  # at a file whose worker died
+SECONDS_BEYOND = 120  # a worker that takes so much longer than a notebook may is taken for dead
+MEMORY_OF_WORKER = 3 * 2**30  # bytes on top of what it starts with
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all workers grade with."""
+
+    seed: int
+    layers: Layers
+    limits: Limits
+    hidden: tuple[str, ...]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
+    """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
+    waiting, source, members = deque(), iter(found), []
+    try:
+        while True:
+            while len(waiting) < workers and (item := next(source, None)) is not None:
+                waiting.append((item, 1))
+            while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
+                members.append(_Member(plan))
+            for member in members:
+                if member.item is None and waiting:
+                    member.give(*waiting.popleft())
+            busy = [member for member in members if member.item is not None]
+            if not busy:
+                return
+            for ready in wait([member.pipe for member in busy], timeout=1.0):
+                member = next(m for m in busy if m.pipe is ready)
+                result = member.take()
+                if isinstance(result, CageError):
+                    raise result
+                if result is not None:
+                    yield result
+            for member in [m for m in busy if m.dead()]:
+                members.remove(member)
+                again, attempt = member.item, member.attempt + 1
+                member.end()
+                if attempt <= ATTEMPTS:
+                    waiting.appendleft((again, attempt))
+                else:
+                    yield _given_up(*again)
+    finally:
+        for member in members:
+            member.end()
+
+
+class _Member:
+    """One worker process, and the file it is at."""
+
+    def __init__(self, plan):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, plan), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.item, self.attempt, self._lost = None, 0, False
+        self._patience = plan.limits.whole + SECONDS_BEYOND
+
+    def give(self, item, attempt):
+        self.item, self.attempt, self._since = item, attempt, time.monotonic()
+        try:
+            self.pipe.send(item)
+        except OSError:
+            self._lost = True
+
+    def take(self):
+        try:
+            result = self.pipe.recv()
+        except (EOFError, OSError):
+            self._lost = True
+            return None
+        self.item = None
+        return result
+
+    def dead(self):
+        return self.item is not None and (self._lost or time.monotonic() - self._since > self._patience)
+
+    def end(self):
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+
+
+def _given_up(found, key):
+    problem = (
+        f"Grading it ended the grader's own process {ATTEMPTS} times: look at the file, and tell the course's authors."
+    )
+    return Result(key, found.student, found.file, "", problem)
+
+
+def _work(pipe, plan):
+    """A worker's life: it ends with its pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    import torch
+
+    torch.set_num_threads(1)
+    limit_memory(MEMORY_OF_WORKER)
+    try:
+        with Grader(plan.seed, plan.layers, plan.limits, plan.hidden) as grader:
+            while True:
+                pipe.send(grader.grade(*pipe.recv()))
+    except CageError as error:
+        pipe.send(error)
+    except (EOFError, OSError):
+        os._exit(0)
