@@ -21,6 +21,8 @@ from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading import cage, wire
 from course_utils.grading.fork_server import ENDED, STARTED
 
+REMEMBERED, REMEMBERED_BYTES = 500, 2**16  # calls of candidates, and the most that one may hold
+LOOKED = ("missing", "empty", "class", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
 NAME_AT_MOST = 200
@@ -108,12 +110,14 @@ class Box:
             "HOME": "/",
             "LANG": "C.UTF-8",
             "PYTHONHASHSEED": "0",
+            "PYTHONMALLOC": "malloc",  # with huge pages, which halve the time that a fork takes
+            "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "COURSE_PROGRESS": "off",
             "MPLCONFIGDIR": "/tmp" if self.layers.bubblewrap else self._scratch,
+            "COURSE_PROGRESS": "off",
             **({"COURSE_DATA_MIRROR": settings["data"]} if settings["data"] else {}),
         }
         line = cage.command(self.layers, program, self.hidden, settings["data"])
@@ -198,15 +202,20 @@ class Box:
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(wire.NONCE), time.monotonic() + seconds
         wire.write(requests, nonce, body, deadline)
+        remembered = {}  # an answer that is tried twice calls a candidate twice with the same arguments
         while True:
             reply = wire.read_reply(replies, nonce, deadline)
-            if not isinstance(reply, dict):
-                raise wire.Garbled
-            if "call" not in reply:
-                return reply
-            if candidate is None:
-                raise wire.Garbled
-            wire.write(requests, nonce, pack(candidate(reply)), deadline)
+            called = remembered.get(reply)
+            if called is None:
+                value = wire.understood(reply)
+                if not isinstance(value, dict) or ("call" in value and candidate is None):
+                    raise wire.Garbled
+                if "call" not in value:
+                    return value
+                called = pack(candidate(value))
+                if len(reply) + len(called) <= REMEMBERED_BYTES and len(remembered) < REMEMBERED:
+                    remembered[reply] = called
+            wire.write(requests, nonce, called, deadline)
 
     # One notebook.
 
@@ -290,15 +299,14 @@ class _Run:
         if seconds <= 0:
             return Answer("not run")
         try:
-            looked = self._box._ask(pack({"do": "look", "names": [name]}), seconds + GRACE).get(name)
-            state, shown = [*looked, None][:2]
-            if state != "callable":
-                state = state if state in ("missing", "empty", "class", "value") else "value"
-                return Answer(state, shown, seconds=time.monotonic() - began)
             request = pack({"do": "run", "name": name, "cases": cases, "seconds": seconds})
-            outcomes = self._box._ask(request, seconds + GRACE, candidate).get("outcomes")
+            reply = self._box._ask(request, seconds + GRACE, candidate)
+            if "looked" in reply:
+                state, shown = reply["looked"]
+                return Answer(state if state in LOOKED else "value", shown, seconds=time.monotonic() - began)
+            outcomes = reply.get("outcomes")
             return Answer("outcomes", None, outcomes, time.monotonic() - began)
-        except (wire.Closed, wire.Late, wire.Garbled, TypeError) as error:
+        except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"
             how = self._bury(error, seconds)
             return Answer("outcomes", None, [Outcome(status, seconds=seconds)], time.monotonic() - began, how)

@@ -8,6 +8,7 @@ asked and what it replies are frames of `wire`. Neither tasks nor judge can be r
 import builtins
 import contextlib
 import gc
+import importlib
 import io
 import json
 import linecache
@@ -20,6 +21,34 @@ import types
 
 from course_utils.grading import cage, wire
 
+USED_BY_ANSWERS = (
+    *(
+        "abc",
+        "collections",
+        "copy",
+        "dataclasses",
+        "enum",
+        "functools",
+        "heapq",
+        "importlib.util",
+        "inspect",
+        "itertools",
+    ),
+    *("json", "logging", "math", "operator", "pathlib", "pprint", "random", "re", "statistics", "string", "subprocess"),
+    *(
+        "textwrap",
+        "time",
+        "timeit",
+        "traceback",
+        "typing",
+        "unittest",
+        "warnings",
+        "numpy",
+        "numpy.random",
+        "numpy.testing",
+    ),
+    *("course_utils.attention", "course_utils.checks.run", "course_utils.plots"),
+)
 STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
 MESSAGE_AT_MOST = 500  # characters kept of an exception's text
 
@@ -43,14 +72,11 @@ def main() -> None:
 
 def warm_up() -> None:
     """Import and use once whatever answers import late, so that no submission waits for it."""
+    for name in USED_BY_ANSWERS:
+        importlib.import_module(name)
     import matplotlib.pyplot as plt
-    import numpy  # noqa: F401
     import torch
     from torch.nn import functional as F
-
-    import course_utils.attention
-    import course_utils.checks.run
-    import course_utils.plots  # noqa: F401
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
@@ -134,7 +160,7 @@ class Answers:
             except wire.Closed:
                 return
             if isinstance(request, dict) and "do" in request:
-                reply = {"cell": self._cell, "look": self._look, "run": self._run}[request.pop("do")](**request)
+                reply = {"cell": self._cell, "run": self._run}[request.pop("do")](**request)
                 self._reply(reply)
 
     def _reply(self, value):
@@ -168,17 +194,16 @@ class Answers:
             return {"failed": _told(error)}
         return {"failed": ""}
 
-    def _look(self, names):
-        """{name: ["missing"] or [kind, what to show]}, for names of answers."""
-        from course_utils.checks.run import look
-
-        space = self._module.__dict__
-        return {name: list(look(space[name])) if name in space else ["missing"] for name in names}
-
     def _run(self, name, cases, seconds):
-        from course_utils.checks.run import marked, run
+        """{"outcomes": …}, or {"looked": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
+        from course_utils.checks.run import look, marked, run
 
+        if name not in self._module.__dict__:
+            return {"looked": ("missing", None)}
         answer = self._module.__dict__[name]
+        looked = look(answer)
+        if looked[0] != "callable":
+            return {"looked": looked}
         return {"outcomes": run(answer, cases, seconds, lambda key: marked(self._candidate(key)))}
 
     def _candidate(self, key):

@@ -40,18 +40,21 @@ def write(pipe: int, nonce: bytes, body: bytes, deadline: float | None = None) -
 
 def read(pipe: int) -> tuple[bytes, object]:
     """A learner's process reads a request: its nonce and its value. Raises Closed."""
-    size = int.from_bytes(_exactly(pipe, 8), "big")
-    return _exactly(pipe, NONCE), unpack(_exactly(pipe, size))
+    head = _exactly(pipe, 8 + NONCE)
+    return head[8:], unpack(_exactly(pipe, int.from_bytes(head[:8], "big")))
 
 
-def read_reply(pipe: int, nonce: bytes, deadline: float) -> object:
-    """The trusted side reads a reply. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
-    size = int.from_bytes(_exactly(pipe, 8, deadline), "big")
-    if size > LARGEST:
+def read_reply(pipe: int, nonce: bytes, deadline: float) -> bytes:
+    """The trusted side reads a reply, still packed. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
+    head = _exactly(pipe, 8 + NONCE, deadline)
+    size = int.from_bytes(head[:8], "big")
+    if size > LARGEST or head[8:] != nonce:
         raise Garbled
-    if _exactly(pipe, NONCE, deadline) != nonce:
-        raise Garbled
-    body = _exactly(pipe, size, deadline)
+    return _exactly(pipe, size, deadline)
+
+
+def understood(body: bytes) -> object:
+    """A reply's value. Raises Garbled."""
     try:
         return unpack(body)
     except ValueError:
