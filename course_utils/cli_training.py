@@ -4,6 +4,7 @@ Here: what a person at the keyboard sees. Not here: reading arguments and catchi
 Whatever is wrong is a `ValueError` of one sentence.
 """
 
+import argparse
 import contextlib
 import os
 import shlex
@@ -14,6 +15,7 @@ import torch
 
 from course_utils import training
 from course_utils.training import device as devices
+from course_utils.training import processes
 from course_utils.training.settings import KINDS, tomllib
 
 RUNS = Path("runs")  # in the current folder
@@ -21,10 +23,23 @@ TABLES = ("model", "world")  # the settings that have settings of their own
 
 
 def train(options) -> int:
-    """Train a model, or go on training it, and say where it lies; 130 if it was stopped before its end."""
+    """Train a model, or go on training it, and say where it lies; 130 if it was stopped before its end.
+
+    With several GPUs, or where more are asked for, in several processes, of which the first speaks.
+    """
+    number = processes.how_many(getattr(options, "processes", None), options.device, options.resume)
+    if number == 1:
+        return _train_here(options)
+    _no_settings(options) if options.resume else _settings(options)  # what is wrong with them is said without processes
+    plain = argparse.Namespace(**{name: value for name, value in vars(options).items() if name != "command"})
+    return processes.run_in(number, _train_here, plain)
+
+
+def _train_here(options) -> int:
+    """Train in this process, which may be one of several."""
     if options.threads:
         torch.set_num_threads(options.threads)
-    first = int(os.environ.get("RANK", 0)) == 0  # of the processes that torchrun starts, the one that speaks
+    first = int(os.environ.get("RANK", 0)) == 0  # of several processes, the one that speaks
     settings = _no_settings(options) if options.resume else _settings(options)
     said = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
@@ -42,14 +57,14 @@ def train(options) -> int:
             with contextlib.suppress(OSError):  # it is empty only if the run could not begin
                 run.rmdir()
     if not first:
-        return 0
+        return 0 if trainer.progress.finished else processes.STOPPED
     return _say_how_it_ended(trainer, run)
 
 
 def _say_how_it_ended(trainer: training.Trainer, run: Path) -> int:
     if not trainer.progress.finished:
         print(f"Stopped after step {trainer.progress.step:,} of {trainer.steps:,}. {how_to_resume(run)}.")
-        return 130
+        return processes.STOPPED
     loss, bleu = trainer.measure()  # of the final weights, which may be an average or an earlier best
     print(f"Validation: loss {loss:.3f} a token, BLEU {bleu:.1f} (greedy search).")
     print(f"The model lies in {run.as_posix()}; `course translate --model {quoted(run)}` translates what you type.")
@@ -124,6 +139,8 @@ def _announcement(settings: training.Settings, device: str) -> str:
     precision = devices.choose_precision(settings.precision, on)
     data = f"Multi30k, {settings.pair}" if settings.data == "multi30k" else "the generated world"
     place = torch.cuda.get_device_name(on) if on.type == "cuda" else f"the CPU, {threads()}"
+    number = int(os.environ.get("WORLD_SIZE", 1))
+    place = f"{number} processes, each on {place}" if number > 1 else place
     said = f"Training {settings.kind} on {data}: {place}, {'bf16' if precision == torch.bfloat16 else 'fp32'}."
     if precision == torch.float32 and settings.precision == "auto":
         said += " This device is not faster in bf16, so the run goes on in fp32."

@@ -11,6 +11,11 @@ Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t
                 with input feeding s_t = GRU([y; a_{t-1}]), where a     (section 3.3)
                 is the vector tanh(W [c; s]) that the readout reads
 
+Where the model departs from the papers: embeddings are scaled by √D, as the Transformer's are (so that one small
+initial spread serves embedding and readout, which share their weights); the first state is made of the last states of
+both directions, where Bahdanau et al. (appendix A.2.2) take the backward one's alone; one layer and GRUs, where Luong
+et al. have four of LSTMs; and all readouts are one tanh layer, with no maxout.
+
 Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, Q queries to one memory
 (T of them in training, K in decoding), D width of embeddings and features, H width of a decoder's state,
 E width of an annotation (what the encoder says of one source word), A alignment width, V vocabulary.
@@ -23,7 +28,7 @@ from torch import Tensor, nn
 
 from course_utils.attention import SCORES, masked_softmax
 from course_utils.data.subwords import PAD
-from course_utils.transformer import Dropout
+from course_utils.transformer import Dropout, check_sizes
 
 
 class GRU(nn.GRU):
@@ -279,6 +284,9 @@ class RecurrentTranslator(nn.Module):
         self.config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         if input_feeding and attention != "luong":
             raise ValueError(f'input feeding belongs to the attention "luong", not {attention!r}')
+        check_sizes(
+            1, vocabulary=vocabulary, width=width, hidden=hidden, encoder_hidden=encoder_hidden, longest=longest
+        )
         annotation = 2 * encoder_hidden
         if attention == "none":
             self.decoder = ContextDecoder(width, hidden, annotation)

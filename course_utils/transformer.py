@@ -248,6 +248,9 @@ class Transformer(nn.Module):
         ):
             if value not in allowed:
                 raise ValueError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+        check_sizes(1, vocabulary=vocabulary, width=width, heads=heads, hidden=hidden, decoder_layers=decoder_layers)
+        check_sizes(0, encoder_layers=encoder_layers)
+        check_sizes(2, longest=longest)  # BOS and a word
         self.aligned_layer = decoder_layers // 2  # whose attention to the source is shown
         self.longest_target = longest - 1  # tokens, behind BOS: `decoding.py` stops there
         layer = (width, heads, hidden, dropout, norm)
@@ -319,6 +322,13 @@ class Transformer(nn.Module):
         x, past, weights = self.decode(tokens.reshape(-1, 1), memory, past, need_weights=True)
         caches = [tuple(cache.unflatten(0, tokens.shape) for cache in pair) for pair in past["caches"]]
         return self.readout(x[:, 0]).view(*tokens.shape, -1), past | {"caches": caches}, weights
+
+
+def check_sizes(least: int, **sizes: int) -> None:
+    """Raise `ValueError` for a size of a model below the least."""
+    for name, size in sizes.items():
+        if not size >= least:
+            raise ValueError(f"{name} must be at least {least}, not {size}")
 
 
 def causal_mask(length: int, start: int, device) -> Tensor:

@@ -23,6 +23,7 @@ import torch
 from course_utils import cli, cli_training, cli_translation, models, training, translate
 from course_utils.data import Pairs, Subwords, generate_translations
 from course_utils.training import device as devices
+from course_utils.training import processes
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
@@ -198,6 +199,77 @@ def test_of_two_processes_one_speaks():
     assert done.stdout.count("Run folder: runs/seq2seq-world-1\n") == done.stdout.count("Validation: ") == 1
     assert len(done.stdout.splitlines()) == 4
     assert [path.name for path in Path("runs").iterdir()] == ["seq2seq-world-1"]
+
+
+PROCESSES = """
+import argparse, sys
+from course_utils import cli
+from course_utils.cli_training import train
+
+if __name__ == "__main__":
+    parse = cli.Parser.parse_args
+
+    def parse_with_processes(parser, arguments):
+        options = parse(parser, arguments[1:])
+        options.processes = int(arguments[0])
+        return options
+
+    cli.Parser.parse_args = parse_with_processes
+    sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def in_processes(here, number, *arguments):
+    """Start `course train` in so many processes, as a group that a terminal's Ctrl-C reaches as a whole."""
+    (here / "start.py").write_text(PROCESSES)
+    command = [sys.executable, "start.py", str(number), "train", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
+
+
+@posix
+def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_starts_again(here):
+    tiny = [*TINY[2:], "--epochs", "60", "--set", "validate=10"]
+    process = in_processes(here, 2, "transformer", *tiny, "--run", "run")
+    deadline = time.monotonic() + 100
+    while not Path("run/curves.csv").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, said = process.communicate(timeout=100)
+    assert (process.returncode, said) == (130, "")
+    assert printed.count("Run folder: run\n") == 1
+    assert "the generated world: 2 processes, each on the CPU, 1 thread, " in printed
+    assert len(re.findall(r"Stopped after step \d+ of \d+\. `course train --resume run` goes on\.", printed)) == 1
+    assert processes.how_many(None, "cpu", "run") == 2
+    process = in_processes(here, 2, "--resume", "run", "--device", "cpu")
+    printed, said = process.communicate(timeout=100)
+    assert (process.returncode, said, printed.count("Validation: ")) == (0, "", 1)
+
+
+@posix
+def test_what_is_wrong_in_every_process_is_said_once(here):
+    before = sorted(Path("runs").iterdir())
+    process = in_processes(here, 2, "seq2seq", *TINY, "--set", "world.planets=9")
+    _, said = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert re.fullmatch(r"course: the world has no setting 'planets': .*\n", said)
+    assert sorted(Path("runs").iterdir()) == before
+
+
+def test_there_is_a_process_for_each_gpu_unless_told_otherwise(monkeypatch):
+    assert processes.how_many(None, "auto") == 1 or torch.cuda.device_count() > 1
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
+    assert [processes.how_many(None, device) for device in ("auto", "cuda", "cuda:1", "cpu")] == [8, 8, 1, 1]
+    assert [processes.how_many(3, device) for device in ("auto", "cuda", "cpu")] == [3, 3, 3]
+    assert processes.how_many(None, "auto", "no such run") == 8
+    with pytest.raises(ValueError, match="2 processes need a device each, and cuda:1 is one"):
+        processes.how_many(2, "cuda:1")
+    monkeypatch.setenv("RANK", "0")
+    assert processes.how_many(None, "auto") == 1
+    with pytest.raises(ValueError, match="leave out --processes, or torchrun"):
+        processes.how_many(2, "auto")
 
 
 # --- course translate
@@ -404,6 +476,9 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("train attention --set world.planets=9", "the world has no setting 'planets': it has pairs, shortest"),
         ("train attention --set world.pairs=2.5", "the world can't be made of these settings"),
         ("train transformer --set world.pairs=9 --set model.width=30", "30 is none of 4"),
+        ("train transformer --set world.pairs=9 --set model.width=0", "width must be at least 1, not 0"),
+        ("train transformer --set world.pairs=9 --set model.decoder_layers=0", "decoder_layers must be at least 1"),
+        ("train attention --set world.pairs=9 --set model.encoder_hidden=0", "encoder_hidden must be at least 1"),
         ("train transformer --set world.pairs=9 --set model.wings=2", "unexpected keyword argument 'wings'"),
         ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
         (

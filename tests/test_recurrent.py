@@ -318,6 +318,9 @@ def test_dropout_acts_in_training_alone():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ({"width": 0}, "width must be at least 1, not 0"),
+        ({"hidden": -3}, "hidden must be at least 1, not -3"),
+        ({"encoder_hidden": 0}, "encoder_hidden must be at least 1, not 0"),
         ({"attention": "loung"}, "attention must be none, bahdanau or luong, not 'loung'"),
         ({"score": "product"}, "score must be one of dot, scaled_dot, .*, not 'product'"),
         ({"score": "dot", "hidden": 13}, "dot needs states and annotations of one width, not 13 and 14"),

@@ -941,7 +941,12 @@ def test_models_that_cannot_be(tmp_path):
     for model, message in (
         ({"width": 18, "heads": 4}, "the width must be a multiple of the number of heads: 18 is none of 4"),
         ({"widht": 18}, "can't be made of these settings .*widht"),
-        ({"heads": 0}, "can't be made of these settings"),
+        ({"heads": 0}, "heads must be at least 1, not 0"),
+        ({"width": 0}, "width must be at least 1, not 0"),
+        ({"decoder_layers": 0}, "decoder_layers must be at least 1, not 0"),
+        ({"encoder_layers": -1}, "encoder_layers must be at least 0, not -1"),
+        ({"longest": 1}, "longest must be at least 2, not 1"),
+        ({"hidden": "much"}, "can't be made of these settings"),
         ({"dropout": 1.0}, "dropout must be at least 0 and less than 1"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -335,15 +335,23 @@ class Trainer:
 
 @contextlib.contextmanager
 def _stop_signal():
-    """Give an event that is set by the first Ctrl-C or SIGTERM, which then ends no step in its middle; a second one does."""
-    stop = threading.Event()
+    """Give an event that is set by the first Ctrl-C or SIGTERM, which then ends no step in its middle; a second one does.
+
+    One of several processes hears a Ctrl-C twice: from the terminal, and from the process that started it.
+    """
+    stop, heard, echo = threading.Event(), 0.0, 1.0 if "RANK" in os.environ else 0.0  # seconds
     if threading.current_thread() is not threading.main_thread():
         yield stop  # only the main thread hears signals
         return
 
     def hear(number, frame):
-        stop.set()
-        signal.signal(number, before[number])
+        nonlocal heard
+        if not stop.is_set():
+            heard = time.monotonic()
+            stop.set()
+        elif time.monotonic() - heard >= echo:
+            signal.signal(number, before[number])
+            signal.raise_signal(number)
 
     before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
