@@ -378,8 +378,12 @@ def test_from_handing_out_to_feedback(copy_of_the_course):
 # The page's workflows
 
 
-def carry_out(name, folder, wheel):
-    """Run a workflow's commands in a folder, the course installed by them; returns what runs one more command there."""
+def carry_out(name, folder, wheel, go_on_here=False):
+    """Run a workflow's commands in a folder, the course installed by them; returns what runs one more command there.
+
+    go_on_here: what comes after installing is run in this environment, from this checkout. A cage lets answers read an
+    environment's own libraries only, and the one that is made here borrows them.
+    """
     (text,) = [text for language, file, text in blocks("In CI", "yaml") if file == name]
     file = folder / name
     file.write_text(text, encoding="utf-8")
@@ -393,10 +397,12 @@ def carry_out(name, folder, wheel):
     wanted, _, address = workflow["env"]["COURSE"].partition(" @ ")
     assert address == "git+" + repository()
     settings = {"COURSE": f"{wanted} @ {wheel.as_uri()}", "PYTHONPATH": None}
-    # The course is installed already, one folder below: pip takes it for done, and what it needs is there.
+    # The course is installed already, one environment below: pip takes it for done, and what it needs is there.
     settings |= {"PIP_FORCE_REINSTALL": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
 
     def again(commands):
+        if go_on_here and "pip install" not in commands:
+            return shell(folder, commands, PYTHONPATH=str(ROOT))
         return shell(folder, commands, [environment / "bin"], **settings)
 
     for step in job["steps"]:
@@ -406,8 +412,11 @@ def carry_out(name, folder, wheel):
             assert step["uses"].partition("@")[0] in GITHUBS
             if path := step.get("with", {}).get("path"):
                 assert (folder / path).exists()
-    used = again("python -c 'import course_utils; print(course_utils.__file__)'").strip()
-    assert Path(used).is_relative_to(environment), "the commands must use what they have installed"
+    look = "python -c 'import course_utils; print(course_utils.__file__)' && course --help"
+    used, _, said = shell(folder, look, [environment / "bin"], **settings).partition("\n")
+    assert Path(used).is_relative_to(environment) and " grade " in said, (
+        "the commands must use what they have installed"
+    )
     return again, [step["run"] for step in job["steps"] if "run" in step]
 
 
@@ -445,9 +454,13 @@ def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
 def test_the_workflow_that_grades(tmp_path, wheel):
     release.release(ROOT, ["03"], tmp_path / "released", Settings())
     class_folder(tmp_path, tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb")
-    carry_out("grade.yml", tmp_path, wheel)
+    again, commands = carry_out("grade.yml", tmp_path, wheel, go_on_here=True)
+    (tmp_path / "submissions" / "mallory.ipynb").write_text("not a notebook", encoding="utf-8")
+    with pytest.raises(AssertionError, match=" gave 1:"):
+        again(commands[-1])
     found = grades(tmp_path / "results")
     assert float(found["ada"]["total"]) == 6 and float(found["emmy"]["total"]) == 1.4
+    assert "not a notebook" in found["mallory"]["problem"]
 
 
 # nbgrader itself
@@ -515,6 +528,12 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
         exported = {(row["assignment"], row["student_id"]): row["score"] for row in csv.DictReader(file)}
     assert exported[("03", "ada")] == "4.0" and exported[("03", "emmy")] == "1.5"
     assert not list(folder.rglob("progress.json")), "grading keeps no learner's progress"
+
+    # The same files, graded in a cage: the same points, and nothing is said on the cells that nbgrader grades by.
+    shell(course, "course grade submitted --out caged", **alone)
+    for student, row in grades(course / "caged").items():
+        points = {f"03_{name}_graded": float(row[f"03.{name} points"]) for name in KNOWN["03"]}
+        assert (points, row["remarks"], row["suspicions"]) == (found[student], "", "")
 
     rest = " ".join(lesson[:2] for lesson in LESSONS if lesson != QUERIES)
     (course / "all.py").write_text(GENERATE_ALL)

@@ -37,7 +37,7 @@ GRADED = """\
 # Graded: {task}
 from course_utils.grading.nbgrader_export import grade
 
-grade("{task}", {answer}, points={points:g})"""
+grade("{task}", {answer}, points={points:.10g})"""
 
 
 def export(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:

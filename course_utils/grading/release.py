@@ -132,8 +132,8 @@ def _version():
         return ""
 
 
-def title(notebook: dict) -> str:
-    """Return the heading of a notebook's first cell."""
+def _title(notebook):
+    """The heading of a notebook's first cell."""
     return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
@@ -146,7 +146,7 @@ def worth(lesson: str, settings: Settings) -> dict[str, float]:
 def _readme(notebook, lesson, settings):
     asked, points = tasks.by_lesson()[lesson[:2]], worth(lesson, settings)
     return README.format(
-        title=title(notebook),
+        title=_title(notebook),
         file=f"{lesson}.ipynb",
         tasks=_count(len(asked), "task"),
         points=_count(sum(points.values()), "point"),
