@@ -12,14 +12,19 @@ import stat
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 
 LARGEST = 20_000_000  # bytes of a file
-BRACKETS = 1_000_000  # of [ and { in a file: each becomes up to 232 bytes of memory, the only thing that costs so much
+BRACKETS = (
+    500_000  # of [ and { in a file: what they become costs most memory and time of all JSON, up to 232 bytes each
+)
 CELLS = 2_000
-CELL = 200_000  # characters: such a cell holds data, not an answer
+CELL = 200_000  # characters of a cell: a longer one holds data, not an answer; it is left out, the others are run
+CODE = 500_000  # characters of all code cells together
 REMARKS = 10  # on what was left out
-LEXED = 100_000  # characters of a definition that a fingerprint reads token by token
+LEXED = 20_000  # characters of a definition that a fingerprint reads token by token
+NAMES = 200  # functions among which a renamed one is looked for
 SIMILAR = 0.6  # from here on a name may be another one renamed: attn and attention reach 0.62
 
 
@@ -40,8 +45,7 @@ class Notebook:
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
     """Read a notebook file. Raises `Unreadable`.
 
-    Of 20 MB of hostile JSON the costliest takes below 1 GB and 5 s: `BRACKETS` bounds it (tests/test_grading_inputs.py
-    measures it).
+    Of 20 MB of hostile JSON the costliest takes about 0.5 GB and 2 s; without `BRACKETS` it were 1 GB and 20 s.
 
     Args:
         path: the file. Links are not followed.
@@ -57,7 +61,17 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
     return Notebook(cells, lesson, digest, remarks)
 
 
+def digest(path: Path, largest: int = LARGEST) -> str:
+    """SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
+    try:
+        return hashlib.sha256(_read(path, largest)).hexdigest()
+    except Unreadable as error:
+        return str(error)
+
+
 # From a path to bytes
+
+FOLDER = "This is a folder with the name of a notebook: hand in the .ipynb file itself."
 
 
 def _read(path, largest):
@@ -70,20 +84,22 @@ def _read(path, largest):
         descriptor = os.open(path, flags)
     except OSError as error:
         if os.path.isdir(path):
-            raise Unreadable("This is a folder with the name of a notebook: hand in the .ipynb file itself.") from None
+            raise Unreadable(FOLDER) from None
         raise Unreadable(f"The file could not be opened ({error.strerror}): hand it in again.") from None
     except ValueError:  # a NUL in the name
         raise Unreadable("The file's name cannot be opened: rename it and hand it in again.") from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise Unreadable("This is a folder with the name of a notebook: hand in the .ipynb file itself.")
+            raise Unreadable(FOLDER)
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable("This is no ordinary file but a pipe, socket or device: hand in the .ipynb file itself.")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             data = b"" if status.st_size > largest else file.read(largest + 1)
-        except OSError as error:
-            raise Unreadable(f"The file could not be read ({error.strerror}): hand it in again.") from None
+    except OSError as error:
+        raise Unreadable(f"The file could not be read ({error.strerror}): hand it in again.") from None
+    finally:
+        os.close(descriptor)
     size = max(status.st_size, len(data))
     if size > largest:
         raise Unreadable(
@@ -197,14 +213,17 @@ def _code_cells(plain):
         if kind != "code":
             continue
         try:
-            cells.append(_source(source))
+            text = _source(source)
+            if sum(map(len, cells)) + len(text) > CODE:
+                raise Unreadable(f"with those above it has more than {CODE:,} characters, which is all that is run.")
+            cells.append(text)
         except Unreadable as error:
             cells.append("")
             remarks.append(f"Code cell {len(cells)} was left out: {error}")
     if not cells:
         remarks.append("The notebook holds no code cell.")
     if len(remarks) > REMARKS:
-        remarks[REMARKS:] = [f"{len(remarks) - REMARKS} more cells were left out."]
+        remarks[REMARKS:] = [f"{len(remarks) - REMARKS:,} more cells were left out."]
     return tuple(cells), tuple(remarks)
 
 
@@ -258,9 +277,7 @@ def _named(value):
 
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
 FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
-LINE_START_NAME = re.compile(
-    r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)", re.M
-)
+DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)", re.M)
 
 
 def _lesson(plain, cells, known, name):
@@ -270,7 +287,7 @@ def _lesson(plain, cells, known, name):
     stamp = _stamp(plain)
     if not checks and isinstance(stamp, str) and stamp in known:
         return stamp
-    defined = {each for cell in cells for each in _defined(cell)}
+    defined = frozenset().union(*(names for _, names in _outlines(cells)))
     tasks = Counter({lesson: len(defined.intersection(names)) for lesson, names in known.items()})
     votes = checks or +tasks
     most = max(votes.values(), default=0)
@@ -303,22 +320,30 @@ TOKEN = re.compile(
       | (?P<line>\n) | (?P<joined>\\\n) | (?P<blank>[^\S\n]+) | (?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
 )
-INSIDE = re.compile(r"[^\n]+")
+SEVERAL_LINES = ('"""', "'''", "\\\n")  # what begins a string over several lines, or goes on with one
 
 
-def _masked(code):
-    """The code with strings and comments blanked out, every other character in its line and place."""
-    return OPAQUE.sub(lambda match: INSIDE.sub(lambda inside: " " * len(inside.group()), match.group()), code)
+@lru_cache(maxsize=4)
+def _outlines(cells):
+    """For each cell: its code with strings over several lines blanked out, and the names that its lines begin to define."""
+    bare = tuple(map(_bare, cells))
+    return tuple((code, frozenset(a or b for a, b in DEFINED.findall(code))) for code in bare)
 
 
-def _defined(cell):
-    """Names that the cell defines or assigns at the start of a line."""
-    return [a or b for a, b in LINE_START_NAME.findall(_masked(cell))]
+def _bare(code):
+    if not any(mark in code for mark in SEVERAL_LINES):
+        return code
+    parts, end = [], 0
+    for match in OPAQUE.finditer(code):
+        if "\n" in match.group():
+            parts += [code[end : match.start()], "\n" * match.group().count("\n")]
+            end = match.end()
+    return "".join([*parts, code[end:]])
 
 
 def definitions(cells: tuple[str, ...], name: str) -> list[int]:
     """Return which cells define a name: by def, class or assignment at the start of a line."""
-    return [i for i, cell in enumerate(cells) if name in cell and name in _defined(cell)]
+    return [place for place, (_, names) in enumerate(_outlines(tuple(cells))) if name in names]
 
 
 def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
@@ -326,31 +351,24 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
     found = definitions(cells, name)
     if not found:
         return ""
-    cell = cells[found[-1]]
-    lines, bare = cell.split("\n"), _masked(cell).split("\n")
-    last = max(i for i, line in enumerate(bare) if name in _starts(line))
-    first = last
-    while first and lines[first - 1].startswith("@"):
+    lines, bare = cells[found[-1]].split("\n"), _outlines(tuple(cells))[found[-1]][0].split("\n")
+    starts = [line for line, text in enumerate(bare) if (match := DEFINED.match(text)) and name in match.groups()]
+    first, end = starts[-1], starts[-1] + 1
+    while first and bare[first - 1].startswith("@"):
         first -= 1
-    end = last + 1
-    while end < len(bare) and (not bare[end].strip() or bare[end][0] in " \t)]}"):
+    while end < len(bare) and (not bare[end].strip() or bare[end][0] in " \t)]}#"):
         end += 1
-    while not bare[end - 1].strip() and not lines[end - 1].strip(" \t").endswith(('"', "'")):
-        end -= 1  # comments and blank lines after it belong to what follows
+    while not lines[end - 1].strip() or bare[end - 1].startswith("#"):
+        end -= 1  # blank lines and comments after it belong to what follows
     text = "\n".join(lines[first:end])
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 
-def _starts(line):
-    match = LINE_START_NAME.match(line)
-    return match.groups() if match else ()
-
-
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
     """Return the function or class in the cells whose name is most like this one, and is no task's; "" if none is."""
-    kept = set(taken) | {name}
-    others = dict.fromkeys(n for cell in cells for n in FUNCTION.findall(_masked(cell)) if n not in kept)
-    ratios = {other: _likeness(_spelt(name), _spelt(other)) for other in list(others)[:CELLS]}
+    kept = {name, *taken}
+    others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in kept)
+    ratios = {other: _likeness(_spelt(other), _spelt(name)) for other in list(others)[-NAMES:]}
     best = max(ratios, key=ratios.get, default="")
     return best if best and ratios[best] >= SIMILAR else ""
 

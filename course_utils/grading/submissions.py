@@ -238,26 +238,27 @@ def _in_order(root, students, roster, skipped):
 
 def _below(path, kind, skipped, notes):
     """(path, kind) of what can be handed in, here and below; a folder only where it bears a notebook's name."""
-    waiting, seen = [(path, kind)], 0
+    waiting, found, seen = [(path, kind)], [], 0
     while waiting:
         path, kind = waiting.pop()
         if path in skipped:
             continue
         if kind != "folder" or path.lower().endswith(".ipynb"):
-            yield path, kind
+            found.append((path, kind))
         if kind != "folder":
             continue
         try:
             with os.scandir(path) as listing:
                 for entry in listing:
                     seen += 1
-                    if seen > ENTRIES:
-                        notes.append(f"More than {ENTRIES:,} files were handed in; the first met are looked at.")
-                        return
+                    if seen > ENTRIES:  # a part of them would depend on the order in which this disk lists them
+                        notes.append(f"More than {ENTRIES:,} files were handed in: hand in the notebooks alone.")
+                        return []
                     if not _ignored(entry.name):
                         waiting.append((entry.path, _kind(entry)))
         except OSError as error:
             notes.append(f"A folder could not be listed ({error.strerror}).")
+    return found
 
 
 # The class

@@ -1,0 +1,824 @@
+"""What comes into grading: files and names of any kind, the class's list, the instructor's settings, and the points."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils import tasks
+from course_utils.checks.compare import KINDS
+from course_utils.checks.notebook import answers, judge_answer
+from course_utils.grading import notebook_file, submissions
+from course_utils.grading.notebook_file import (
+    Unreadable,
+    definition,
+    definitions,
+    fingerprint,
+    likely_rename,
+    read_notebook,
+)
+from course_utils.grading.points import Settings, SettingsError, graded, read_settings, score
+from course_utils.grading.record import Person, Result, Verdict
+from course_utils.grading.submissions import SubmissionError, find, read_roster, submitted
+
+ROOT = Path(__file__).parents[1]
+KNOWN = {lesson: [task.id.partition(".")[2] for task in asked] for lesson, asked in tasks.by_lesson().items()}
+TASKS = {task.id: task for asked in tasks.by_lesson().values() for task in asked}
+
+
+def notebook(*sources, **extra):
+    """The text of a notebook with these code cells."""
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells, **extra})
+
+
+def read(folder, content, name="handed_in.ipynb", **more):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    return read_notebook(path, KNOWN, **more)
+
+
+# Notebooks
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("exercises/*.ipynb")), ids=lambda path: path.stem)
+def test_the_courses_own_notebooks_are_read(path):
+    exercise, solution = (read_notebook(ROOT / folder / path.name, KNOWN) for folder in ("exercises", "solutions"))
+    assert exercise.lesson == solution.lesson == path.name[:2]
+    assert exercise.remarks == solution.remarks == ()
+    for name in KNOWN[exercise.lesson]:
+        assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
+        assert fingerprint(definition(exercise.cells, name)) == ""
+        code = definition(solution.cells, name, 10**6)
+        stored = answers()[f"{solution.lesson}.{name}"]
+        assert fingerprint(code) and fingerprint(code) in (
+            fingerprint(stored),
+            fingerprint(definition((stored,), name)),
+        )
+
+
+def test_every_form_of_a_notebook_is_read(tmp_path):
+    source = 'x = 1\ncheck("03.attention", attention)'
+    forms = {
+        "a text": notebook(source),
+        "lines": notebook(source.splitlines(keepends=True)),
+        "a byte order mark": b"\xef\xbb\xbf" + notebook(source).encode(),
+        "nbformat 3": json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source}]}]}),
+        "a key twice": notebook(source).replace('"cells"', '"cells": 1, "cells"'),
+        "NaN and huge numbers": notebook(source, metadata={}).replace(
+            '"metadata": {}, "cells"',
+            f'"metadata": {{"a": NaN, "b": -Infinity, "c": {"9" * 10**6}, "d": 1e999}}, "cells"',
+        ),
+        "Windows lines": notebook(source.replace("\n", "\r\n")),
+        "no version": notebook(source).replace('"nbformat": 4, ', ""),
+    }
+    for form, content in forms.items():
+        found = read(tmp_path, content)
+        assert (found.cells, found.lesson, found.remarks) == ((source,), "03", ()), form
+    assert len({read(tmp_path, content).digest for content in forms.values()}) == len(forms)
+
+
+def test_other_cells_and_outputs_are_ignored(tmp_path):
+    cells = [
+        {"cell_type": "markdown", "source": "def attention(): pass"},
+        {"cell_type": "raw", "source": 3},
+        {"cell_type": "code", "source": "a = 1", "outputs": [{"data": {"image/png": "A" * 15_000_000}}]},
+    ]
+    found = read(tmp_path, json.dumps({"cells": cells}))
+    assert found.cells == ("a = 1",) and found.remarks == ()
+
+
+def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):
+    cells = [
+        {"cell_type": "code", "source": "a = 1"},
+        {"cell_type": "code", "source": None},
+        {"cell_type": "code", "source": ["b = ", 2]},
+        {"cell_type": "code"},
+        7,
+        {"cell_type": "code", "source": "x" * 200_001},
+        {"cell_type": "code", "source": "z = 1"},
+    ]
+    found = read(tmp_path, json.dumps({"cells": cells}))
+    assert found.cells == ("a = 1", "", "", "", "", "", "z = 1")
+    assert [remark.partition(" was")[0] for remark in found.remarks] == [f"Code cell {n}" for n in (2, 3, 5, 6)]
+    assert "200,001 characters" in found.remarks[-1]
+    much = read(tmp_path, notebook(*["y" * 150_000] * 4, "z = 1"))
+    assert [len(cell) for cell in much.cells] == [150_000] * 3 + [0, 5] and "500,000" in much.remarks[0]
+    many = read(tmp_path, json.dumps({"cells": [None] * 2000}))
+    assert len(many.remarks) == 11 and many.remarks[-1].startswith("1,990 more")
+    assert read(tmp_path, '{"cells": []}').remarks == ("The notebook holds no code cell.",)
+
+
+def test_what_no_text_may_hold_is_replaced(tmp_path):
+    text = notebook("a = 'Ä\\u0000'").replace("\\\\u0000", "\\u0000\\ud800\\udc00\\udfff")
+    (cell,) = read(tmp_path, text).cells
+    assert cell == "a = 'Ä\ufffd\U00010000\ufffd'"
+    cell.encode()
+
+
+REFUSED = {
+    "empty": (b"", "is empty"),
+    "blanks": (b" \n\n ", "is empty"),
+    "zeros": (b"\0" * 4096, "zeros"),
+    "UTF-16": (notebook("a").encode("utf-16"), "UTF-16"),
+    "UTF-16 without a mark": (notebook("a").encode("utf-16-le"), "UTF-16"),
+    "Latin-1": (notebook("a").replace("code", "code\nä").encode("latin-1"), "Line 2 holds a byte that is not UTF-8"),
+    "a web page": (b"<!DOCTYPE html>\n<html><body>Sign in</body></html>", "web page"),
+    "XML": (b"<?xml version='1.0'?><a/>", "web page"),
+    "a ZIP": (b"PK\x03\x04....", "ZIP"),
+    "a PDF": (b"%PDF-1.7 ...", "PDF"),
+    "gzip": (b"\x1f\x8b\x08\x00", "gzip"),
+    "Python": (b"import torch\n\ndef attention(q):\n    return q\n", "Python code"),
+    "text": (b"Dear professor, my dog ate it.", "This is text"),
+    "Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
+    "an open merge": (
+        b'{\n "cells": [\n<<<<<<< HEAD\n 1\n=======\n 2\n>>>>>>> mine\n ]}',
+        "Line 3 holds a mark of Git",
+    ),
+    "cut off": (notebook("a = 1")[:-20].encode(), "breaks off"),
+    "cut off in a text": (notebook("a = 1 + 2 + 3")[:80].encode(), "breaks off"),
+    "a comma too much": (b'{\n"cells": [],\n}', "line 3"),
+    "a raw NUL": (notebook("a@b").replace("@", "\0").encode(), "invalid control character"),
+    "a list": (b"[]", "holds a list"),
+    "a number": (b"3.5", "holds null or a number"),
+    "other JSON": (b'{"name": "alice"}', "has no cells"),
+    "cells that are null": (b'{"cells": null}', "cells are a list"),
+    "cells that are an object": (b'{"cells": {}}', "here they are an object"),
+    "a worksheet that is none": (b'{"worksheets": [3]}', "cells are a list"),
+    "too many cells": (json.dumps({"cells": [{"cell_type": "markdown"}] * 2001}).encode(), "2,001 cells"),
+    "deep": (b"[" * 100_000 + b"]" * 100_000, "lists within lists"),
+    "deep and open": (b'{"cells":' * 100_000, "lists within lists"),
+    "many lists": (b'{"cells":[' + b"[]," * 600_000 + b"0]}", "more than 500,000 lists"),
+}
+
+
+@pytest.mark.parametrize("content", REFUSED)
+def test_what_is_no_notebook_is_named_for_what_it_is(tmp_path, content):
+    data, said = REFUSED[content]
+    with pytest.raises(Unreadable) as refused:
+        read(tmp_path, data)
+    sentence = str(refused.value)
+    assert said in sentence and sentence.endswith(".") and len(sentence) < 300 and "\n" not in sentence
+    assert str(tmp_path) not in sentence
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    path = tmp_path / "sparse.ipynb"
+    with open(path, "wb") as file:
+        file.truncate(10**12)  # takes no room on the disk
+    started = time.process_time()
+    with pytest.raises(Unreadable, match="clear the outputs"):
+        read_notebook(path, KNOWN)
+    assert time.process_time() - started < 1
+    text = notebook("a = 1")
+    assert read(tmp_path, text, largest=len(text)).cells == ("a = 1",)
+    with pytest.raises(Unreadable, match="MB"):
+        read(tmp_path, text, largest=len(text) - 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_only_ordinary_files_are_opened(tmp_path):
+    (tmp_path / "real.ipynb").write_text(notebook("a = 1"))
+    (tmp_path / "link.ipynb").symlink_to(tmp_path / "real.ipynb")
+    os.mkfifo(tmp_path / "pipe.ipynb")  # opening it would wait for a writer
+    (tmp_path / "folder.ipynb").mkdir()
+    (tmp_path / "device.ipynb").symlink_to("/dev/zero")
+    for name, said in {"link": "link", "pipe": "pipe", "folder": "folder", "device": "link", "none": "opened"}.items():
+        with pytest.raises(Unreadable, match=said):
+            read_notebook(tmp_path / f"{name}.ipynb", KNOWN)
+    with pytest.raises(Unreadable, match="pipe, socket or device"):
+        read_notebook(Path("/dev/zero"), KNOWN)
+    for name in ("\0", "x" * 5000):
+        with pytest.raises(Unreadable, match="opened"):
+            read_notebook(tmp_path / name, KNOWN)
+
+
+def _costs(content, tmp_path):
+    """Peak memory in MB and seconds of the processor that reading takes in a process of its own."""
+    path = tmp_path / "hostile.ipynb"
+    path.write_bytes(content)
+    code = """if True:
+        import resource, sys
+        from course_utils.grading.notebook_file import read_notebook, Unreadable
+        try: read_notebook(sys.argv[1], {})
+        except Unreadable: pass
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        print(used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3), used.ru_utime + used.ru_stime)"""
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, cwd=ROOT, check=True)
+    return tuple(map(float, run.stdout.split()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is measured on Unix only")
+def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
+    full, brackets = notebook_file.LARGEST, notebook_file.BRACKETS
+    objects = (b'{"":' * 400 + b"0" + b"}" * 400 + b",") * (brackets // 400 - 1)
+    texts = '"Ā",'.encode() * ((full - len(objects) - 100) // 5)
+    wide = '"\U0001f600"'.encode()  # makes every character of the text take four bytes
+    for content in (b"[" + objects + texts + wide + b"]", b"[" + b"[]," * (full // 3 - 1) + b"0]"):
+        assert full - 200 < len(content) <= full
+        megabytes, seconds = _costs(content, tmp_path)
+        assert megabytes < 1000 and seconds < 15, (megabytes, seconds)
+
+
+# The lesson
+
+
+def test_the_lesson_is_told_by_checks_then_stamp_then_tasks_then_name(tmp_path):
+    check, stamp = 'check("03.attention", attention)', {"course": {"lesson": "02"}}
+    assert read(tmp_path, notebook(check, metadata=stamp), "04_x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)"), "04_x.ipynb").lesson == "04"
+    assert read(tmp_path, notebook("def attention(q): ...", metadata=stamp), "04_x.ipynb").lesson == "02"
+    assert read(tmp_path, notebook("def attention(q): ..."), "04_x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook("a = 1"), "04_x.ipynb").lesson == "04"
+    assert read(tmp_path, notebook("a = 1"), "99_x.ipynb").lesson == ""
+    assert read(tmp_path, notebook("check('99.attention', f)"), "work.ipynb").lesson == ""
+    for strange in ([], "02\n", {"lesson": ["02"]}, 2, None):
+        assert read(tmp_path, notebook("a = 1", metadata={"course": strange})).lesson == ""
+
+
+# Definitions
+
+STYLES = {
+    "plain": "def attention(q):\n    return q",
+    "async": "async  def attention (q):\n    return q",
+    "class": "class attention:\n    def __call__(self, q):\n        return q",
+    "lambda": "attention = lambda q: q",
+    "typed": "attention: Callable = other",
+    "decorated": "@cache\n@other(1)\ndef attention(q):\n    return q",
+    "black": "def attention(\n    q,\n    k,\n):\n    return q",
+    "blank lines": "def attention(q):\n\n    k = q\n\n# at the margin\n    return k",
+    "a text at the margin": 'def attention(q):\n    """One\ntwo\n\ndef other(): three\n"""\n    return q',
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_definitions_are_found_whole(style):
+    code = STYLES[style]
+    cell = f"x = 1\n\n{code}\n\n\n# what follows\nprint(attention)\n"
+    assert definitions(("a", cell, "b"), "attention") == [1]
+    assert definition(("a", cell, "b"), "attention") == code
+    assert definition((code,), "attention") == code
+
+
+def test_what_only_looks_like_a_definition_is_none():
+    for cell in (
+        "attention == 3", "attention(q)", "# def attention(q):", "    def attention(q): pass", "attentions = 1",
+        "from x import attention", 's = """\ndef attention(q):\n"""', "s = 'a\\\nattention = 3'", "attention += 1", "",
+    ):  # fmt: skip
+        assert definitions((cell,), "attention") == [], cell
+        assert definition((cell,), "attention") == ""
+
+
+def test_the_last_definition_counts_and_is_cut():
+    cells = ("def f(a):\n    return 1", "f = 2", "y = 1", "def f(b):\n    return 3\ndef f(c):\n    return 4")
+    assert definitions(cells, "f") == [0, 1, 3]
+    assert definition(cells, "f") == "def f(c):\n    return 4"
+    cut = definition(("def f(c):\n" + "    c += 1\n" * 1000,), "f")
+    assert len(cut) == 4000 and cut.endswith("…")
+
+
+def test_a_renamed_function_is_found():
+    cells = ("def plot(x): ...", "def attn(q): ...\ndef padding_mask(n): ...", "class Helper: ...", "total = 3")
+    assert likely_rename(cells, "attention", ["padding_mask"]) == "attn"
+    assert likely_rename(cells, "paddingMask", ["padding_mask"]) == ""
+    assert likely_rename(("def CausalMask(n): ...",), "causal_mask", []) == "CausalMask"
+    assert likely_rename(("def dot_product(n): ...",), "dot", []) == "dot_product"
+    assert likely_rename(("def softmax(n): ...",), "masked_softmax", ["softmax"]) == ""
+    assert likely_rename(("def f(n): ...", "def main(): ..."), "attention", []) == ""
+    assert likely_rename((), "attention", []) == ""
+
+
+BASE = "def f(a, b=(1, 2)):\n    total = a + b\n    return total * 2"
+SAME = (
+    "def f( a,b = (1,2) ) :\n  total=a+b   # sum\n\n  return total*2\n\n",
+    'def f(a, b=(1, 2)):\n    """Adds.\n\n    Twice."""\n    total = a + b\n    "and more"\n    return total * 2',
+    "def f(\n    a,\n    b=(\n        1, 2)\n):\n    # first\n    total = a + \\\n        b\n    return total * 2",
+    "def f(a, b=(1, 2)): # x\n\ttotal = a + b\n\n\n\treturn total * 2  # def f()",
+)
+OTHER = (
+    "def f(a, b=(1, 2)):\n    total = a - b\n    return total * 2",
+    "def f(a, b=(1, 2)):\n    total = a + b\n    return total * 3",
+    "def f(a, b=(1, 2)):\n    sum = a + b\n    return sum * 2",
+    'def f(a, b=(1, 2)):\n    total = a + b\n    return total * "2"',
+)
+
+
+def test_fingerprints_overlook_layout_alone():
+    assert {fingerprint(code) for code in SAME} == {fingerprint(BASE)}
+    assert len({fingerprint(code) for code in (BASE, *OTHER)}) == len(OTHER) + 1
+    assert fingerprint("def f():\n    return 'a # b'") != fingerprint("def f():\n    return 'a # c'")
+    long = "def f():\n" + "    x = 1\n" * 10_000
+    assert fingerprint(long) != fingerprint(long + "    return x\n")
+
+
+def test_stubs_have_no_fingerprint():
+    for body in (
+        "raise NotImplementedError",
+        "raise NotImplementedError()",
+        "raise NotImplementedError('to do')",
+        "pass",
+        "...",
+    ):
+        assert fingerprint(f'def f(a: int, key=lambda x: x) -> "int":\n    """What."""\n    # here\n    {body}\n') == ""
+    for empty in ("", "\n\n", "# only a comment", '"""text"""', "def f(a):\n    '''Only a docstring.'''"):
+        assert fingerprint(empty) == ""
+    for answer in (
+        "f = lambda a: a",
+        "f = g",
+        "class F:\n    x = 1",
+        "def f(): return 1",
+        "def f():\n    raise ValueError",
+    ):
+        assert re.fullmatch("[0-9a-f]{16}", fingerprint(answer))
+
+
+GARBAGE = st.text(alphabet="\"'#\\\n\t ()[]{}:=@.;rbfadef…\0\ud800", max_size=200)
+
+
+@given(st.lists(GARBAGE, max_size=4))
+def test_garbage_is_searched_all_the_same(cells):
+    cells = tuple(cells)
+    for name in ("f", "a"):
+        found = definitions(cells, name)
+        assert bool(definition(cells, name)) == bool(found)
+    likely_rename(cells, "deaf", ["f"])
+    assert all(fingerprint(cell) == fingerprint(cell + "\n") for cell in cells if not re.search(r"\\|\"|'", cell))
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_notebook_or_a_sentence(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "any.ipynb"
+    path.write_bytes(data)
+    with pytest.raises(Unreadable) as refused:
+        read_notebook(path, KNOWN)
+    assert str(refused.value).endswith(".")
+
+
+def test_hostile_code_is_searched_in_linear_time(tmp_path):
+    random.seed(0)
+    patterns = ["''", '"', '"""a', "'''\\\"", "\"'#\\\n", " ", "a ", "a: ", "\n", "@a\n", "def f(x):\n", "check(", "(", '"""' + "'''",
+                "async ", "rb'", "a" * 90 + "=", "".join(random.choices("\"'\\\n#=: ", k=97))]  # fmt: skip
+    for pattern in patterns:
+        cell = (pattern * notebook_file.CELL)[: notebook_file.CELL]
+        cells = (cell, "f = 1\n" + cell[:-6], cell[:90_000] + "\nf = 1\n")
+        started = time.process_time()
+        assert isinstance(definition(cells, "f"), str)
+        likely_rename(cells, "attention", [])
+        fingerprint(cell)
+        assert time.process_time() - started < 5, repr(pattern)  # 0.2 s at most on a quiet machine
+
+
+def test_nothing_of_a_learners_is_compiled_or_run():
+    source = Path(notebook_file.__file__).read_text(encoding="utf-8")
+    assert not re.search(
+        r"\b(ast|exec|eval|compile_command|pickle|importlib|tokenize)\b", source.replace("re.compile", "")
+    )
+    assert "compile(" not in source.replace("re.compile(", "")
+
+
+# Submissions
+
+
+def lay(folder, *names):
+    """Make these files, and these folders where a name ends in "/"."""
+    for name in names:
+        path = folder / name
+        (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            path.write_text("{}")
+    return folder
+
+
+def found(folder, roster=None, **more):
+    return [(f.student, f.file) for f in find(folder, roster, **more)]
+
+
+def test_flat_files_and_folders_are_found_in_natural_order(tmp_path):
+    lay(tmp_path, "alice.ipynb", "bob/03/hand_10.ipynb", "bob/03/hand_2.ipynb", "bob/hand_1.IPYNB", "s10.ipynb", "s9.ipynb",
+        "carl/submitted/03/deep/er/x.ipynb", ".git/x.ipynb", "__MACOSX/alice.ipynb", "bob/.ipynb_checkpoints/x.ipynb",
+        "bob/__MACOSX/._x.ipynb", "._alice.ipynb", "class.csv", "settings.toml", "README.md")  # fmt: skip
+    expected = [
+        ("alice", "alice.ipynb"),
+        ("bob", "bob/03/hand_2.ipynb"),
+        ("bob", "bob/03/hand_10.ipynb"),
+        ("bob", "bob/hand_1.IPYNB"),
+        ("carl", "carl/submitted/03/deep/er/x.ipynb"),
+        ("s9", "s9.ipynb"),
+        ("s10", "s10.ipynb"),
+    ]
+    assert found(tmp_path) == expected
+    assert all(f.path.is_absolute() and f.path == tmp_path / f.file and f.note == "" for f in find(tmp_path))
+    assert found(tmp_path / "alice.ipynb") == [("alice", "alice.ipynb")]
+    assert found(tmp_path, skip=[tmp_path / "bob", tmp_path / "carl"]) == [expected[0], *expected[-2:]]
+
+
+def test_copies_of_a_notebook_come_in_the_order_they_were_made(tmp_path):
+    lay(tmp_path / "a", "q-10.ipynb", "q.ipynb", "q-2.ipynb", "q (1).ipynb")
+    names = [file.partition("/")[2] for _, file in found(tmp_path)]
+    assert names.index("q.ipynb") == 0 and names.index("q-2.ipynb") < names.index("q-10.ipynb")
+
+
+def test_what_is_no_notebook_stands_in_where_there_is_none(tmp_path):
+    lay(tmp_path, "ann/work.pdf", "ann/data.bin", "ben/x.ipynb", "ben/x.py", "cid/", "dan.zip", "eve.ipynb", "eve.pdf",
+        "fay/.ipynb_checkpoints/x.ipynb", "fay/timestamp.txt", "gus/x.ipynb/", "hal.ipynb/real.ipynb")  # fmt: skip
+    got = {f.student: (f.file, f.note) for f in find(tmp_path)}
+    assert got == {
+        "ann": ("ann/data.bin", ""),
+        "ben": ("ben/x.ipynb", ""),
+        "cid": ("", "The folder holds no notebook."),
+        "dan": ("dan.zip", ""),
+        "eve": ("eve.ipynb", ""),
+        "fay": ("", "The folder holds no notebook."),
+        "gus": ("gus/x.ipynb", ""),
+        "hal.ipynb": ("hal.ipynb/real.ipynb", ""),
+    }
+    with pytest.raises(Unreadable, match="folder"):
+        read_notebook(tmp_path / "gus/x.ipynb", KNOWN)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lets few people make links")
+def test_links_are_never_followed(tmp_path):
+    lay(tmp_path, "subs/bob/x.ipynb", "subs/eve/", "secret/answers.ipynb")
+    subs = tmp_path / "subs"
+    (subs / "eve/x.ipynb").symlink_to("../bob/x.ipynb")  # another's work
+    (subs / "eve/folder").symlink_to(tmp_path / "secret")
+    (subs / "mal").symlink_to(tmp_path / "secret")
+    (subs / "root.ipynb").symlink_to("/etc/passwd")
+    os.mkfifo(subs / "pipe.ipynb")
+    got = {f.student: f for f in find(subs)}
+    assert {s: f.file for s, f in got.items()} == {
+        "bob": "bob/x.ipynb",
+        "eve": "",
+        "mal": "",
+        "root": "",
+        "pipe": "pipe.ipynb",
+    }
+    assert all("link" in got[student].note for student in ("eve", "mal", "root"))
+    (tmp_path / "way").symlink_to(subs)  # the instructor's own link is
+    assert len(list(find(tmp_path / "way"))) == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_are_made_fit_to_be_shown_and_stay_apart(tmp_path):
+    names = [b"=cmd|' C calc'!A0", b"a\nb", b"a\rb", b"a\x00b".replace(b"\0", b"\x01"), b"a\xffb", b"x" * 240, "a\u202eb".encode(),
+             "e\u0301".encode(), "é".encode(), b"..x", b"x..", "a\ufffdb".encode(), b"a b", b" ", "\u200b".encode(), b"con"]  # fmt: skip
+    for name in names:
+        (Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name + b".ipynb"))).write_text("{}")
+    got = list(find(tmp_path))
+    assert len(got) == len(names) - 1  # ..x is hidden
+    assert len({f.student for f in got}) == len(got) and len({f.path for f in got}) == len(got)
+    for f in got:
+        shown = f.student + f.file
+        assert shown.isprintable() and shown.encode() and "\u202e" not in shown and f.path.exists()
+    students = {f.student for f in got}
+    assert "a\ufffdb" in students and sum(s.startswith("a\ufffdb [") for s in students) == 5
+    assert [f.student for f in got] == [f.student for f in find(tmp_path)]
+
+
+def test_platforms_names_lead_to_the_student(tmp_path):
+    lay(tmp_path, "lovelaceada_123_4567_03_queries.ipynb", "lovelaceada_LATE_123_4999_03_queries-1.ipynb",
+        "smithjo_111_5000_x.ipynb", "smithjo_222_5001_x.ipynb", "Jo Bloggs_77_assignsubmission_file_/x.ipynb",
+        "Al Khwarizmi_88_assignsubmission_file_x.ipynb", "plain_name.ipynb")  # fmt: skip
+    assert [student for student, _ in found(tmp_path)] == [
+        "Al Khwarizmi", "Jo Bloggs", "lovelaceada", "lovelaceada", "plain_name", "smithjo_111", "smithjo_222"
+    ]  # fmt: skip
+    roster = {
+        "a1": Person("a1", "Lovelace, Ada"),
+        "a2": Person("a2", "Jo Smith", other={"ID": "222"}),
+        "a3": Person("a3", "Jo Smith", other={"ID": "111"}),
+        "a4": Person("a4", "Jo Bloggs"),
+        "a5": Person("a5", other={"file": "plain_name.ipynb"}),
+    }
+    assert [(s, f[:7]) for s, f in found(tmp_path, roster)] == [
+        ("a1", "lovelac"), ("a1", "lovelac"), ("a2", "smithjo"), ("a3", "smithjo"), ("a4", "Jo Blog"), ("a5", "plain_n"),
+        ("Al Khwarizmi", "Al Khwa"),
+    ]  # fmt: skip
+    two = {s: Person(s, "Ada Lovelace") for s in ("b1", "b2")}  # a name that two bear tells nothing
+    assert ("lovelaceada", "lovelaceada_123_4567_03_queries.ipynb") in found(tmp_path, two)
+
+
+def test_everybody_on_the_roster_comes_up(tmp_path):
+    lay(tmp_path, "ann_03.ipynb", "ann_04.ipynb", "annabel.ipynb", "stranger.ipynb")
+    roster = {s: Person(s) for s in ("zoe", "ann", "annabel", "\u202ebad")}
+    got = list(find(tmp_path, roster))
+    assert {(f.student, f.file) for f in got if f.file} == {
+        ("ann", "ann_03.ipynb"), ("ann", "ann_04.ipynb"), ("annabel", "annabel.ipynb"), ("stranger", "stranger.ipynb")
+    }  # fmt: skip
+    assert [(f.student, f.note) for f in got if not f.file] == [
+        (s, "Nothing was handed in.") for s in ("zoe", "\u202ebad")
+    ]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert len(list(find(empty, roster))) == 4
+
+
+def test_a_folder_without_submissions_is_said_so(tmp_path):
+    lay(tmp_path, "class.zip", "empty/.hidden")
+    for folder, said in {"none": "cannot be listed", "class.zip": "unpack", "empty": "holds no submissions"}.items():
+        with pytest.raises(SubmissionError, match=said):
+            find(tmp_path / folder)
+
+
+def test_one_student_cannot_hold_up_the_class(tmp_path, monkeypatch):
+    lay(tmp_path, *(f"eve/{n}.ipynb" for n in range(130)), "bob.ipynb")
+    got = [f for f in find(tmp_path) if f.student == "eve"]
+    assert len(got) == submissions.FILES and got[-1].file == "eve/129.ipynb"
+    assert "130 notebooks" in got[0].note
+    monkeypatch.setattr(submissions, "ENTRIES", 50)
+    few = [f for f in find(tmp_path) if f.student == "eve"]
+    assert [f.file for f in few] == [""] and "More than 50 files" in few[0].note
+    deep = tmp_path / "eve" / "/".join(["d" * 20] * 40)
+    deep.mkdir(parents=True)
+    assert len([f for f in find(tmp_path) if f.student == "bob"]) == 1
+
+
+# The roster
+
+
+def roster_of(folder, content, encoding="utf-8"):
+    path = folder / "class.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+    return read_roster(path)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_roster_is_read(tmp_path, delimiter, encoding):
+    rows = ["STUDENT,Name, E-Mail ,Section,Submitted", 'a1,"Müller| Jo",jo@x.org,B,2026-11-20T10:00:00Z', "", " a2 ,,,"]
+    people = roster_of(tmp_path, "\r\n".join(rows).replace(",", delimiter), encoding)
+    assert people == {
+        "a1": Person("a1", "Müller| Jo", "jo@x.org", {"Section": "B", "submitted": "2026-11-20T10:00:00Z"}),
+        "a2": Person("a2", "", "", {"Section": "", "submitted": ""}),
+    }
+    assert submitted(people["a1"]) == datetime.fromisoformat("2026-11-20T10:00:00+00:00")
+    assert submitted(people["a2"]) is submitted(Person("x")) is None
+
+
+def test_rosters_of_platforms_are_read(tmp_path):
+    canvas = 'Student,ID,SIS Login ID,Section\n    Points Possible,,,\n"Lovelace, Ada",123,ada,S1\n'
+    assert roster_of(tmp_path, canvas) == {
+        "Lovelace, Ada": Person("Lovelace, Ada", other={"ID": "123", "SIS Login ID": "ada", "Section": "S1"})
+    }
+    assert list(roster_of(tmp_path, "sep=;\nid;timestamp\n7;2026-11-20 10:00:00 UTC\n")) == ["7"]
+    lay(tmp_path / "subs", "lovelaceada_123_9_x.ipynb")
+    assert found(tmp_path / "subs", roster_of(tmp_path, canvas))[0][0] == "Lovelace, Ada"
+
+
+WRONG_ROSTERS = {
+    "": 'no column "student".*nothing',
+    "name,mail\nx,y\n": 'no column "student".*name, mail',
+    "student,name\n": "names no student",
+    "student\na\nb\na\n": 'line 4: the student "a" stands in line 2',
+    "student,name\n,Ada\n": 'line 2: the column "student" is empty',
+    "student,name\na,Lovelace, Ada\n": "line 2: 3 fields",
+    "student,submitted\na,yesterday\n": 'line 2: "yesterday" is no time',
+    "student,submitted\na,2026-13-01T00:00:00\n": "is no time",
+    "student,x,x\na,1,2\n": 'two columns "x"',
+    "student\n" + "a" * 200_000: "field larger than field limit",
+    b"student\n\xff\xfe\n": "not UTF-8",
+}
+
+
+@pytest.mark.parametrize("content", WRONG_ROSTERS, ids=range(len(WRONG_ROSTERS)))
+def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, content):
+    with pytest.raises(SubmissionError, match=f"(?s).*{WRONG_ROSTERS[content]}") as refused:
+        roster_of(tmp_path, content)
+    assert str(refused.value).endswith(".") and "class.csv" in str(refused.value)
+    with pytest.raises(SubmissionError, match="cannot be read"):
+        read_roster(tmp_path / "none.csv")
+
+
+# The instructor's settings
+
+
+def settings_of(folder, text):
+    path = folder / "class.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_settings(path)
+
+
+def test_settings_are_read(tmp_path):
+    settings = settings_of(
+        tmp_path,
+        """
+        [points]
+        "03.attention" = 4
+        "03.causal_mask" = 0.1
+        leave_out = ["01.word_polarity"]
+        [late]
+        deadline = 2026-11-20T23:59:00+01:00
+        per_day = 0.1
+        grace = 15
+        none_after = 7
+        [limits]
+        seconds = 5
+        """,
+    )
+    assert settings.points == {"03.attention": Decimal(4), "03.causal_mask": Decimal("0.1")}
+    assert settings.leave_out == {"01.word_polarity"}
+    assert settings.deadline.isoformat() == "2026-11-20T23:59:00+01:00"
+    assert (settings.per_day, settings.grace, settings.none_after) == (Decimal("0.1"), 15, 7)
+    assert settings.limits == {"seconds": 5.0}
+    assert settings_of(tmp_path, "[points]\n03.attention = 4").points == {"03.attention": Decimal(4)}
+    assert settings_of(tmp_path, "") == read_settings(None) == Settings()
+
+
+LATE = "[late]\ndeadline = 2026-11-20T23:59:00Z\n"
+WRONG_SETTINGS = {
+    "points = 3": "points must be a section, written [points], not 3",
+    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, limits',
+    "[points]\n'03.atention' = 1": 'there is no task "03.atention" (did you mean "03.attention"?): lesson 03 has',
+    "[points]\nleave_out = ['77.x']": 'there is no task "77.x": the lessons are 00, 01',
+    "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",
+    "[points]\n'03.attention' = -1": '"03.attention" must be a number from 0 to 10000, not -1',
+    "[points]\n'03.attention' = nan": "must be a number from 0 to 10000, not NaN",
+    "[points]\n'03.attention' = inf": "not Infinity",
+    "[points]\n'03.attention' = 1e999": "not 1E+999",
+    "[points]\n'03.attention' = true": "not true",
+    "[points]\n'03.attention' = 'four'": "not 'four'",
+    "[points]\n03.attention.x = 1": "must be a number from 0 to 10000, not {'x': 1}",
+    "[late]\nper_day = 0.1": "[late] deadline is missing",
+    "[late]\ndeadline = 2026-11-20T23:59:00": "with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes",
+    "[late]\ndeadline = '2026-11-20T23:59:00Z'": "not '2026-11-20T23:59:00Z'",
+    "[late]\ndeadline = 2026-11-20": "with its offset",
+    LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
+    LATE + "grace = -1": "[late] grace must be a number from 0",
+    LATE + "per_hour = 1": "[late] has no per_hour: it may hold deadline, per_day, grace, none_after",
+    "[limits]\nseconds = 0": "[limits] seconds must be a number more than 0",
+    "[limits]\nsecond = 1": '[limits] has no second (did you mean "seconds"?)',
+    "[points\n": "is not TOML",
+    "a = " + "[" * 5000: "is not TOML",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_SETTINGS, ids=range(len(WRONG_SETTINGS)))
+def test_wrong_settings_are_refused_with_a_sentence(tmp_path, text):
+    with pytest.raises(SettingsError) as refused:
+        settings_of(tmp_path, text)
+    sentence = str(refused.value)
+    assert WRONG_SETTINGS[text] in sentence and "class.toml" in sentence and sentence.endswith(".")
+
+
+def test_settings_that_cannot_be_read_are_said_so(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_settings(tmp_path / "none.toml")
+    (tmp_path / "x.toml").write_bytes(b"\xff")
+    with pytest.raises(SettingsError, match="UTF-8"):
+        read_settings(tmp_path / "x.toml")
+
+
+# Points
+
+
+def result(lesson, *verdicts, file="a/x.ipynb", **more):
+    return Result("key", "a", file, lesson, verdicts=verdicts, **more)
+
+
+def test_points_are_those_of_the_tasks_that_count():
+    passed = [Verdict(f"03.{name}", "passed") for name in KNOWN["03"]]
+    points = score(result("03", *passed), Settings())
+    assert [p.task for p in points] == [f"03.{name}" for name in KNOWN["03"]]
+    assert all(p.points == p.possible == TASKS[p.task].points and p.explanation == "" for p in points)
+    settings = Settings(points={"03.attention": Decimal(4)}, leave_out=frozenset({"03.causal_mask"}))
+    points = score(result("03", *passed), settings)
+    assert {p.task: p.points for p in points} == {
+        "03.padding_mask": 1,
+        "03.attention": 4,
+        "03.catch_wrong_attention": 1,
+    }
+    for state in ("failed", "error", "not attempted", "missing", "not run"):
+        wrong = score(result("03", *(replace(verdict, state=state) for verdict in passed)), Settings())
+        assert all(p.points == 0 and p.possible == 1 for p in wrong)
+    assert [p.points for p in score(result("03", problem="The file is empty."), Settings())] == [0] * 4
+    assert score(result(""), Settings()) == score(result("99"), Settings()) == ()
+
+
+def test_partial_credit_is_declared_soundly():
+    declared = [(task, key, *entry) for task in TASKS.values() for key, entry in task.partial.items()]
+    assert len({task.id for task, *_ in declared}) >= 3
+    for task, key, share, sentence in declared:
+        assert key in {mistake.name for mistake in task.mistakes} | {"edge", "gradient", "side effect"}
+        assert key not in KINDS or key in ("gradient", "side effect"), "a first wrong value tells nothing of the others"
+        assert 0 < share < 1 and sentence.endswith(".") and sentence[0].islower()
+    assert all(task.points > 0 for task in TASKS.values())
+
+
+DIAGNOSED = [
+    (task.id, mistake.name) for task in TASKS.values() for mistake in task.mistakes if mistake.name in task.partial
+]
+
+
+@pytest.mark.parametrize(("task_id", "name"), DIAGNOSED)
+def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, name):
+    task = TASKS[task_id]
+    (mistake,) = (mistake for mistake in task.mistakes if mistake.name == name)
+    for seed in range(5):
+        report = judge_answer(task, mistake.function, seed)
+        assert (report.state, report.mistake, report.case.edge) == ("failed", name, True)
+    verdict = Verdict(task_id, "failed", report.kind, report.mistake, edge=True)
+    (points,) = (p for p in score(result(task_id[:2], verdict), Settings()) if p.task == task_id)
+    share, sentence = task.partial[name]
+    assert points.points == share * task.points
+    assert points.explanation == f"{share * 100:.0f}% of the points: {sentence}"
+
+
+def test_a_kind_earns_points_only_where_every_value_is_right():
+    def altering(words, mask):
+        words[~mask] = 0
+        return words.sum(1)
+
+    def earned(**found):
+        return score(result("01", Verdict("01.sum_vectors", "failed", **found)), Settings())[1].points
+
+    report = judge_answer(TASKS["01.sum_vectors"], altering)
+    assert (report.state, report.kind, report.mistake) == ("failed", "side effect", None)
+    assert earned(kind="side effect", values_right=True) == 0.75
+    assert earned(kind="side effect") == 0  # perhaps only the first of the things that are wrong
+    assert earned(kind="value", values_right=True, edge=True) == 0
+    cut = judge_answer(
+        TASKS["02.masked_softmax"], lambda s, m: torch.nan_to_num(s.masked_fill(~m, -torch.inf).detach().softmax(-1))
+    )
+    assert (cut.state, cut.kind) == ("failed", "gradient")
+
+    def attention(**found):
+        return score(result("03", Verdict("03.attention", **found)), Settings())[2].points
+
+    assert attention(state="failed", kind="finite", mistake="overflow", edge=True) == 0.5
+    assert attention(state="failed", kind="finite", mistake="overflow") == 0
+    assert attention(state="error", kind="error", edge=True) == 0  # a run that ended early tells nothing of the rest
+
+
+def test_points_are_exact_and_rounded_half_up():
+    worth = {"03.padding_mask": "0.1", "03.causal_mask": "0.2", "03.attention": "0.25"}
+    settings = Settings(points={task: Decimal(text) for task, text in worth.items()})
+    verdicts = [Verdict("03.padding_mask", "passed"), Verdict("03.causal_mask", "passed")]
+    half = Verdict("03.attention", "failed", edge=True)
+    assert graded(Person("a"), [result("03", *verdicts)], settings).total == 0.3
+    everything = graded(Person("a"), [result("03", *verdicts, half)], settings)
+    assert everything.points[2].points == 0.13  # 0.125
+    assert (everything.total, everything.possible) == (0.43, 1.55)
+
+
+def handed_in(when, **rule):
+    settings = Settings(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **rule)
+    three = [Verdict(f"03.{name}", "passed") for name in KNOWN["03"][:3]]
+    return graded(Person("a"), [result("03", *three)], settings, when and datetime.fromisoformat(when))
+
+
+RULE = {"per_day": Decimal("0.1"), "grace": Decimal(15), "none_after": Decimal(3)}
+
+
+@pytest.mark.parametrize(
+    ("when", "lost", "said"),
+    [
+        (None, 0, ""),
+        ("2026-11-20T23:59:00+01:00", 0, ""),
+        ("2026-11-20T23:14:00+00:00", 0, ""),  # the last minute of grace, in another offset
+        (
+            "2026-11-20T23:14:01+00:00",
+            0.4,
+            "1 day late: 10% of the 4 possible points for each day begun, 0.4 taken off.",
+        ),
+        ("2026-11-21T23:59:00", 0.4, "1 day late"),  # without an offset: the deadline's
+        ("2026-11-21T23:59:01+01:00", 0.8, "2 days late"),
+        ("2026-11-23T23:59:00+01:00", 1.2, "3 days late"),
+        ("2026-11-23T23:59:00.000001+01:00", 3, "4 days late: after 3 days nothing counts."),
+        ("9999-12-31T23:59:00+01:00", 3, "nothing counts"),
+        ("0001-01-01T00:00:00+14:00", 0, ""),
+    ],
+)
+def test_the_late_rule(when, lost, said):
+    student = handed_in(when, **RULE)
+    assert student.lost == lost and student.total == float(Decimal(3) - Decimal(str(lost))) and student.possible == 4
+    assert student.late.startswith(said) if said.endswith(("late", ".")) else said in student.late
+    assert bool(student.late) == bool(said)
+
+
+def test_lateness_never_costs_more_than_was_earned():
+    assert handed_in("2026-12-20T23:59:00+01:00", per_day=Decimal("0.1")).total == 0
+    assert handed_in("2026-12-20T23:59:00+01:00").late == "30 days late: this costs no points."
+    assert handed_in("2026-12-20T23:59:00+01:00", none_after=Decimal(0)).total == 0
+    settings = Settings(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **RULE)
+    nothing = graded(Person("a"), [result("03", file="")], settings, datetime(2030, 1, 1))
+    assert (nothing.late, nothing.lost, nothing.possible) == ("", 0, 4)
+
+
+def test_a_student_has_each_task_once_in_order_of_lessons():
+    results = [result("", problem="This is a PDF."), result("03"), result("01", Verdict("01.sentiment", "passed"))]
+    student = graded(Person("a"), results, Settings())
+    assert [r.lesson for r in student.results] == ["01", "03", ""]
+    assert [p.task for p in student.points] == [t.id for lesson in ("01", "03") for t in tasks.by_lesson()[lesson]]
+    assert (student.total, student.possible) == (1, len(student.points))
