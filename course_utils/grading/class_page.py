@@ -290,7 +290,7 @@ def _slowest(counts):
         return "<p>No times were kept.</p>"
     rows = "".join(
         f"<tr><td>{link(who)}</td><td>{line(file)}</td><td class='number'>{_time(seconds)}</td>"
-        f"<td>{escape(task)}{f', {_time(most)}' if task else ''}</td></tr>"
+        f"<td>{line(task)}{f', {_time(most)}' if task else ''}</td></tr>"
         for seconds, who, file, (task, most) in counts.slowest
     )
     head = "<th scope='col'>student</th><th scope='col'>file</th><th scope='col' class='number'>time</th><th scope='col'>of it, the slowest task</th>"

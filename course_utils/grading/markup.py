@@ -77,7 +77,7 @@ def sign(verdict: Verdict, points: Points) -> str:
 
 def state(verdict: Verdict, points: Points) -> str:
     """Return a verdict's state, by sign and in words."""
-    return f"{sign(verdict, points)} {escape(verdict.state)}"
+    return f"{sign(verdict, points)} {line(verdict.state)}"
 
 
 def count(n: int, noun: str) -> str:

@@ -54,7 +54,7 @@ def _overview(rows):
     """A link to each task, its state as a sign and, for a screen reader, in words; the eye finds the words below."""
     items = []
     for task, verdict, points in rows:
-        words = f"{sign(verdict, points)} {escape(task.id)}<span class='hidden'>: {escape(verdict.state)}</span>"
+        words = f"{sign(verdict, points)} {escape(task.id)}<span class='hidden'>: {line(verdict.state)}</span>"
         items.append(f"<li class='{css_class(verdict, points)}'><a href='#{anchor(task.id)}'>{words}</a></li>")
     return f"<nav aria-label='Tasks'><ul class='overview'>{''.join(items)}</ul></nav>" if len(rows) > 1 else ""
 

@@ -1,0 +1,561 @@
+"""Pages of feedback and the class page: what they say and leave out, hostile texts, and in a real browser what is seen.
+
+Reports are the judge's own, on the named mistakes of real tasks. Pictures go to build/screenshots/.
+"""
+
+import base64
+import functools
+import hashlib
+import inspect
+import random
+import re
+import shutil
+import subprocess
+import textwrap
+import tracemalloc
+from collections import Counter
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from course_utils import doctor, tasks
+from course_utils.checks.notebook import answers, judge_answer
+from course_utils.grading import pages, tally
+from course_utils.grading.notebook_file import fingerprint
+from course_utils.grading.record import Graded, Person, Points, Result, Verdict
+
+SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
+AXE = "4.14.1"
+FIRST = "Ada Noor Jonas Mei Luca Sara Omar Ines Tom Yuki Nils Zoë Amir Lena Kofi".split()
+LAST = "Berg Okafor Silva Chen Haddad Novak Moreau Lindqvist".split()
+
+
+@functools.cache
+def wrong(task, mistake):
+    """The verdict on a named mistake, from the judge's report."""
+    report = judge_answer(task, mistake.function)
+    name = task.id.partition(".")[2]
+    source = textwrap.dedent(re.sub(r"\A(@.*?\n)+?(?=def )", "", inspect.getsource(mistake.function), flags=re.S))
+    return verdict(task, report, re.sub(r"def \w+", f"def {name}", source, count=1))
+
+
+def verdict(task, report, code):
+    edge = bool(report.case and report.case.edge)
+    seconds = 0.004 + len(code) / 1e5
+    plain = {
+        "state": report.state,
+        "kind": report.kind or "",
+        "mistake": report.mistake or "",
+        "message": report.message,
+    }
+    return Verdict(task.id, **plain, edge=edge, code=code, fingerprint=fingerprint(code), seconds=seconds)
+
+
+def right(task, person):
+    """The verdict on a right answer, in one of many styles."""
+    body = re.sub(r'(""").*?"""', "", answers()[task.id], flags=re.S)
+    style = person % 29  # two with the same style gave in the same text
+    return Verdict(task.id, "passed", code=body, fingerprint=fingerprint(f"{body}\n    {style}"), seconds=0.004)
+
+
+def student(number, asked, chance):
+    """A student with verdicts and points drawn by chance: better ones pass more."""
+    name = f"{FIRST[number % len(FIRST)]} {LAST[number // len(FIRST) % len(LAST)]}"
+    person = Person(f"{name.split()[0].lower()}{number:02}", name, other={"Section": "A"})
+    skill, results, points = chance.betavariate(4, 2), [], []
+    by_lesson = {}
+    for task in asked:
+        by_lesson.setdefault(task.id[:2], []).append(task)
+    for lesson, its_tasks in by_lesson.items():
+        if chance.random() < 0.06:
+            points += [Points(task.id, 0, 1) for task in its_tasks]
+            continue
+        verdicts = [draw(task, skill, number, chance) for task in its_tasks]
+        points += [
+            Points(
+                v.task,
+                1 if v.state == "passed" else 0.5 * v.edge,
+                1,
+                "Right but for an edge: half the points." * v.edge,
+            )
+            for v in verdicts
+        ]
+        seconds = sum(v.seconds for v in verdicts) + chance.random() / 20
+        remarks = ("Cell 4 failed: NameError: name 'qeury' is not defined.",) if chance.random() < 0.1 else ()
+        results.append(
+            Result(
+                "k",
+                person.student,
+                f"{person.student}/{lesson}_lesson.ipynb",
+                lesson,
+                "",
+                remarks,
+                (),
+                tuple(verdicts),
+                seconds,
+            )
+        )
+    late = "Handed in 1 day late: 1 point less." if number % 9 == 4 and results else ""
+    total = sum(p.points for p in points)
+    return Graded(person, tuple(results), tuple(points), late, bool(late), max(0, total - bool(late)), len(points))
+
+
+def draw(task, skill, number, chance):
+    if chance.random() < skill:
+        return right(task, number)
+    luck = chance.random()
+    if luck < 0.12:
+        return Verdict(task.id, "not attempted", message="There is nothing to check yet.")
+    if luck < 0.17:
+        return Verdict(task.id, "missing", note="Perhaps it was renamed to `my_answer`.")
+    return wrong(task, task.mistakes[min(int(chance.expovariate(0.7)), len(task.mistakes) - 1)])
+
+
+def a_class(size=60, lessons=("01", "02", "03", "04")):
+    """Graded of a class, the same at each call, and the tasks."""
+    chance = random.Random(7)
+    asked = [task for lesson in lessons for task in tasks.by_lesson()[lesson]]
+    people = [student(number, asked, chance) for number in range(size)]
+    spoilt = Result(
+        "k", "tilda99", "tilda99/homework.pdf", "", "This is a PDF: hand in the notebook, a file that ends in .ipynb."
+    )
+    people.append(Graded(Person("tilda99", "Tilda Moreau"), (spoilt,), (), possible=len(asked)))
+    sly = people[3].results[0]
+    sly = Result(**{**vars(sly), "suspicions": ("It tried to open a socket: refused.", "It wrote to torch.allclose.")})
+    people[3] = Graded(**{**vars(people[3]), "results": (sly, *people[3].results[1:])})
+    return people, asked
+
+
+HOSTILE = [
+    "</script><script>document.title='owned'</script>",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "\"><svg onload=document.title='owned'>",
+    "' onmouseover='document.title=1",
+    "javascript:document.title='owned'",
+    "</style></title></textarea><meta http-equiv=refresh content='0;url=http://203.0.113.9/'>",
+    "`</code><b onclick=1>`<iframe src=http://203.0.113.9/>",
+    "\u202egnp.exe\u2066",
+    "nul\0 escape\x1b[31m half\ud800",
+    "<!--",
+    "&lt;script&gt;&#x202e;",
+    "]]>{{7*7}}${7*7}",
+    "../../../etc/passwd",
+    "x" * 5000,
+]
+
+
+def hostile(text, number=0):
+    """A student with this text in every field that a submission, a roster or an exception fills."""
+    asked = tasks.by_lesson()["03"]
+    states = ["failed", "error", "missing", text]
+    found = tuple(
+        Verdict(task.id, state, text, text, False, text, text, f"{text}\n{'y = 1  # ' * 3}\n" * 20, text, 1.0)
+        for task, state in zip(asked, states, strict=True)
+    )
+    points = tuple(Points(task.id, 0.5, 1, text) for task in asked)
+    result = Result("k", f"{text}{number}", text, "03", text, (text,) * 3, (text,) * 9, found, 2.0)
+    person = Person(f"{text}{number}", text, text, {text: text})
+    return Graded(person, (result,), points, text, 0.5, 1.5, 4), asked
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text, and stumbles over what is left open."""
+
+    VOID = {"meta", "br", "rect", "line"}
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.attributes, self.text = [], Counter(), [], []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes += [(tag, *pair) for pair in attributes]
+        if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if (
+            tag not in self.VOID
+            and not (self.get_starttag_text() or "").endswith("/>")
+            or (self.open and self.open[-1] == tag)
+        ):
+            assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes += [(tag, *pair) for pair in attributes]
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.text.append(data)
+
+
+OURS = set(
+    "html head meta title style body header main nav section article div p h1 h2 h3 ul ol li a b strong span code pre bdi br "
+    "dl dt dd table caption thead tbody tr th td svg rect line text details summary".split()
+)
+
+
+def all_pages(people, asked, folder):
+    pages.write_feedback(folder, people, asked)
+    yield pages.class_page(iter(people), asked, people[0].person.name)
+    for path in sorted(folder.iterdir(), key=lambda path: path.name != "index.html"):
+        yield path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_from_a_submission_is_markup(text, tmp_path):
+    people = [hostile(text, number)[0] for number in range(3)]
+    plain = [hostile("plain", number)[0] for number in range(3)]
+    asked = hostile(text)[1]
+    for page, harmless in zip(
+        all_pages(people, asked, tmp_path / "a"), all_pages(plain, asked, tmp_path / "b"), strict=True
+    ):
+        page.encode("utf-8")
+        read, expected = Reader(page), Reader(harmless)
+        extra = read.tags - expected.tags
+        assert set(extra) <= {"code"}  # a backquote makes code
+        assert set(read.tags) <= OURS
+        assert not [a for a in read.attributes if a[1].startswith("on") or a[1] in ("style", "src", "srcdoc")]
+        for _, name, value in read.attributes:
+            if name == "href":
+                assert re.fullmatch(r"#[\w-]+|(feedback/)?[A-Za-z0-9_][A-Za-z0-9_.-]*\.html", value)
+        assert not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\u202a-\u202e\u2066-\u2069]", page)
+
+
+def test_the_policy_forbids_scripts_and_network_and_allows_the_style_alone():
+    people, asked = [hostile("a")[0]], hostile("a")[1]
+    for page in (pages.class_page(people, asked, "a"), pages.feedback(people[0], asked)):
+        policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page).group(1)
+        style = re.search(r"<style>(.*?)</style>", page, re.S).group(1)
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        assert page.index("Content-Security-Policy") < page.index("<style>")
+        assert not re.search(r"<script|style=|src=|https?:|@import|url\(", page)
+
+
+def told(page):
+    return " ".join("".join(Reader(page).text).split())
+
+
+def a_student():
+    first, second, third, fourth = tasks.by_lesson()["03"]
+    found = (
+        Verdict(first.id, "passed", message="Right, on every input it was tried on.", code="SECRET CODE"),
+        Verdict(
+            second.id,
+            "failed",
+            "value",
+            "hides_itself",
+            True,
+            "A position may attend to itself, too.",
+            "Defined twice; the last counts.",
+            "SECRET CODE",
+        ),
+        Verdict(third.id, "not attempted", message="Put your answer there, then run this one again."),
+        Verdict(fourth.id, "missing", note="Perhaps renamed to `catch_it`."),
+    )
+    points = (
+        Points(first.id, 1, 1),
+        Points(second.id, 0.5, 1, "50% of the points: it is right elsewhere."),
+        Points(third.id, 0, 2),
+        Points(fourth.id, 0, 1),
+    )
+    result = Result("k", "ada", "ada/03.ipynb", "03", "", ("Cell 4 failed: NameError.",), ("SUSPICION",), found, 1.5)
+    return Graded(
+        Person("ada", "Ada Berg"), (result,), points, "1 day late: 0.5 taken off.", 0.5, 1, 5
+    ), tasks.by_lesson()["03"]
+
+
+def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
+    graded, asked = a_student()
+    text = told(pages.feedback(graded, asked))
+    for part in (
+        "Feedback for Ada Berg",
+        "1 of 5 points. 1 of 4 tasks passed.",
+        "1 day late: 0.5 taken off.",
+        "Cell 4 failed: NameError.",
+        "✓ passed, 1 of 1 point",
+        "◐ failed, 0.5 of 1 point",
+        "A position may attend to itself, too.50% of the points: it is right elsewhere.Defined twice; the last counts.",
+        "○ not attempted, 0 of 2 points",
+        "Nothing named catch_wrong_attention was found in the notebook.Perhaps renamed to catch_it.",
+    ):
+        assert part in text
+    assert "run this one again" not in text
+    for task in asked:
+        shown = [" ".join(hint.replace("`", "").split()) in text for hint in task.hints]
+        assert shown == [task.id != "03.padding_mask", False, False]
+        assert answers()[task.id].splitlines()[-1].strip() not in text
+    assert "SECRET" not in text
+    assert "SUSPICION" not in text
+    assert "1.5" not in text  # no times
+
+
+def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_not_be_read():
+    asked = tasks.by_lesson()["03"]
+    nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), asked))
+    assert "No notebook of lesson 03 was handed in. That is 0 of 4 points." in nothing
+    spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
+    text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), asked))
+    assert "x.pdf: This is a PDF: hand in the notebook." in text
+    assert "not run" in text
+
+
+def test_pages_are_the_same_bytes_each_time(tmp_path):
+    graded, asked = a_student()
+    first = list(all_pages([graded], asked, tmp_path))
+    assert list(all_pages([graded], asked, tmp_path)) == first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.html", "index.html"]
+
+
+def answered(number, task, code, state="failed", mistake="", kind="value"):
+    made = Verdict(task.id, state, kind, mistake, message="Why.", code=code, fingerprint=code, seconds=number)
+    result = Result("k", f"s{number}", f"s{number}.ipynb", task.id[:2], verdicts=(made,), seconds=number)
+    return Graded(
+        Person(f"s{number}"), (result,), (Points(task.id, state == "passed", 1),), total=state == "passed", possible=1
+    )
+
+
+LONG = "def attention(query, key, value, mask=None):\n" + "    weights = (query @ key.mT / 7).softmax(-1)\n" * 4
+
+
+def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_shortest_example():
+    task = tasks.load("03.attention")
+    first, second = task.mistakes[:2]
+    people = [answered(n, task, f"x = {'1' * (9 - n)}", mistake=first.name) for n in range(3)]
+    people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
+    people += [answered(5, task, "no name", kind="shape"), answered(6, task, "z", "passed")]
+    text = told(pages.class_page(people, [task], "A class"))
+    words = [mistake.name.replace("_", " ") for mistake in (first, second)]
+    assert f"03.attention{words[0]}3 (43%){words[1]}2 (29%)1 (14%)" in text
+    assert (
+        f"{words[0]}3 students (43%){' '.join(first.sentence.replace('`', '').split())}The shortest examplex = 1111111"
+        in text
+    )
+    assert "another shape1 student (14%)Why.The shortest exampleno name" in text
+    assert "1 (14%)0600" in text.replace(" ", "").replace("(14%)0", " (14%)0")  # passed, part, wrong, none, absent
+    assert text.index("s6: 1") > text.index("s0: 0")
+
+
+def test_identical_answers_are_grouped_but_not_short_ones_nor_what_many_write():
+    task = tasks.load("03.attention")
+    people = [answered(n, task, LONG) for n in (0, 1)]
+    people += [answered(n, task, f"{LONG}#{'common'}", "passed") for n in range(2, 9)]
+    people += [answered(n, task, "def attention(q, k, v):\n    return q @ k", "passed") for n in range(9, 12)]
+    people += [answered(n, task, f"{LONG}{n}") for n in range(12, 30)]
+    text = told(pages.class_page(people, [task], "x"))
+    found = text[text.rindex("Identical answers") : text.rindex("The slowest")]
+    assert "For a conversation, not a verdict." in found
+    assert "2 students, the same wrong answer" in found
+    assert "s0" in found and "s1" in found
+    assert not re.search(r"\bs([2-9]|1\d|2\d)\b", found)
+
+
+def test_the_courses_own_answer_is_told_apart():
+    task, own = tasks.load("03.attention"), answers()["03.attention"]
+    people = [answered(n, task, own, "passed") for n in range(2)]
+    people = [
+        Graded(
+            **{
+                **vars(g),
+                "results": (
+                    Result(
+                        **{
+                            **vars(g.results[0]),
+                            "verdicts": (
+                                Verdict(**{**vars(g.results[0].verdicts[0]), "fingerprint": fingerprint(own)}),
+                            ),
+                        }
+                    ),
+                ),
+            }
+        )
+        for g in people
+    ]
+    assert "the course's own answer" in told(pages.class_page(people, [task], "x"))
+
+
+def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
+    monkeypatch.setattr(tally, "ANSWERS", 200)
+    task = tasks.load("03.attention")
+
+    def peak(size):
+        counts = tally.ClassTally([task])
+        tracemalloc.start()
+        for number in range(size):
+            code = f"{LONG}{number % (size - 10)}"
+            counts.add(answered(number % 7, task, code, mistake=f"mistake {number}", kind=f"kind {number}"))
+        kept = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert counts.students == size
+        return kept, counts
+
+    small, large = peak(400)[0], peak(1600)
+    assert large[0] < small + 20_000
+    row = large[1].tasks[task.id]
+    assert len(row.mistakes) == tally.KINDS + 1
+    assert sum(mistake.count for mistake in row.mistakes.values()) == 1600
+    assert row.not_compared > 1000
+
+
+def test_ten_thousand_students_make_a_page_that_opens():
+    asked = tasks.by_lesson()["03"]
+    text = "reason " * 100
+    people = (
+        Graded(
+            Person(f"s{n}", "N" * 300),
+            (Result("k", f"s{n}", f"s{n}.ipynb", "03", text, (text,), (text,) * 20),),
+            (),
+            possible=4,
+        )
+        for n in range(10_000)
+    )
+    page = pages.class_page(people, asked, "x")
+    assert len(page) < 500_000
+    assert "10,000" in page
+    assert "and 9,950 more" in page
+    assert "and 9,800 more" in page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = doctor.find_chromium()
+    if path is None:
+        pytest.skip(f"no Chromium for the browser test: {doctor.GET_CHROMIUM}")
+    sync = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
+    with sync.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=path, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The pages of a class with real reports, by name."""
+    folder = tmp_path_factory.mktemp("pages")
+    people, asked = a_class(30, ("03",))
+    pages.write_feedback(folder / "feedback", people, asked)
+    (folder / "class.html").write_text(pages.class_page(people, asked, "Lesson 03"), encoding="utf-8")
+    worst = min(people[:30], key=lambda graded: graded.total).person.student
+    return {
+        "class": folder / "class.html",
+        "feedback": folder / "feedback" / f"{worst}.html",
+        "index": folder / "feedback" / "index.html",
+    }
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """The source of axe-core, the accessibility checker."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("axe-core comes through npm, which is missing: install Node.js")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [
+        npm,
+        "install",
+        "--prefix",
+        str(folder),
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        f"axe-core@{AXE}",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        pytest.skip(f"npm could not get axe-core {AXE}: {done.stderr.strip()[-200:]}")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["class", "feedback", "index"])
+def test_axe_finds_nothing_in_light_and_wide_and_in_dark_and_narrow(name, written, axe, browser):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for scheme, width in (("light", 1280), ("dark", 400)):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
+        page = context.new_page()
+        page.goto(written[name].as_uri())
+        page.screenshot(path=SCREENSHOTS / f"grading_{name}_{scheme}_{width}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document)")
+        assert len(found["passes"]) > 15
+        assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+        assert low_contrast(page) == []
+        context.close()
+
+
+CONTRAST = """() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(c => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+  const ground = e => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+  const found = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n = 0; walker.nextNode(); n++) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim()) continue;
+    const style = getComputedStyle(e);
+    const a = light(numbers(e.closest('svg') ? style.fill : style.color)), b = light(ground(e));
+    if ((Math.max(a, b) + .05) / (Math.min(a, b) + .05) < 4.5) found.add(e.outerHTML.slice(0, 120));
+  }
+  return [...found];
+}"""
+
+
+def low_contrast(page):
+    """Texts below WCAG's 4.5 to 1: axe leaves out what a picture or a scroll hides, so they are computed here too."""
+    return page.evaluate(CONTRAST)
+
+
+def test_hostile_pages_run_nothing_and_ask_nothing_of_the_network(browser, tmp_path):
+    people, asked = [hostile(text)[0] for text in HOSTILE], hostile("")[1]
+    page, asked_for = browser.new_page(), []
+    page.on("request", lambda request: asked_for.append(request.url))
+    page.on("console", lambda message: asked_for.append(message.text))
+    for number, text in enumerate(all_pages(people, asked, tmp_path / "feedback")):
+        path = tmp_path / f"{number}.html"
+        path.write_text(text, encoding="utf-8")
+        asked_for.clear()
+        page.goto(path.as_uri())
+        title = re.search("<title>(.*?)</title>", text, re.S).group(1)
+        assert page.title() == " ".join(unescape(title).split())
+        assert asked_for == [path.as_uri()]
+        assert page.evaluate("document.querySelectorAll('script, img, iframe, [onclick], [onload]').length") == 0
+    page.evaluate("document.body.innerHTML = '<img src=http://203.0.113.9/x onerror=1>'")  # were something let through,
+    page.wait_for_function("true")
+    assert "violates the following Content Security Policy" in " ".join(asked_for)  # the policy would stop it
+    page.close()
+
+
+def test_a_link_in_the_heat_map_opens_its_example(written, browser):
+    page = browser.new_page()
+    page.goto(written["class"].as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#points"
+    link = page.locator(".heat a").last
+    link.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(":target").is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.locator(":target details").get_attribute("open") is not None
+    page.locator("#students ~ ul a").first.click()
+    assert page.title().startswith("Feedback for")
+    page.close()
+
+
+def test_what_is_folded_is_printed(written, browser):
+    page = browser.new_page()
+    page.goto(written["class"].as_uri())
+    page.emulate_media(media="print")
+    folded = page.locator("details:not([open]) pre").first
+    assert folded.is_visible()
+    page.close()
