@@ -42,6 +42,11 @@ class Known:
         self.truth = _truth(task, cases)
         self._task, self._cases, self._mistakes = task, cases, {}
 
+    def run_all(self):
+        """Run every named mistake now, not when it is needed."""
+        for mistake in self._task.mistakes:
+            self.mistake(mistake, None)
+
     def mistake(self, mistake, first):
         """Outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
         if mistake.name not in self._mistakes:
@@ -77,7 +82,7 @@ def judge(task, cases, outcomes, known=None):
     first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, known, first)
-    return Report(
+    report = Report(
         task,
         "error" if outcome.status != "value" else "failed",
         finding=finding,
@@ -89,6 +94,9 @@ def judge(task, cases, outcomes, known=None):
         if finding.kind in ("finite", "value") and not mistake
         else (),
     )
+    beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
+    report.values_right = beside and len(outcomes) == len(cases)
+    return report
 
 
 def _readable(cases, outcomes):

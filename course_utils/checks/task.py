@@ -17,8 +17,10 @@ A task is declared in `course_utils/tasks/lesson_NN.py`:
     def swapped_axes(state, hidden): ...
 """
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from types import SimpleNamespace
 
 import torch
@@ -58,14 +60,22 @@ class Task:
         return function
 
     def make_cases(self, seed=0):
-        """The Cases of a seed, as a list. Candidates get keys that do not tell which function they stand for."""
-        cases, keys = list(self._cases(Draw(seed))), {}
-        draw = Draw(seed)
-        for i, function in enumerate(self.candidates):
-            keys[i] = int(draw.whole(0, 2**31, 1))
-            self._by_key[keys[i]] = function
+        """The Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
+
+        Inputs, keys and order come from the seed by ways that do not lead from one to another, so that a seed of 128
+        bits stays a secret.
+        """
+        cases = list(self._cases(Draw(seed if seed < 2**32 else self._derived(seed, "inputs") % 2**32)))
+        keys = [self._derived(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
+        self._by_key.update(zip(keys, self.candidates, strict=True))
         rename = lambda arg: Candidate(keys[arg.key]) if isinstance(arg, Candidate) else arg  # noqa: E731
-        return [replace(case, args=tuple(map(rename, case.args))) for case in cases]
+        cases = [replace(case, args=tuple(map(rename, case.args))) for case in cases]
+        if self.candidates:
+            random.Random(self._derived(seed, "order")).shuffle(cases)
+        return cases
+
+    def _derived(self, seed, purpose):
+        return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
     def candidate(self, key):
         """The function that a Candidate's key stands for, in cases that `make_cases` has made."""

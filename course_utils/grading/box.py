@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import site
 import socket
 import subprocess
 import tempfile
@@ -25,7 +26,7 @@ REMEMBERED, REMEMBERED_BYTES = 500, 2**16  # calls of candidates, and the most t
 LOOKED = ("missing", "empty", "class", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
-NAME_AT_MOST = 200
+SENTENCE_AT_MOST = 400  # characters
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Answer:
     outcomes: object = ()
     seconds: float = 0.0
     died: str = ""  # how its process ended, where it did
+    borrowed: bool = False  # a function of the course's own, as it says itself
 
 
 class ServerGone(RuntimeError):
@@ -103,7 +105,7 @@ class Box:
             "memory": self.limits.memory,
             "cpu_seconds": self.limits.cpu_seconds,
         }
-        program = [cage.python(), "-s", "-B", "-c", "from course_utils.grading.fork_server import main; main()"]
+        program = [cage.python(), "-B", "-c", "from course_utils.grading.fork_server import main; main()"]
         program += [str(theirs.fileno()), json.dumps(settings)]
         environment = {
             "PATH": "/usr/bin:/bin",
@@ -118,6 +120,7 @@ class Box:
             "MPLBACKEND": "Agg",
             "MPLCONFIGDIR": "/tmp" if self.layers.bubblewrap else self._scratch,
             "COURSE_PROGRESS": "off",
+            **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
             **({"COURSE_DATA_MIRROR": settings["data"]} if settings["data"] else {}),
         }
         line = cage.command(self.layers, program, self.hidden, settings["data"])
@@ -272,8 +275,8 @@ class _Run:
         request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
         try:
             failed = self._box._ask(pack(request), seconds + GRACE).get("failed")
-            if failed:
-                self._said[number] = str(failed)[: 2 * NAME_AT_MOST]
+            if failed and isinstance(failed, str):
+                self._said[number] = failed[:SENTENCE_AT_MOST]
             return True
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._skip.add(number)
@@ -304,8 +307,8 @@ class _Run:
             if "looked" in reply:
                 state, shown = reply["looked"]
                 return Answer(state if state in LOOKED else "value", shown, seconds=time.monotonic() - began)
-            outcomes = reply.get("outcomes")
-            return Answer("outcomes", None, outcomes, time.monotonic() - began)
+            borrowed = reply.get("borrowed") is True
+            return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began, borrowed=borrowed)
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"
             how = self._bury(error, seconds)

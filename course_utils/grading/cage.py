@@ -19,8 +19,9 @@ import struct
 import subprocess
 import sys
 import sysconfig
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from course_utils.grading import landlock, seccomp
@@ -78,7 +79,7 @@ def available() -> Layers:
 
 def _bubblewrap():
     found = shutil.which("bwrap")
-    trial = [found, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"]
+    trial = [found, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
     try:
         works = found and subprocess.run(trial, capture_output=True, timeout=10).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -112,6 +113,8 @@ def readable(hidden=(), data: str = "") -> list[str]:
 def _libraries():
     """Folders of Python's own libraries and of installed packages."""
     paths = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths.append(str(Path(find_spec("torch").origin).parents[1]))  # wherever it was installed
+    paths += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     bases = [os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)]  # libpython, conda's libraries
     return [path for path in (*paths, *bases, *site.getsitepackages()) if os.path.isdir(path)]
 
@@ -140,12 +143,26 @@ def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> li
         return program
     shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", data) if path}
     binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
-    for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime"):
+    for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu"):
         binds += ["--ro-bind-try", path, path]
     masks = [option for path in (*map(os.path.realpath, hidden), str(PACKAGE)) for option in _mask(path, shown)]
     public = [option for part in PUBLIC for option in ("--ro-bind", str(PACKAGE / part), str(PACKAGE / part))]
     alone = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
-    return [layers.bubblewrap, *alone, *binds, "--dev", "/dev", "--tmpfs", "/tmp", *masks, *public, "--", *program]
+    return [
+        layers.bubblewrap,
+        *alone,
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--tmpfs",
+        "/tmp",
+        *binds,
+        *masks,
+        *public,
+        "--",
+        *program,
+    ]
 
 
 def _mask(path, shown):
@@ -157,8 +174,10 @@ def _mask(path, shown):
 
 def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
     """Lock this process, which has imported what answers need, and all that it forks. Raises OSError."""
-    for name, most in (("NOFILE", 64), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
+    for name, most in (("NOFILE", 64), ("STACK", 2**26), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
         _limit(name, most)
+    if layers.seccomp:
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
     if layers.landlock:
         listed = [path for path in _libraries() if os.path.isdir(path)]
         landlock.lock(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
@@ -166,33 +185,58 @@ def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
         _drop_capabilities()
 
 
-def lock_child(layers: Layers, memory: int, cpu_seconds: int) -> None:
+def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None:
     """Lock a forked process for good, right before it meets a learner's code.
 
     Args:
-        memory: bytes that it may take on top of what it has.
+        memory: from `memory_limits`.
         cpu_seconds: after which the kernel kills it.
     """
-    limit_memory(memory)
-    _limit("CPU", cpu_seconds)
+    for name, most in {**memory, "CPU": cpu_seconds}.items():
+        _limit(name, most)
     if layers.seccomp:
         ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
         _limit("NPROC", 0)
-        seccomp.lock(may_truncate=not layers.landlock or layers.landlock >= 3)
+        seccomp.lock(may_write=layers.landlock >= 3)  # which refuses it, but for /dev/null
+
+
+def memory_limits(more: int) -> dict[str, int]:
+    """The limits, in bytes by name, of a process that may take so much more than this one has; {} where it is not Linux.
+
+    Of address space, and of memory of its own, since a process may give back the libraries' share of the former. To be
+    asked before the process is locked, since the answer stands in a file.
+    """
+    if platform.system() != "Linux":
+        return {}
+    with open("/proc/self/statm") as file:
+        pages = file.read().split()
+    return {name: int(pages[i]) * resource.getpagesize() + more for name, i in (("AS", 0), ("DATA", 5))}
 
 
 def limit_memory(more: int) -> None:
-    """Let this process, and what it starts, take so many bytes of address space more than it has. Linux only."""
-    with suppress(OSError), open("/proc/self/statm") as file:
-        _limit("AS", int(file.read().split()[0]) * resource.getpagesize() + more)
+    """Let this process, and what it starts, take so many bytes more than it has, for good."""
+    for name, most in memory_limits(more).items():
+        _limit(name, most)
+
+
+@contextmanager
+def memory_limit(more: int):
+    """Let the body take so many bytes of address space more than this process has; then what held before."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = memory_limits(more).get("AS", before[0])
+    if before[0] == resource.RLIM_INFINITY or most < before[0]:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _limit(name, most):
     kind = getattr(resource, f"RLIMIT_{name}", None)
     if kind is not None:
-        with suppress(ValueError, OSError):  # already lower; or unknown to this system
-            hard = resource.getrlimit(kind)[1]
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with suppress(ValueError, OSError):  # unknown to this system
+            most = min([most, *(limit for limit in resource.getrlimit(kind) if limit != resource.RLIM_INFINITY)])
             resource.setrlimit(kind, (most, most))
 
 

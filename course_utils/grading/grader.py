@@ -34,10 +34,12 @@ from course_utils.grading.notebook_file import (
 from course_utils.grading.record import Result, Verdict
 from course_utils.grading.submissions import Found
 
-NUMBERS_AT_MOST = 1_000_000  # in the arguments that a learner's test gives to a candidate
-SECONDS_OF_CANDIDATE = 2
-SECONDS_OF_JUDGE = 20
+NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
+MEMORY_OF_CANDIDATE = 2**29  # bytes
+SECONDS_OF_CANDIDATE = 1
+SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
 MESSAGE_AT_MOST = 2000  # characters
+FROM_NBGRADER = "from course_utils.grading.nbgrader_export import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
@@ -45,7 +47,7 @@ SUSPICIOUS = {
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
     r"\bthreading\b|\batexit\b|__del__|\bsys\s*\.\s*settrace\b": "would run code after or beside its answers",
-    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|\b(torch|builtins)(\.\w+)*\.\w+\s*=[^=]|__eq__|__array__": "replaces what it is measured with",
+    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
 
 
@@ -144,7 +146,12 @@ class Grader:
         came = list(self.box.answers(notebook.cells, wanted))
         failed, answers = came[: -len(asked)], came[-len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
-        suspicions = [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
+        suspicions = [
+            f"{task.id} is answered by a function of the course's own"
+            for task, a in zip(asked, answers, strict=True)
+            if a.borrowed
+        ]
+        suspicions += [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
         suspicions += [sentence for sentence in failed if "ended the process" in sentence or "pipe" in sentence]
         return failed, verdicts, suspicions
 
@@ -153,6 +160,7 @@ class Grader:
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
             self._known[task.id] = cases, [question(case) for case in cases], Known(task, cases)
+            self._known[task.id][2].run_all()  # before any submission's time runs
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):
@@ -176,20 +184,28 @@ class Grader:
             )
         return Verdict(
             task.id, verdict.state, verdict.kind or "", verdict.mistake or "", bool(verdict.case and verdict.case.edge),
-            message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", **common,
+            message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", values_right=verdict.values_right,
+            **common,
         )  # fmt: skip
 
     def _judged(self, task, answer):
         """The judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
         cases, _, known = self._cases(task)
-        if answer.state != "outcomes":
-            return refuse(task, answer.state, answer.shown)
-        outcomes = answer.outcomes or [Outcome("stopped")]  # none at all is no answer's empty body
         try:
             with time_limit(SECONDS_OF_JUDGE):
-                return judge.judge(task, cases, outcomes, known)
+                if answer.state != "outcomes":
+                    report = refuse(task, answer.state, answer.shown)
+                else:
+                    # no outcome at all is no empty answer
+                    report = judge.judge(task, cases, answer.outcomes, known) if answer.outcomes else _unreadable(task)
+                str(report.message)
+                return report
         except (Exception, TimeIsUp):  # whatever it is, it came from outside and is no right answer
-            return judge.judge(task, cases, None)
+            return _unreadable(task)
+
+
+def _unreadable(task):
+    return judge.judge(task, (), None)
 
 
 def _status(outcomes):
@@ -209,7 +225,7 @@ def _sentences(note):
 
 def _suspicions(cells):
     """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
-    code = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)
+    code = "\n".join(cell.replace(FROM_NBGRADER, "") for cell in cells if "COURSE_SOURCE" not in cell)
     return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
 
 
@@ -220,32 +236,42 @@ def call_candidate(task, request: dict) -> dict:
         task: which has candidates.
         request: {"call": key, "args": tuple, "options": dict} from the learner's process, to be trusted in nothing.
     """
-    args, options = request.get("args"), request.get("options")
-    if (
-        not isinstance(args, (tuple, list))
-        or not isinstance(options, dict)
-        or _numbers((args, options)) > NUMBERS_AT_MOST
-    ):
-        return _raised(ValueError(f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all"))
-    before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
     try:
-        with time_limit(SECONDS_OF_CANDIDATE):
-            reply = {"value": plain(marked(task.candidate(request["call"]))(*args, **options))}
+        args, options = request["args"], request["options"]
+        if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not _small((args, options)):
+            raise ValueError(
+                f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
+            )
+        before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
+        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):
+            value = plain(marked(task.candidate(request["call"]))(*args, **options))
+            pairs = enumerate(zip(before, args, strict=True))
+            changed = {i: new for i, (old, new) in pairs if old is not None and not torch.equal(old, new)}
+        return {"call": True, "changed": changed, "value": value}
     except TimeIsUp:
-        reply = _raised(RuntimeError("the candidate took too long on these arguments"))
+        return _raised(RuntimeError("the candidate took too long on these arguments"))
     except Exception as error:
-        reply = _raised(error)
-    changed = {i: args[i] for i, old in enumerate(before) if old is not None and not torch.equal(old, args[i])}
-    return {"call": True, "changed": changed, **reply}
+        return _raised(error)
 
 
 def _raised(error):
     return {"call": True, "changed": {}, "error": type(error).__name__, "message": str(error)[:MESSAGE_AT_MOST]}
 
 
-def _numbers(value):
+def _small(value):
+    """Whether the tensors in a value are of a size that a test needs."""
+    tensors = _tensors(value, 0)
+    axes = all(t.dim() <= 4 and all(n <= AXIS_AT_MOST for n in t.shape) for t in tensors)
+    return axes and sum(t.numel() for t in tensors) <= NUMBERS_AT_MOST
+
+
+def _tensors(value, depth):
     if isinstance(value, torch.Tensor):
-        return value.numel()
+        return [value]
     if isinstance(value, dict):
-        return _numbers(list(value.values()))
-    return sum(map(_numbers, value)) if isinstance(value, (tuple, list)) else 1
+        value = list(value.values())
+    if not isinstance(value, (tuple, list)):
+        return []
+    if depth > 3 or len(value) > 1000:
+        raise ValueError("a candidate takes tensors, not such a nest of lists")
+    return [tensor for v in value for tensor in _tensors(v, depth + 1)]

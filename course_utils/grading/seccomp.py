@@ -14,7 +14,9 @@ PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, KILL, DENY = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JSET|K, BPF_RET|K
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # places in struct seccomp_data
-O_TRUNC = 0o1000
+O_WRITES = 0o3 | 0o100 | 0o1000 | 0o20000000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+MAP_GROWSDOWN_HUGETLB = 0x100 | 0x40000
 
 # System calls that read a clock, take memory, use what is open, or look at files (which Landlock restricts).
 # Not here, so refused: whatever makes a process, a thread, a socket, a file or shared memory, signals or traces
@@ -58,18 +60,16 @@ def supported() -> bool:
     libc = ctypes.CDLL(None, use_errno=True) if hasattr(ctypes, "CDLL") else None
     if libc is None or platform.system() != "Linux" or platform.machine() not in MACHINES:
         return False
-    libc.prctl(
-        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0
-    )  # no filter is at address 0: EFAULT where they are known
+    libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0)  # none is at address 0: EFAULT where filters are known
     return ctypes.get_errno() == errno.EFAULT
 
 
-def filter_for(machine: str, may_truncate: bool = True) -> list[tuple[int, int, int, int]]:
+def filter_for(machine: str, may_write: bool = True) -> list[tuple[int, int, int, int]]:
     """The filter's instructions (code, jump if true, jump if false, value) for a machine such as "x86_64".
 
     Args:
         machine: as `platform.machine()` names it.
-        may_truncate: False where nothing else keeps a file that may be read from being opened with O_TRUNC.
+        may_write: False where nothing else keeps files from being made, emptied or opened for writing.
     """
     architecture, numbers = MACHINES[machine]
     program = [
@@ -81,13 +81,28 @@ def filter_for(machine: str, may_truncate: bool = True) -> list[tuple[int, int, 
     for name, number in numbers.items():
         if name in ONLY_WITH:
             program += _only_with(number, *ONLY_WITH[name])
-        elif name in ("open", "openat") and not may_truncate:
+        elif name in ("open", "openat") and not may_write:
             flags = ARGUMENTS + 8 * (1 if name == "open" else 2)
-            program += [(EQUAL, 0, 4, number), (LOAD, 0, 0, flags), (ANY_BIT, 0, 1, O_TRUNC), (RETURN, 0, 0, DENY)]
-            program += [(RETURN, 0, 0, ALLOW)]
+            inside = [(LOAD, 0, 0, flags), (ANY_BIT, 0, 1, O_WRITES), (RETURN, 0, 0, DENY), (RETURN, 0, 0, ALLOW)]
+            program += [(EQUAL, 0, len(inside), number), *inside]
+        elif name == "mmap":
+            program += _only_counted(number)
         else:
             program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
     return [*program, (RETURN, 0, 0, DENY)]
+
+
+def _only_counted(number):
+    """Instructions that allow mmap, but for memory that RLIMIT_DATA does not count: shared, of a stack, of huge pages."""
+    inside = [
+        (LOAD, 0, 0, ARGUMENTS + 8 * 3),
+        (ANY_BIT, 2, 0, MAP_GROWSDOWN_HUGETLB),
+        (ANY_BIT, 0, 2, MAP_ANONYMOUS),
+        (ANY_BIT, 0, 1, MAP_SHARED),
+        (RETURN, 0, 0, DENY),
+        (RETURN, 0, 0, ALLOW),
+    ]
+    return [(EQUAL, 0, len(inside), number), *inside]
 
 
 def _only_with(number, argument, values):
@@ -104,9 +119,9 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-def lock(may_truncate: bool = True) -> None:
+def lock(may_write: bool = True) -> None:
     """Put the filter on this process, for good. Raises OSError where the kernel refuses it."""
-    instructions = filter_for(platform.machine(), may_truncate)
+    instructions = filter_for(platform.machine(), may_write)
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     libc = ctypes.CDLL(None, use_errno=True)
     program = _Program(len(instructions), code)

@@ -1,0 +1,137 @@
+"""Right answers in many styles, each run in the cage with fresh inputs on a busy machine: none may fail.
+
+COURSE_SEEDS=20 tries twenty seeds in place of two; minutes.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+import right_answers
+import test_attacks
+from test_tasks import TASKS
+
+from course_utils.checks.contract import question
+from course_utils.checks.judge import Known, judge
+from course_utils.checks.notebook import answers
+from course_utils.grading import cage
+from course_utils.grading.box import Box, Limits
+from course_utils.grading.grader import answer_name, call_candidate
+
+SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
+BUSY = 4  # other processes that each would like a core: on two cores, twice as many; on one, four times
+
+
+def source_of(name, module):
+    """The part of a module of these tests that one of its names needs, as a cell."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    defined = {}
+    for node in tree.body:
+        names = [n.id for target in getattr(node, "targets", ()) for n in ast.walk(target) if isinstance(n, ast.Name)]
+        for each in names or [getattr(node, "name", None)]:
+            defined.setdefault(each, node)
+    needed, waiting = set(), [name]
+    while waiting:
+        node = defined.get(waiting.pop())
+        if node is not None and node not in needed:
+            needed.add(node)
+            waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [node for node in imports if "checks" not in getattr(node, "module", "")]  # not to be had in the cage
+    used = {n.id for node in needed for n in ast.walk(node) if isinstance(n, ast.Name)}
+    kept = [node for node in imports if used & {(a.asname or a.name).split(".")[0] for a in node.names}]
+    return "\n".join(ast.unparse(node) for node in tree.body if node in needed or node in kept)
+
+
+def styles():
+    """Per notebook: its cells, and which task each answers. A lesson's i-th styles share a notebook."""
+    whole = Path(right_answers.__file__).read_text(encoding="utf-8")
+    sources = {
+        "right": (whole, "RIGHT", right_answers.RIGHT),
+        "odd": (source_of("RIGHT_ONES", test_attacks), "RIGHT_ONES", test_attacks.RIGHT_ONES),
+    }
+    for kind, (source, table, held) in sources.items():
+        for lesson in sorted({task_id[:2] for task_id in held}):
+            ids = [task_id for task_id in held if task_id.startswith(lesson)]
+            counts = [[(task_id, i) for i in range(len(held[task_id]))] for task_id in ids]
+            for i, column in enumerate(zip_longest(*counts)):
+                chosen = [pair for pair in column if pair]
+                held_apart = f"styles = {{}}\nexec({source!r}, styles)"  # whose own names are not those of answers
+                cells = [held_apart, *(f'{answer_name(t)} = styles["{table}"]["{t}"][{j}]' for t, j in chosen)]
+                yield f"{kind} {lesson} {i}", cells, [task_id for task_id, _ in chosen]
+    for lesson in sorted({task_id[:2] for task_id in TASKS}):
+        ids = [task_id for task_id in TASKS if task_id.startswith(lesson)]
+        yield f"solution {lesson}", [solution_imports(lesson), *(answers()[task_id] for task_id in ids)], ids
+
+
+def solution_imports(lesson):
+    (file,) = (Path(__file__).parents[1] / "solutions").glob(f"{lesson}_*.py")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith(("import ", "from ")))
+
+
+STYLES = {name: (cells, ids) for name, cells, ids in styles()}
+
+
+@pytest.fixture(scope="module")
+def busy():
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    yield
+    for process in spinning:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def box():
+    with Box(cage.chosen(), Limits(whole=300)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def known():
+    kept = {}
+
+    def of(task, seed):
+        if (task.id, seed) not in kept:
+            cases = task.make_cases(seed)
+            kept[task.id, seed] = cases, Known(task, cases)
+        return kept[task.id, seed]
+
+    return of
+
+
+def test_there_are_enough_styles():
+    assert sum(len(ids) for _, ids in STYLES.values()) >= 200
+    assert {task_id for _, ids in STYLES.values() for task_id in ids} == set(TASKS)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_no_right_answer_fails(name, busy, box, known):
+    cells, ids = STYLES[name]
+    runs = [(TASKS[task_id], seed) for seed in SEEDS for task_id in ids]
+    wanted = []
+    for task, seed in runs:
+        candidate = partial(call_candidate, task) if task.candidates else None
+        wanted.append((answer_name(task.id), [question(case) for case in known(task, seed)[0]], candidate))
+    came = list(box.answers(cells, wanted))
+    failed, came = came[: -len(runs)], came[-len(runs) :]
+    assert not failed
+    for (task, seed), answer in zip(runs, came, strict=True):
+        assert answer.state == "outcomes", f"{task.id}, seed {seed}: {answer}"
+        report = judge(task, known(task, seed)[0], answer.outcomes, known(task, seed)[1])
+        assert report.state == "passed", f"seed {seed}: {report}"
+
+
+def test_a_wrong_answer_does_fail_here(box, known):
+    task = TASKS["04.dot"]
+    cases, truth = known(task, SEEDS[0])
+    (answer,) = box.answers(
+        ["def dot(state, hidden):\n    return hidden @ state.mT"], [("dot", list(map(question, cases)), None)]
+    )
+    assert judge(task, cases, answer.outcomes, truth).state == "failed"
