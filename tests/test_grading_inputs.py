@@ -714,6 +714,9 @@ def test_partial_credit_is_declared_soundly():
         assert key not in KINDS or key in ("gradient", "side effect"), "a first wrong value tells nothing of the others"
         assert 0 < share < 1 and sentence.endswith(".") and sentence[0].islower()
     assert all(task.points > 0 for task in TASKS.values())
+    for task in (task for task in TASKS.values() if "edge" in task.partial):
+        edges = [case.edge for case in task.make_cases(0)]
+        assert edges == sorted(edges), f"{task.id}: a run that ends at an edge would hide ordinary inputs after it"
 
 
 DIAGNOSED = [
