@@ -22,7 +22,6 @@ from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading import cage, wire
 from course_utils.grading.fork_server import ENDED, STARTED
 
-REMEMBERED, REMEMBERED_BYTES = 500, 2**16  # calls of candidates, and the most that one may hold
 LOOKED = ("missing", "empty", "class", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
@@ -205,20 +204,13 @@ class Box:
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(wire.NONCE), time.monotonic() + seconds
         wire.write(requests, nonce, body, deadline)
-        remembered = {}  # an answer that is tried twice calls a candidate twice with the same arguments
         while True:
-            reply = wire.read_reply(replies, nonce, deadline)
-            called = remembered.get(reply)
-            if called is None:
-                value = wire.understood(reply)
-                if not isinstance(value, dict) or ("call" in value and candidate is None):
-                    raise wire.Garbled
-                if "call" not in value:
-                    return value
-                called = pack(candidate(value))
-                if len(reply) + len(called) <= REMEMBERED_BYTES and len(remembered) < REMEMBERED:
-                    remembered[reply] = called
-            wire.write(requests, nonce, called, deadline)
+            reply = wire.understood(wire.read_reply(replies, nonce, deadline))
+            if not isinstance(reply, dict) or ("call" in reply and candidate is None):
+                raise wire.Garbled
+            if "call" not in reply:
+                return reply
+            wire.write(requests, nonce, pack(candidate(reply)), deadline)
 
     # One notebook.
 

@@ -183,6 +183,8 @@ def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
         landlock.lock(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
     if layers.safe:
         _drop_capabilities()
+    if layers.seccomp:
+        seccomp.compiled(_may_write(layers))  # once, for all that are forked
 
 
 def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None:
@@ -197,7 +199,12 @@ def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None
     if layers.seccomp:
         ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
         _limit("NPROC", 0)
-        seccomp.lock(may_write=layers.landlock >= 3)  # which refuses it, but for /dev/null
+        seccomp.lock(_may_write(layers))
+
+
+def _may_write(layers):
+    """Whether opening files for writing can be left to Landlock, which refuses all but /dev/null."""
+    return layers.landlock >= 3
 
 
 def memory_limits(more: int) -> dict[str, int]:

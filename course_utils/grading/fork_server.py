@@ -52,6 +52,7 @@ USED_BY_ANSWERS = (
     *("course_utils.attention", "course_utils.checks.run", "course_utils.plots"),
 )
 STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
+REMEMBERED = 200  # calls of candidates
 MESSAGE_AT_MOST = 500  # characters kept of an exception's text
 
 
@@ -153,7 +154,7 @@ class Answers:
     """A notebook's names, and the requests about them."""
 
     def __init__(self, requests, replies):
-        self._requests, self._replies, self._nonce = requests, replies, b""
+        self._requests, self._replies, self._nonce, self._called = requests, replies, b"", {}
         self._module = types.ModuleType("__main__")
         self._module.__dict__.update(get_ipython=lambda: None, display=print)
         sys.modules["__main__"] = self._module
@@ -221,12 +222,9 @@ class Answers:
         from course_utils.checks.run import plain
 
         def candidate(*args, **options):
-            wire.write(
-                self._replies, self._nonce, wire.pack({"call": key, "args": plain(args), "options": plain(options)})
-            )
-            nonce, reply = wire.read(self._requests)
-            if nonce != self._nonce or "call" not in reply:
-                raise RuntimeError("the candidate gave no answer")
+            request = wire.pack({"call": key, "args": plain(args), "options": plain(options)})
+            reply = self._called.get(request)  # an answer is run twice on a case, and mostly asks the same again
+            reply = wire.unpack(reply) if reply else self._call(request)
             for place, after in reply["changed"].items():
                 args[place].data.copy_(after)
             if "error" in reply:
@@ -237,6 +235,15 @@ class Answers:
             return reply["value"]
 
         return candidate
+
+    def _call(self, request):
+        wire.write(self._replies, self._nonce, request)
+        nonce, reply = wire.read(self._requests)
+        if nonce != self._nonce or "call" not in reply:
+            raise RuntimeError("the candidate gave no answer")
+        if len(self._called) < REMEMBERED:
+            self._called[request] = wire.pack(reply)
+        return reply
 
 
 class _Nowhere(io.TextIOBase):

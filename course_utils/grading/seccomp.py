@@ -7,6 +7,7 @@ Documentation/userspace-api/seccomp_filter.rst, and linux/filter.h for the instr
 
 import ctypes
 import errno
+import functools
 import platform
 import struct
 
@@ -119,12 +120,17 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
+@functools.cache
+def compiled(may_write: bool = True) -> tuple[int, bytes]:
+    """This machine's filter: how many instructions, and they."""
+    instructions = filter_for(platform.machine(), may_write)
+    return len(instructions), b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
+
+
 def lock(may_write: bool = True) -> None:
     """Put the filter on this process, for good. Raises OSError where the kernel refuses it."""
-    instructions = filter_for(platform.machine(), may_write)
-    code = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     libc = ctypes.CDLL(None, use_errno=True)
-    program = _Program(len(instructions), code)
+    program = _Program(*compiled(may_write))
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
         PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0
     ):
