@@ -20,6 +20,8 @@ import sys
 import types
 from dataclasses import replace
 
+import torch
+
 from course_utils.checks.contract import Foreign
 from course_utils.grading import cage, wire
 
@@ -79,7 +81,6 @@ def warm_up() -> None:
     for name in USED_BY_ANSWERS:
         importlib.import_module(name)
     import matplotlib.pyplot as plt
-    import torch
     from torch.nn import functional as F
 
     torch.set_num_threads(1)
@@ -97,6 +98,37 @@ def warm_up() -> None:
     plt.subplots()
     plt.close("all")
     _stand_in_for_checks()
+    rehearse()
+
+
+REHEARSAL = """
+import torch
+from course_utils.attention import attention as reference
+
+def answer(query, key, value, mask):
+    scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0.0)
+    generator = torch.Generator().manual_seed(0)
+    other = torch.einsum("btd,bsd->bts", query, key).exp() + torch.randn(scores.shape, generator=generator)
+    other = torch.where(mask, other, 0.0) / other.sum(-1, keepdim=True) + torch.arange(scores.shape[-1])
+    torch.allclose(other, scores, atol=1e-5), torch.equal(other, scores), torch.ones(3, 3).tril().bool()
+    torch.stack([torch.tanh(other), torch.cat([other, other], 0)[:2]]), torch.zeros(2, 2).masked_fill_(torch.eye(2).bool(), 1)
+    reference(query, key, value, mask)
+    return weights @ value, weights
+"""
+
+
+def rehearse() -> None:
+    """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
+    from course_utils.checks.contract import Case, unpack
+
+    answers = Answers(None, None)
+    sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
+    for gradient in (False, True) * 10:
+        args = [torch.randn(size) for size in sizes]
+        cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
+        answers._cell(1, REHEARSAL, 10)
+        unpack(wire.pack(answers._run("answer", unpack(wire.pack(cases)), 10)))
 
 
 def _stand_in_for_checks():
