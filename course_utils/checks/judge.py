@@ -95,7 +95,9 @@ def judge(task, cases, outcomes, known=None):
         else (),
     )
     beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
-    report.values_right = beside and len(outcomes) == len(cases)
+    complete = len(outcomes) == len(cases)
+    report.values_right = complete and beside
+    report.only_edges = complete and all(cases[i].edge for i, _ in found)
     return report
 
 

@@ -23,7 +23,8 @@ class Report:
 
     `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
     `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
-    side effect, error) or None; `values_right` tells that a gradient or a side effect is all that is wrong.
+    side effect, error) or None; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
+    ordinary inputs are not affected.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class Report:
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
-        self.values_right = state == "passed"
+        self.values_right, self.only_edges = state == "passed", False
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None

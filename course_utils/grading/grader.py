@@ -165,8 +165,9 @@ class Grader:
 
     def _verdict(self, task, answer, notebook):
         name = answer_name(task.id)
+        whole = definition(notebook.cells, name, at_most=100_000)
         code = definition(notebook.cells, name)
-        common = {"code": code, "fingerprint": fingerprint(code), "seconds": round(answer.seconds, 3)}
+        common = {"code": code, "fingerprint": fingerprint(whole), "seconds": round(answer.seconds, 3)}
         common["note"] = _note(notebook.cells, name)
         if answer.state == "missing":
             rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])
@@ -183,7 +184,7 @@ class Grader:
                 f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
             )
         return Verdict(
-            task.id, verdict.state, verdict.kind or "", verdict.mistake or "", bool(verdict.case and verdict.case.edge),
+            task.id, verdict.state, verdict.kind or "", verdict.mistake or "", verdict.only_edges,
             message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", values_right=verdict.values_right,
             **common,
         )  # fmt: skip

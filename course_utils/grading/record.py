@@ -6,7 +6,14 @@ into a page or a table escapes them.
 
 from dataclasses import asdict, dataclass, field
 
-STATES = ("passed", "failed", "error", "not attempted", "missing", "not run")  # "not run": time was used up, or the file unreadable
+STATES = (
+    "passed",
+    "failed",
+    "error",
+    "not attempted",
+    "missing",
+    "not run",
+)  # "not run": time was used up, or the file unreadable
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,9 @@ class Verdict:
     message: str = ""  # the judge's sentence: why
     note: str = ""  # on the notebook: "defined twice; the last counts", "perhaps renamed to attn"
     code: str = ""  # the definition, as it stands in the notebook, cut at 4,000 characters
-    fingerprint: str = ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
+    fingerprint: str = (
+        ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
+    )
     seconds: float = 0.0  # wall-clock time of its run
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
 
@@ -58,7 +67,9 @@ class Person:
     student: str  # the identifier, unique in a class
     name: str = ""
     email: str = ""
-    other: dict[str, str] = field(default_factory=dict)  # the roster's further columns, such as "SIS Login ID", "Section"
+    other: dict[str, str] = field(
+        default_factory=dict
+    )  # the roster's further columns, such as "SIS Login ID", "Section"
 
 
 @dataclass(frozen=True)
