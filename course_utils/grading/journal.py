@@ -6,6 +6,7 @@ the middle, by a kill or a full disk, is dropped when the journal is opened; wha
 
 import json
 import os
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from course_utils.grading.record import Result
 
 NAME = "journal.jsonl"
 VERSION = 1
+BEGINNING = b'{"journal":'  # of the first line
+LONGEST = 2**24  # bytes of a line: a result has a few thousand, its texts are cut
 
 
 class JournalError(Exception):
@@ -33,47 +36,67 @@ class Journal:
         self.header = {}
 
     def __enter__(self):
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(self.folder / "journal.lock", timeout=0.1)
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise JournalError(
-                f"{self.folder} is being written by another grading: wait for it, or name another --out."
-            ) from None
-        self._file = open(self._path, "a+b")  # noqa: SIM115
+        with cannot_write(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self.folder / "journal.lock", timeout=0.1)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise JournalError(
+                    f"{self.folder} is being written by another grading: wait for it, or name another --out."
+                ) from None
+            try:
+                self._file = open(self._path, "a+b", buffering=0)  # noqa: SIM115
+            except BaseException:
+                self._lock.release()
+                raise
         try:
             self._read()
+            self._reader = open(self._path, "rb")  # noqa: SIM115
         except BaseException:
-            self.__exit__()
+            self._file.close()
+            self._lock.release()
             raise
         return self
 
     def __exit__(self, *_):
+        self._reader.close()
         self._file.close()
         self._lock.release()
 
     def _read(self):
-        self._file.seek(0)
+        """Learn where each result stands, and cut off a last line that was not finished."""
         good = 0
-        for line in self._file:
-            if not line.endswith(b"\n"):
-                break
-            try:
-                plain = json.loads(line)
-                if "journal" in plain:
-                    self.header = plain
-                else:
-                    self._places[bytes.fromhex(plain["key"])] = good
-            except (ValueError, KeyError, TypeError):
-                raise JournalError(
-                    f"{self._path} holds a line that is no result (at byte {good}): move it away, or name another --out."
-                ) from None
-            good += len(line)
-        if good == 0 and self._file.tell() > 0:
-            raise JournalError(f"{self._path} is not a journal: move it away, or name another --out.")
-        self._file.truncate(good)
+        with open(self._path, "rb") as file:
+            while (line := file.readline(LONGEST)).endswith(b"\n"):
+                try:
+                    self._take(json.loads(line), good)
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    raise self._foreign(good) from None
+                good += len(line)
+        if len(line) == LONGEST or (good == 0 and not (line.startswith(BEGINNING) or BEGINNING.startswith(line))):
+            raise self._foreign(good)
+        if line:
+            with cannot_write(self._path):
+                self._file.truncate(good)
         self._end = good
+
+    def _take(self, plain, place):
+        if place == 0 and plain["journal"] != VERSION:
+            raise JournalError(
+                f"{self._path} was written by another version of the course: grade with that, or name another --out."
+            )
+        if "journal" in plain:
+            datetime.fromisoformat(plain["began"])
+            self.header = plain
+        else:
+            self._places[bytes.fromhex(plain["key"])] = place
+
+    def _foreign(self, place):
+        return JournalError(
+            f"{self._path} holds something else than a grading's results (at byte {place:,}): move it away, or name "
+            "another --out."
+        )
 
     def begin(self, seed: int, layers: str) -> None:
         """Write the header, where there is none yet or it says something else."""
@@ -89,24 +112,24 @@ class Journal:
         return datetime.fromisoformat(self.header["began"])
 
     def add(self, result: Result) -> None:
-        """Keep a result; it is in the operating system's hands when this returns."""
-        self._places[bytes.fromhex(result.key)] = self._end
-        self._append(result.to_json())
+        """Keep a result; it is in the operating system's hands when this returns. A second one under a key is dropped."""
+        key, place = bytes.fromhex(result.key), self._end
+        if key not in self._places:
+            self._append(result.to_json())
+            self._places[key] = place
 
     def _append(self, plain):
         line = json.dumps(plain, separators=(",", ":")).encode() + b"\n"
-        try:
-            self._file.write(line)
-            self._file.flush()
-        except OSError as error:
-            raise JournalError(
-                f"{self._path} cannot be written ({error.strerror}): make room, and run the same command again."
-            ) from None
+        with cannot_write(self._path):
+            left = memoryview(line)
+            while left:
+                left = left[self._file.write(left) :]
         self._end += len(line)
 
     def sync(self) -> None:
         """Wait until the disk has it all."""
-        os.fsync(self._file.fileno())
+        with cannot_write(self._path):
+            os.fsync(self._file.fileno())
 
     def __contains__(self, key: str) -> bool:
         return bytes.fromhex(key) in self._places
@@ -115,5 +138,17 @@ class Journal:
         return len(self._places)
 
     def __getitem__(self, key: str) -> Result:
-        self._file.seek(self._places[bytes.fromhex(key)])
-        return Result.from_json(json.loads(self._file.readline()))
+        self._reader.seek(self._places[bytes.fromhex(key)])
+        return Result.from_json(json.loads(self._reader.readline()))
+
+
+@contextmanager
+def cannot_write(path: Path):
+    """Turn an OSError of writing there into a sentence that says how to go on."""
+    try:
+        yield
+    except OSError as error:
+        raise JournalError(
+            f"{error.filename or path} cannot be written ({error.strerror}): make room or name another --out, and run "
+            "the same command again."
+        ) from None

@@ -7,13 +7,15 @@ that brings it down, which none should, must cost a row and not the run.
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
-from course_utils.grading.box import Limits
+from course_utils.grading.box import Limits, ServerGone
 from course_utils.grading.cage import CageError, Layers, limit_memory
 from course_utils.grading.grader import Grader
 from course_utils.grading.record import Result
@@ -22,6 +24,7 @@ from course_utils.grading.submissions import Found
 ATTEMPTS = 3  # at a file whose worker died
 SECONDS_BEYOND = 120  # a worker that takes so much longer than a notebook may is taken for dead
 MEMORY_OF_WORKER = 3 * 2**30  # bytes on top of what it starts with
+SECONDS_TO_END = 2  # for workers that have nothing to do
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Plan:
     layers: Layers
     limits: Limits
     hidden: tuple[str, ...]
+    unsafe: bool = False  # whether a machine without locks may grade, where there are several machines
 
 
 def cores() -> int:
@@ -42,12 +46,13 @@ def cores() -> int:
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
     waiting, source, members = deque(), iter(found), []
+    scratch = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
     try:
         while True:
             while len(waiting) < workers and (item := next(source, None)) is not None:
                 waiting.append((item, 1))
             while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
-                members.append(_Member(plan))
+                members.append(_Member(plan, scratch.name))
             for member in members:
                 if member.item is None and waiting:
                     member.give(*waiting.popleft())
@@ -64,27 +69,31 @@ def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> I
             for member in [m for m in busy if m.dead()]:
                 members.remove(member)
                 again, attempt = member.item, member.attempt + 1
-                member.end()
+                member.end(time.monotonic())
                 if attempt <= ATTEMPTS:
                     waiting.appendleft((again, attempt))
                 else:
                     yield _given_up(*again)
     finally:
         for member in members:
-            member.end()
+            member.pipe.close()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for member in members:
+            member.end(deadline)
+        scratch.cleanup()
 
 
 class _Member:
     """One worker process, and the file it is at."""
 
-    def __init__(self, plan):
+    def __init__(self, plan, scratch):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, plan), daemon=True)
-        self.process.start()
+        self.process = context.Process(target=_work, args=(theirs, plan, scratch), daemon=True)
+        with _interrupts_wait():
+            self.process.start()
         theirs.close()
-        self.item, self.attempt, self._lost = None, 0, False
-        self._patience = plan.limits.whole + SECONDS_BEYOND
+        self.item, self.attempt, self._lost, self._whole = None, 0, False, plan.limits.whole
 
     def give(self, item, attempt):
         self.item, self.attempt, self._since = item, attempt, time.monotonic()
@@ -103,12 +112,26 @@ class _Member:
         return result
 
     def dead(self):
-        return self.item is not None and (self._lost or time.monotonic() - self._since > self._patience)
+        patience = self._whole + SECONDS_BEYOND
+        return self.item is not None and (self._lost or time.monotonic() - self._since > patience)
 
-    def end(self):
+    def end(self, deadline):
+        """Close its pipe, at which it ends when it is idle; else kill it, at the deadline or at once when it is busy."""
         self.pipe.close()
+        self.process.join(0 if self.item else max(0, deadline - time.monotonic()))
         self.process.kill()
         self.process.join()
+
+
+@contextmanager
+def _interrupts_wait():
+    """A Ctrl-C in here is taken at the end, and what is started in here never gets one: it is the parent's to handle."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _given_up(found, key):
@@ -118,18 +141,20 @@ def _given_up(found, key):
     return Result(key, found.student, found.file, "", problem)
 
 
-def _work(pipe, plan):
+def _work(pipe, plan, scratch):
     """A worker's life: it ends with its pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = scratch  # what a killed worker leaves goes with the grading's own folder
     import torch
 
     torch.set_num_threads(1)
     limit_memory(MEMORY_OF_WORKER)
     try:
-        with Grader(plan.seed, plan.layers, plan.limits, plan.hidden) as grader:
-            while True:
-                pipe.send(grader.grade(*pipe.recv()))
-    except CageError as error:
-        pipe.send(error)
-    except (EOFError, OSError):
+        try:
+            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden) as grader:
+                while True:
+                    pipe.send(grader.grade(*pipe.recv()))
+        except CageError as error:
+            pipe.send(error)
+    except (EOFError, OSError, ServerGone):  # the parent is gone, or tries again with another worker
         os._exit(0)
