@@ -24,6 +24,7 @@ from course_utils.grading.fork_server import ENDED, STARTED
 
 LOOKED = ("missing", "empty", "class", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
+SECONDS_TO_OBEY = 30  # of the server, afterwards
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
@@ -136,13 +137,13 @@ class Box:
                 answer = b"no answer in time"
             if answer != b"ready":
                 said.seek(0)
-                words = answer or said.read()[-2000:].strip().splitlines()[-1:][0:1] or [b"it ended"]
-                words = words if isinstance(words, bytes) else words[0]
+                words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
                 self._stop_server()
                 raise cage.CageError(
                     f"The process for learners' code could not be started with the locks {self.layers}: "
                     f"{words.decode(errors='replace')}"
                 )
+            self._control.settimeout(SECONDS_TO_OBEY)
 
     def _stop_server(self):
         self._drop_pipes()
@@ -298,7 +299,8 @@ class _Run:
             reply = self._box._ask(request, seconds + GRACE, candidate)
             if "looked" in reply:
                 state, shown = reply["looked"]
-                return Answer(state if state in LOOKED else "value", shown, seconds=time.monotonic() - began)
+                state = state if isinstance(state, str) and state in LOOKED else "value"
+                return Answer(state, shown, seconds=time.monotonic() - began)
             borrowed = reply.get("borrowed") is True
             return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began, borrowed=borrowed)
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
