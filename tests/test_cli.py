@@ -273,7 +273,7 @@ def test_the_kernel_is_written_once_into_this_environment(monkeypatch, tmp_path)
 def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path):
     done = course(tmp_path, "doctor")
     names = " ".join(line.split()[0] for line in done.stdout.splitlines())
-    assert names == "Python torch device threads translators memory kernel reviews translations Chromium"
+    assert names == "Python torch device threads translators memory kernel reviews translations Chromium locks"
     assert done.returncode == (1 if "TO DO" in done.stdout else 0)
 
 
