@@ -107,7 +107,7 @@ def _tasks(counts):
         f"<th scope='col' class='number'>{words}</th>" for words in ("passed", *list(WORDS.values())[1:], "mean points")
     )
     return (
-        f"<ul class='legend'>{legend}</ul>{_scroll('Table of tasks')}<table><caption>Percentages are of those who handed the lesson in."
+        f"<p>Percentages are of those who handed the lesson in.</p><ul class='legend'>{legend}</ul>{_scroll('Table of tasks')}<table><caption>Tasks, by what came of them"
         f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -152,8 +152,8 @@ def _mistakes(counts):
     items = [_mistake(row, mistake, i < OPEN) for i, (row, mistake) in enumerate(found)]
     head = "<th scope='col'>task</th>" + "".join(f"<th scope='col'>{rank}</th>" for rank in (*RANKS, "without a name"))
     return (
-        "<p>The judge names a mistake when an answer does what that mistake does, on all ordinary inputs. The darker a "
-        "field, the larger the share of those who handed in the lesson: below 5%, 10%, 20%, and above.</p>"
+        "<p>The judge names a mistake when an answer does what that mistake does, on all ordinary inputs. The stronger a "
+        "colour, the larger the share of those who handed in the lesson: below 5%, 10%, 20%, and above.</p>"
         f"{_scroll('Table of mistakes')}<table class='heat'><caption>Mistakes by task, the most common first</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         f"<h3 class='apart'>The same with an example each</h3>{_folded(items, 'mistakes')}"
