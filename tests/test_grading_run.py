@@ -1,0 +1,405 @@
+"""`course grade` itself, as a user starts it: whatever is killed or full, the same command goes on to the same results.
+
+Not here: what a hostile notebook may try (`test_grading_attacks.py`), what comes in (`test_grading_inputs.py`), a cluster
+(`test_grading_cluster.py`).
+"""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from course_utils import cli_grading
+from course_utils.grading import cage, pool
+from course_utils.grading.box import Limits
+from course_utils.grading.grader import result_key
+from course_utils.grading.journal import NAME, Journal, JournalError
+from course_utils.grading.pool import Plan
+from course_utils.grading.record import Result
+from course_utils.grading.submissions import find
+
+pytestmark = pytest.mark.skipif(
+    not cage.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
+)
+
+SEED = 20
+PATIENCE = 240  # seconds for one command, on a machine that has other things to do
+
+SETUP = "import torch\nfrom course_utils.attention import attention as reference\n"
+PADDING = "def padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]\n"
+CAUSAL = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
+UNSCALED = """def attention(query, key, value, mask=None):
+    weights = (query @ key.transpose(0, 1)).softmax(-1)
+    return weights @ value, weights
+"""
+ATTENTION = """def attention(query, key, value, mask=None):
+    scores = query @ key.mT
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    weights = weights if mask is None else weights * mask
+    return weights @ value, weights
+"""
+STUB = "def catch_wrong_attention(candidate):\n    raise NotImplementedError\n"
+ALWAYS = "def catch_wrong_attention(candidate):\n    return True\n"
+LEAVES = "import os\ndef causal_mask(size):\n    os._exit(0)\n"
+RENAMED = CAUSAL.replace("causal_mask", "causal_masks")
+
+
+def notebook(*sources):
+    """The text of a notebook with these code cells."""
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+@pytest.fixture(scope="session")
+def submissions(tmp_path_factory):
+    """Twelve students' files: right, wrong, unfinished, a process ended, a cell that fails, no notebook at all."""
+    folder = tmp_path_factory.mktemp("class") / "submissions"
+    folder.mkdir()
+    sheets = [
+        (SETUP, PADDING, CAUSAL, ATTENTION, ALWAYS),
+        (SETUP, PADDING, CAUSAL, UNSCALED, STUB),
+        (SETUP, PADDING, LEAVES, ATTENTION, STUB),
+        (SETUP, "1 / 0", PADDING, RENAMED, ATTENTION),
+    ]
+    for i in range(10):
+        (folder / f"s{i}.ipynb").write_text(notebook(*sheets[i % 4], f"# {i}"), encoding="utf-8")
+    (folder / "=s10.ipynb").write_text("{", encoding="utf-8")
+    (folder / "s11").mkdir()
+    return folder
+
+
+def command(submissions, out, *options):
+    return [sys.executable, "-m", "course_utils.cli", "grade", submissions, "--out", out, *map(str, options)]
+
+
+def start(submissions, out, *options, **more):
+    """Begin a grading; its words are kept in a file beside the results."""
+    said = open(f"{out}.said", "ab")  # noqa: SIM115
+    with said:
+        line = command(submissions, out, "--seed", SEED, "--workers", 2, *options)
+        return subprocess.Popen(line, stdout=said, stderr=said, **more)
+
+
+def grade(submissions, out, *options, **more):
+    """Grade to the end; the exit code and what was said."""
+    Path(f"{out}.said").unlink(missing_ok=True)
+    with start(submissions, out, *options, **more) as process:
+        code = process.wait(PATIENCE)
+    return code, Path(f"{out}.said").read_text()
+
+
+def exports(out):
+    """{path: text} of all results.
+
+    The journal is left out, which keeps seconds; so are the seconds that class.html tells, and the times in ags.json,
+    which are when the grading began, looked at below.
+    """
+    found = {p.relative_to(out).as_posix(): p.read_text() for p in out.rglob("*") if p.is_file()}
+    for name in (NAME, "journal.lock"):
+        del found[name]
+    found["ags.json"] = re.sub(r'("timestamp": )"[^"]*"', r"\1", found["ags.json"])
+    found["class.html"] = re.sub(
+        "<section aria-labelledby='slowest'>.*?</section>", "", found["class.html"], flags=re.S
+    )
+    return found
+
+
+def times(out):
+    return {score["timestamp"] for score in json.loads((out / "ags.json").read_text())}
+
+
+def results_of(out):
+    """The journal's results so far, whole lines only."""
+    with suppress(FileNotFoundError):
+        return [json.loads(line) for line in (out / NAME).read_bytes().split(b"\n")[1:-1]]
+    return []
+
+
+@pytest.fixture(scope="session")
+def undisturbed(submissions, tmp_path_factory):
+    """The results of a grading that nobody disturbs."""
+    out = tmp_path_factory.mktemp("undisturbed") / "results"
+    code, said = grade(submissions, out)
+    assert code == 1, said  # one file is no notebook
+    assert "Traceback" not in said
+    return exports(out)
+
+
+def test_the_undisturbed_results_hold_what_was_handed_in(undisturbed):
+    rows = undisturbed["grades.csv"].splitlines()
+    assert len(rows) == 13
+    assert rows[1].startswith('"\'=s10"') or rows[-1].startswith('"\'=s10"')
+    for state in ("passed", "failed", "error", "not attempted", "missing"):
+        assert f'"{state}"' in undisturbed["grades.csv"]
+    assert len([name for name in undisturbed if name.startswith("feedback/")]) == 13
+
+
+def family(process):
+    """{kind: processes} of a running grading: its workers and their fork servers, learners' processes left out."""
+    with suppress(psutil.Error):
+        workers = [p for p in psutil.Process(process.pid).children() if "spawn_main" in " ".join(p.cmdline())]
+        servers = [p for worker in workers for p in worker.children() if "fork_server" in " ".join(p.cmdline())]
+        return {"worker": workers, "fork server": servers, "parent": [psutil.Process(process.pid)]}
+    return {}
+
+
+def everybody(process):
+    return [process, *process.children(recursive=True)]
+
+
+def gone(processes):
+    _, alive = psutil.wait_procs(processes, timeout=20)
+    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_whatever_is_killed_the_same_command_comes_to_the_same_results(submissions, undisturbed, tmp_path):
+    """One round of each; `benchmarks/grading_class.py --kill` has as many as you like."""
+    draw, out = random.Random(0), tmp_path / "results"
+    rounds = ["worker", "fork server", "parent"]
+    draw.shuffle(rounds)
+    rounds += ["parent"] * (rounds[-1] != "parent")
+    running, seen, began = None, [], None
+    for victim in rounds:
+        running = running or start(submissions, out)
+        enough = len(results_of(out)) + draw.randrange(1, 3)
+        deadline = time.monotonic() + PATIENCE
+        while len(results_of(out)) < enough and running.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        seen += everybody(psutil.Process(running.pid))
+        time.sleep(draw.random() * 0.2)
+        victims = family(running).get(victim)
+        assert victims, Path(f"{out}.said").read_text()
+        draw.choice(victims).kill()
+        if victim == "parent":
+            running.wait()
+            running = None
+            began = json.loads((out / NAME).read_bytes().split(b"\n")[0])["began"]
+            assert not gone(seen)  # the parent is dead, and all that it had started
+            with open(out / NAME, "ab") as file:
+                file.write(b'{"key":"00')  # as if cut off in the middle of a line
+    code, said = grade(submissions, out)
+    assert code == 1, said
+    assert exports(out) == undisturbed
+    assert times(out) == {began.replace("+00:00", ".000Z")}
+    keys = [result["key"] for result in results_of(out)]
+    assert len(keys) == len(set(keys)) == 12
+
+
+def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undisturbed, tmp_path):
+    out = tmp_path / "results"
+    running = start(submissions, out, start_new_session=True)  # a terminal's Ctrl-C reaches the whole group
+    while not results_of(out) and running.poll() is None:
+        time.sleep(0.02)
+    processes = everybody(psutil.Process(running.pid))
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(30) == 130
+    said = Path(f"{out}.said").read_text()
+    assert said.strip() == "Stopped. The same command goes on where it stopped."
+    assert not gone(processes)
+    before = len(results_of(out))
+    code, said = grade(submissions, out)
+    assert (code, f"{before} taken from the journal" in said) == (1, True), said
+    assert exports(out) == undisturbed
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_graded_stays(submissions, undisturbed, tmp_path):
+    import resource
+
+    out = tmp_path / "results"
+    with start(submissions, out) as running:
+        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (12_000, resource.RLIM_INFINITY))
+        assert running.wait(PATIENCE) == 2
+    said = Path(f"{out}.said").read_text()
+    assert re.fullmatch(
+        r"course: \S+ cannot be written \(File too large\): make room or name another --out, .*\n", said
+    ), said
+    kept = len(results_of(out))
+    assert 0 < kept < 12
+    code, said = grade(submissions, out)
+    assert f"{kept} taken from the journal" in said
+    assert exports(out) == undisturbed
+
+
+# The journal alone
+
+
+def a_result(number):
+    return Result(f"{number:064x}", f"s{number}", f"s{number}.ipynb", "03")
+
+
+def test_a_line_cut_off_anywhere_costs_that_line_only(tmp_path):
+    with Journal(tmp_path) as journal:
+        journal.begin(1, "none")
+        journal.add(a_result(1))
+        journal.add(a_result(2))
+        journal.add(a_result(2))
+    whole = (tmp_path / NAME).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 3
+    for end in range(len(whole)):
+        (tmp_path / NAME).write_bytes(whole[:end])
+        with Journal(tmp_path) as journal:
+            assert len(journal) == max(0, whole[:end].count(b"\n") - 1)
+            journal.begin(1, "none")
+            for number in (1, 2):
+                journal.add(a_result(number))
+            assert journal[a_result(2).key] == a_result(2)
+        assert len((tmp_path / NAME).read_bytes().splitlines()) == 3
+
+
+def test_times_are_those_of_the_first_beginning(tmp_path):
+    with Journal(tmp_path) as journal:
+        journal.begin(1, "none")
+        began = journal.began
+    time.sleep(1.1)
+    with Journal(tmp_path) as journal:
+        assert journal.header["seed"] == 1
+        journal.begin(2, "none")
+        assert (journal.began, journal.header["seed"]) == (began, 2)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        b"a,b\n1,2\n",
+        b"{}\n",
+        b"[]\n",
+        b"5\n",
+        b"\0" * 99,
+        b"x",
+        b'{"journal":1}\n',
+        b"[" * 99_999 + b"\n",
+        b" " * 2**24,
+    ],
+    ids=["table", "object", "list", "number", "zeros", "text", "half", "deep", "endless"],
+)
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path, foreign):
+    (tmp_path / NAME).write_bytes(foreign)
+    with pytest.raises(JournalError, match="something else than a grading's results"), Journal(tmp_path):
+        pass
+    assert (tmp_path / NAME).read_bytes() == foreign
+
+
+def test_a_journal_of_a_later_version_is_refused(tmp_path):
+    (tmp_path / NAME).write_bytes(b'{"journal":99,"began":"2026-11-20T12:00:00+00:00"}\n')
+    with pytest.raises(JournalError, match="another version of the course"), Journal(tmp_path):
+        pass
+
+
+def test_two_gradings_do_not_share_a_folder(tmp_path):
+    with Journal(tmp_path), pytest.raises(JournalError, match="another grading"), Journal(tmp_path):
+        pass
+    with Journal(tmp_path):
+        pass  # free again
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_no_earlier_one(tmp_path):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(tmp_path) as journal:
+        journal.begin(1, "none")
+        journal.add(a_result(1))
+        resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / NAME).stat().st_size + 50, before[1]))
+        try:
+            with pytest.raises(JournalError, match="cannot be written .* run the same command again"):
+                journal.add(a_result(2))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert a_result(2).key not in journal
+    with Journal(tmp_path) as journal:
+        assert (len(journal), journal[a_result(1).key]) == (1, a_result(1))
+
+
+# What a person types wrong
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (["--lessons", "99"], "There is no lesson '99' with tasks"),
+        (["--workers", "0"], "--workers must be 1 or more, not 0"),
+        (["--seed", "x"], "argument --seed"),
+        (["--out", "."], "--out is the folder of the submissions"),
+        (["--out", "empty/a_file"], "cannot be written"),
+        (["--out", "/proc/results"], "cannot be written"),
+        (["--roster", "none.csv"], "none.csv cannot be read"),
+        (["--settings", "none.toml"], "none.toml cannot be read"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, sentence):
+    from course_utils.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.ipynb").write_text(notebook(SETUP))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "a_file").touch()
+    assert main(["grade", ".", "--out", "results", *options]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("where, sentence", [("empty", "holds no submissions"), ("nowhere", "cannot be listed")])
+def test_no_submissions_are_one_sentence_and_leave_nothing(tmp_path, capsys, where, sentence):
+    from course_utils.cli import main
+
+    (tmp_path / "empty").mkdir()
+    assert main(["grade", str(tmp_path / where), "--out", str(tmp_path / "results")]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_results_among_the_submissions_are_no_submissions(tmp_path):
+    (tmp_path / "a.ipynb").touch()
+    (tmp_path / "results" / "feedback").mkdir(parents=True)
+    (tmp_path / "results" / "feedback" / "b.ipynb").touch()
+    options = Namespace(submissions=tmp_path, out=tmp_path / "results", roster=None, settings=None)
+    assert [found.student for found in cli_grading._found(options, {})] == ["a"]
+
+
+# The pool alone
+
+
+def files(submissions):
+    return [(found, result_key(found, SEED, Limits())) for found in find(submissions)]
+
+
+def test_a_file_that_ends_its_worker_each_time_costs_a_row_and_a_hung_worker_a_second_try(submissions, monkeypatch):
+    """Both in one run, since starting workers is what takes time."""
+    wanted = files(submissions)[:6]
+    victim, hung, killed, stopped = wanted[0][0].student, wanted[4][0].student, [], []
+    give = pool._Member.give
+
+    def give_and_disturb(member, item, attempt):
+        give(member, item, attempt)
+        if item[0].student == victim:
+            member.process.kill()
+            killed.append(member.process.pid)
+        elif item[0].student == hung and not stopped:
+            os.kill(member.process.pid, signal.SIGSTOP)
+            stopped.append(member.process.pid)
+            monkeypatch.setattr(pool, "SECONDS_BEYOND", -Limits().whole)  # it is taken for dead at once
+        else:
+            monkeypatch.setattr(pool, "SECONDS_BEYOND", 120)
+
+    monkeypatch.setattr(pool._Member, "give", give_and_disturb)
+    came = list(pool.grade_all(iter(wanted), Plan(SEED, cage.available(), Limits(), ()), 1))
+    assert sorted(result.key for result in came) == sorted(key for _, key in wanted)
+    assert (len(killed), len(set(killed)), len(stopped)) == (pool.ATTEMPTS, pool.ATTEMPTS, 1)
+    by_student = {result.student: result for result in came}
+    assert "ended the grader's own process 3 times" in by_student[victim].problem
+    assert by_student[hung].verdicts and not by_student[hung].problem
+    assert not [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
