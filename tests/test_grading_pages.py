@@ -163,7 +163,7 @@ def hostile(text, number=0):
 class Reader(HTMLParser):
     """Collects tags, attributes and text, and stumbles over what is left open."""
 
-    VOID = {"meta", "br", "rect", "line"}
+    VOID = {"meta", "br", "wbr", "rect", "line"}
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -196,7 +196,7 @@ class Reader(HTMLParser):
 
 
 OURS = set(
-    "html head meta title style body header main nav section article div p h1 h2 h3 ul ol li a b strong span code pre bdi br "
+    "html head meta title style body header main nav section article div p h1 h2 h3 ul ol li a b strong span code pre bdi br wbr "
     "dl dt dd table caption thead tbody tr th td svg rect line text details summary".split()
 )
 

@@ -124,10 +124,14 @@ def _task_row(row):
     cells = "".join(f"<td class='number'>{looks[look]:,}</td>" for look in tally.LOOKS[1:])
     mean = f"{number(row.points / everybody)} of {number(row.possible)}"
     return (
-        f"<tr><th scope='row'><b>{escape(task.id)}</b><br>{escape(task.title)}</th><td class='bar'>"
+        f"<tr><th scope='row'><b>{_breakable(task.id)}</b><br>{escape(task.title)}</th><td class='bar'>"
         f"<svg viewBox='0 0 100 10' preserveAspectRatio='none' aria-hidden='true'>{''.join(parts)}</svg></td>"
         f"<td class='number'>{passed}</td>{cells}<td class='number'>{mean}</td></tr>"
     )
+
+
+def _breakable(task_id):
+    return escape(task_id).replace("_", "_<wbr>")
 
 
 def _bar_part(look, x, width, height):
@@ -175,7 +179,7 @@ def _heat_row(row, mistakes):
     cells = [_heat_cell(row, mistake) for mistake in named[: len(RANKS)]]
     cells += ["<td></td>"] * (len(RANKS) - len(cells))
     cells.append(f"<td>{unnamed:,} ({_share(unnamed, row)})</td>" if unnamed else "<td></td>")
-    return f"<tr><th scope='row'><b>{escape(row.task.id)}</b></th>{''.join(cells)}</tr>"
+    return f"<tr><th scope='row'><b>{_breakable(row.task.id)}</b></th>{''.join(cells)}</tr>"
 
 
 def _heat_cell(row, mistake):
