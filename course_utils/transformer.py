@@ -183,10 +183,13 @@ class DecoderLayer(nn.Module):
 
 
 def append(cache: Tensor, new: Tensor, start: int) -> Tensor:
-    """Write new R×H×T×d behind the first `start` places of a cache R×H×C×d, in place if there is room, else in a larger one."""
+    """Write new R×H×T×d behind the first `start` places of a cache R×H×C×d, in place if there is room, else in a larger one.
+
+    A larger one has room for seven words more: with less it is copied too often, with more its rows lie too far apart.
+    """
     end = start + new.shape[2]
     if end > cache.shape[2]:
-        filled, cache = cache, new.new_empty(*new.shape[:2], end + 15, new.shape[3])
+        filled, cache = cache, new.new_empty(*new.shape[:2], end + 7, new.shape[3])
         cache[:, :, :start] = filled[:, :, :start]
     cache[:, :, start:end] = new
     return cache

@@ -381,7 +381,7 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
 @some
 @given(seed=SEEDS)
 def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_are_followed(seed):
-    """37 words need more than two rooms of 16; before each of them the hypotheses are dealt out anew."""
+    """37 words need more room four times; before each of them the hypotheses are dealt out anew."""
     model, (source, _), hypotheses, length = model_of(longest=41), batch_of(seed), 3, 37
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -406,7 +406,7 @@ def test_the_cache_is_not_copied_at_each_step():
         for _ in range(37):
             _, state, _ = model.step(torch.full((B, 1), BOS), memory, state)
             places.append(state["caches"][0][0].data_ptr())
-    assert sum(old != new for old, new in itertools.pairwise(places)) == 2
+    assert sum(old != new for old, new in itertools.pairwise(places)) == 37 // 8
 
 
 def test_the_cache_keeps_the_contract():
