@@ -19,7 +19,7 @@ from course_utils.cli_instructors import add_export, add_release, export, releas
 
 EXTRAS = {"lab": "jupyterlab", "test": "nbval"}  # an extra of pyproject.toml -> a module that only it brings
 # Exceptions whose text is a sentence for the person at the keyboard, by name, so that none is imported for it.
-TOLD = ("CageError", "DataError", "JournalError", "RunError", "SettingsError", "SubmissionError")
+TOLD = ("CageError", "ClusterError", "DataError", "JournalError", "RunError", "SettingsError", "SubmissionError")
 
 
 class Wrong(Exception):

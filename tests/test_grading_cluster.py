@@ -1,0 +1,187 @@
+"""`course grade --scheduler`: on dask's local cluster of two processes, one of them killed in the middle."""
+
+import json
+import logging
+import os
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+
+from course_utils.cli import main
+from course_utils.grading import cage, cluster
+from course_utils.grading.box import Limits
+from course_utils.grading.journal import Journal
+from course_utils.grading.pool import Plan
+from course_utils.grading.record import Result
+from course_utils.grading.submissions import find
+
+distributed = pytest.importorskip("distributed", reason='dask is missing: pip install "attention-course[cluster]"')
+pytestmark = pytest.mark.skipif(
+    not cage.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
+)
+
+ANSWERS = """import torch
+def padding_mask(lengths, size):
+    return torch.arange(size) {sign} lengths[:, None]
+def causal_mask(size):
+    return torch.ones(size, size, dtype=torch.bool).tril()
+"""
+
+
+def notebook(source):
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+@pytest.fixture(scope="module")
+def submissions(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class") / "submissions"
+    folder.mkdir()
+    for i in range(12):
+        source = ANSWERS.replace("{sign}", "<" if i % 3 else "<=") + f"# {i}"
+        (folder / f"s{i}.ipynb").write_text(notebook(source))
+    (folder / "broken.ipynb").write_text("{")
+    (folder / "folder.ipynb").mkdir()
+    (folder / "none").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local_cluster():
+    import dask
+
+    once = dask.config.set({"distributed.scheduler.allowed-failures": 1})  # 3 takes longer and shows no more
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with once, distributed.LocalCluster(n_workers=2, **options) as local:
+        yield local
+
+
+def workers(local):
+    return {name: nanny.pid for name, nanny in local.workers.items()}
+
+
+def gradebook(out):
+    tables = {name: (out / name).read_text() for name in ("grades.csv", "nbgrader.csv", "canvas.csv")}
+    pages = {path.name: path.read_text() for path in sorted((out / "feedback").iterdir())}
+    return tables | pages
+
+
+def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
+    submissions, local_cluster, tmp_path, monkeypatch, capfd
+):
+    monkeypatch.setattr(cluster, "BATCH", 2)
+    killed, add = [], Journal.add
+
+    def add_and_kill(journal, result):
+        add(journal, result)
+        if len(journal) == 4:
+            killed.append(next(iter(workers(local_cluster).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(Journal, "add", add_and_kill)
+    options = ["--seed", "5", "--scheduler", local_cluster.scheduler_address]
+    code = main(["grade", str(submissions), "--out", str(tmp_path / "theirs"), *options])
+    said = capfd.readouterr()
+    assert code == 1, said.err  # files that are no notebooks
+    assert "15 files and students without any: 15 graded now" in said.out
+    assert killed and killed[0] not in workers(local_cluster).values()
+    monkeypatch.undo()
+    assert main(["grade", str(submissions), "--out", str(tmp_path / "ours"), "--seed", "5", "--workers", "1"]) == 1
+    assert gradebook(tmp_path / "theirs") == gradebook(tmp_path / "ours")
+    keys = [json.loads(line)["key"] for line in (tmp_path / "theirs" / "journal.jsonl").read_text().splitlines()[1:]]
+    assert len(keys) == len(set(keys)) == 15
+
+
+def grade(submissions, address, seed=6):
+    """Results by student, without seconds, of the first eight files."""
+    plan = Plan(seed, cage.available(), Limits(), ())
+    return {result.student: plain(result) for result in cluster.grade_all(files(submissions)[:8], plan, address)}
+
+
+def files(submissions):
+    return [(found, f"{number:064x}") for number, found in enumerate(find(submissions))]
+
+
+def plain(result):
+    return replace(result, seconds=0, verdicts=tuple(replace(verdict, seconds=0) for verdict in result.verdicts))
+
+
+def test_a_file_that_ends_every_worker_costs_its_own_row_only(submissions, local_cluster, monkeypatch):
+    def poisoned(batch, plan, expected):
+        import os
+
+        from course_utils.grading import cluster
+
+        if any(one["student"] == "s3" for one in batch):
+            os._exit(1)
+        return cluster.grade_batch(batch, plan, expected)
+
+    monkeypatch.setattr(cluster, "grade_batch", poisoned)
+    monkeypatch.setattr(cluster, "BATCH", 4)
+    results = grade(submissions, local_cluster.scheduler_address)
+    assert "ended the grader's own process" in results.pop("s3").problem
+    assert len(results) == 7
+    assert {student for student, result in results.items() if result.problem} == {"broken", "folder.ipynb", "none"}
+    assert [v.state for v in results["s1"].verdicts] == ["passed", "passed", "missing", "missing"]
+    assert [v.state for v in results["s0"].verdicts] == ["failed", "passed", "missing", "missing"]
+
+
+def test_a_worker_with_another_version_is_refused(submissions, local_cluster, monkeypatch):
+    monkeypatch.setattr(cluster, "about", lambda: {"torch": "0.1"})
+    with pytest.raises(
+        cluster.ClusterError, match=r"another version of torch \([\d.]+.*, here 0.1\): install the same"
+    ):
+        grade(submissions, local_cluster.scheduler_address)
+
+
+def test_a_worker_without_locks_refuses(submissions, local_cluster):
+    def take_locks():
+        from course_utils.grading import cage
+
+        cage.available.cache_clear()
+        cage.landlock.version, cage.seccomp.supported = (lambda: 0), (lambda: False)
+
+    with distributed.Client(local_cluster) as client:
+        client.run(take_locks)
+        try:
+            with pytest.raises(
+                cage.CageError, match="A worker on .* does not grade. This machine cannot lock .* --unsafe"
+            ):
+                grade(submissions, local_cluster.scheduler_address, seed=7)
+        finally:
+            client.restart()
+
+
+def test_no_scheduler_no_workers_no_dask_are_a_sentence_each(submissions, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr(cluster, "SECONDS_FOR_WORKERS", 1)
+
+    def refused(address):
+        command = ["grade", str(submissions), "--out", str(tmp_path / "results"), "--scheduler", address]
+        assert main(command) == 2
+        said = capfd.readouterr().err.splitlines()[-1]
+        assert said.startswith("course: ")
+        return said
+
+    assert "There is no dask scheduler at tcp://127.0.0.1:1 (" in refused("tcp://127.0.0.1:1")
+    assert "There is no dask scheduler at nonsense://x (" in refused("nonsense://x")
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL) as empty:
+        assert "has no workers: start some with `dask worker tcp://" in refused(empty.scheduler_address)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert 'pip install "attention-course[cluster]"' in refused("tcp://127.0.0.1:1")
+
+
+def test_batches_hold_plain_values_and_stay_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "BYTES", 100)
+    sizes = [30, 30, 30, 30, 99, 500, 1, 0]
+    for number, size in enumerate(sizes):
+        (tmp_path / f"s{number}.ipynb").write_bytes(b"x" * size)
+    os.mkfifo(tmp_path / "s8.ipynb")
+    batches = list(cluster._batches(iter(files(tmp_path))))
+    refused = [batch for batch in batches if isinstance(batch, Result)]
+    assert [(result.student, "no ordinary file" in result.problem) for result in refused] == [("s8", True)]
+    batches = [batch for batch in batches if isinstance(batch, list)]
+    assert [[len(one["data"]) for one in batch] for batch in batches] == [[30, 30, 30], [30], [99], [500], [1, 0]]
+    assert {type(value) for batch in batches for one in batch for value in one.values()} == {str, bytes}
