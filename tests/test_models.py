@@ -225,12 +225,18 @@ def test_a_pretrained_model_is_loaded_by_name(saved, monkeypatch):
 
 
 @pytest.mark.parametrize("kind, options, word", [
-    ("transformer", {"widht": 3}, "widht"), ("transformer", {"width": "12"}, "str"), ("transformer", {"heads": 0}, "zero"),
-    ("transformer", {"width": -12}, "negative"), ("attention", {"vocabulary": 3}, "vocabulary"), ("seq2seq", {"hidden": None}, "None"),
+    ("transformer", {"widht": 3}, "widht"), ("transformer", {"width": "12"}, "str"), ("transformer", {"hidden": 2**62}, "overflow"),
+    ("attention", {"vocabulary": 3}, "vocabulary"), ("seq2seq", {"hidden": None}, "None"),
 ])  # fmt: skip
 def test_options_that_do_not_fit_are_told(kind, options, word):
     with pytest.raises(ValueError, match=rf"a model of kind {kind} can't be made of these settings \(.*{word}"):
         make_model(kind, 10, OPTIONS[kind] | options)
+
+
+@pytest.mark.parametrize("name, least", [("heads", 1), ("width", 1), ("decoder_layers", 1), ("encoder_layers", 0)])
+def test_sizes_too_small_are_told(name, least):
+    with pytest.raises(ValueError, match=f"^{name} must be at least {least}, not {least - 1}$"):
+        make_model("transformer", 10, OPTIONS["transformer"] | {name: least - 1})
 
 
 def test_a_kind_that_is_none_is_told():
