@@ -1,0 +1,117 @@
+"""Nothing that a notebook does earns a point, reaches out of the cage or holds up the grading: `grading_attacks.py` tries.
+
+Each variant of the cage that this machine gives is tried, as this user and, where this user is root, as an ordinary
+one too. The naive grader, in the same run, suffers from each attack: so each could have done harm.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from grading_attacks import ALSO, ATTACKS, COST_AT_MOST, LOG_AT_MOST, OPEN, VARIANTS, as_ordinary_user
+
+from course_utils.grading import cage
+
+RUNNER = Path(__file__).with_name("grading_attacks.py")
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+USERS = ("root", "an ordinary user") if ROOT else ("an ordinary user",)
+RUNS = [(user, variant) for user in USERS for variant in VARIANTS]
+SECONDS_AT_MOST = 15
+
+pytestmark = pytest.mark.skipif(
+    not cage.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {cage.available()})"
+)
+
+
+def run(arguments, user=USERS[0], attacks=None):
+    """What `grading_attacks.py` prints."""
+    command = [sys.executable, "-B", str(RUNNER), *arguments]
+    if ROOT and user != "root":
+        if not (shutil.which("setpriv") and shutil.which("unshare")):
+            return {"skipped": "root becomes an ordinary user by util-linux's unshare and setpriv, which are not there"}
+        command = as_ordinary_user(command)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **({"ATTACKS": json.dumps(attacks)} if attacks else {})}
+    done = subprocess.run(command, capture_output=True, timeout=600, env=environment, cwd="/")
+    assert done.stdout, done.stderr.decode(errors="replace")
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def seen(tmp_path_factory):
+    """{"naive": …, "user, variant": …}; made once, also where several processes run tests."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with FileLock(folder / "attacks.lock"):
+        kept = folder / "attacks.json"
+        if not kept.exists():
+            with ThreadPoolExecutor(max(2, cage_cores())) as pool:
+                runs = {"naive": pool.submit(run, ["naive"])}
+                runs |= {f"{user}, {variant}": pool.submit(run, ["caged", variant], user) for user, variant in RUNS}
+                kept.write_text(json.dumps({name: each.result() for name, each in runs.items()}))
+    return json.loads(kept.read_text())
+
+
+def cage_cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def caged(seen):
+    """The runs in a cage that took place."""
+    return {name: run for name, run in seen.items() if name != "naive" and "skipped" not in run}
+
+
+@pytest.mark.parametrize("user, variant", RUNS, ids=lambda part: part)
+def test_variant_is_tried(seen, user, variant):
+    run = seen[f"{user}, {variant}"]
+    assert "failed" not in run, run.get("failed")
+    if "skipped" in run:
+        pytest.skip(run["skipped"])
+    for honest in ("honest 1", "honest 2"):
+        assert run[honest]["states"] == ["passed"] * 4, run[honest]
+
+
+def test_at_least_one_variant_is_tried(seen):
+    assert caged(seen)
+
+
+def test_naive_grader_grades(seen):
+    assert "failed" not in seen["naive"], seen["naive"].get("failed")
+    assert seen["naive"]["control"]["does"] == []
+    assert len(ATTACKS) >= 100
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_naive_grader_suffers(seen, name):
+    assert ATTACKS[name].does in seen["naive"][name]["does"], seen["naive"][name]
+
+
+@pytest.mark.parametrize("name", [*ATTACKS, *ALSO])
+def test_nothing_comes_of_it(seen, name):
+    for run, each in caged(seen).items():
+        result = each[name]
+        assert result["does"] == [], f"{run}: {result}"
+        assert result["seconds"] <= SECONDS_AT_MOST, f"{run}: {result}"
+        assert max(result["peak"], result["cost"]) <= COST_AT_MOST, f"{run}: {result}"
+        assert result["log"] <= LOG_AT_MOST, f"{run}: {result}"
+        assert result["problem"] or len(result["states"]) == 4, f"{run}: {result}"
+
+
+def test_gradebooks_and_pages_are_safe(seen):
+    for run, each in caged(seen).items():
+        assert each["after"]["does"] == [], f"{run}: {each['after']}"
+        assert each["after"]["pages"] > 100
+
+
+def test_attacks_succeed_where_a_lock_is_missing():
+    """So it is the locks that keep them in: without any, and with seccomp alone."""
+    for variant, names in OPEN.items():
+        run_ = run(["caged", variant], attacks=list(names))
+        assert "failed" not in run_, run_
+        missed = {name: run_[name] for name, does in names.items() if does not in run_[name]["does"]}
+        assert not missed, f"{variant}: {missed}"
