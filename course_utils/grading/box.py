@@ -268,7 +268,7 @@ class _Run:
         request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
         try:
             failed = self._box._ask(pack(request), seconds + GRACE).get("failed")
-            if failed and isinstance(failed, str):
+            if isinstance(failed, str) and failed:
                 self._said[number] = failed[:SENTENCE_AT_MOST]
             return True
         except (wire.Closed, wire.Late, wire.Garbled) as error:
