@@ -658,7 +658,7 @@ def test_aligning_leaves_the_model_as_it_was():
 # --- README and presets
 def readme():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return text[text.index("## Train a translator") : text.index("## For instructors")]
+    return re.search(r"^## Train a translator$.*?(?=^## )", text, re.S | re.M)[0]
 
 
 def test_the_readmes_commands_are_read_as_they_stand():
