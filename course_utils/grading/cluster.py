@@ -10,6 +10,7 @@ bytes. A scheduler runs whatever it is sent: keep it in a private network, or us
 
 import faulthandler
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -56,6 +57,7 @@ def _connected(address):
         raise ClusterError(
             'Grading on a cluster needs dask: run `pip install "attention-course[cluster]"` here and on its machines.'
         ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in one sentence
     try:
         return Client(address, timeout=SECONDS_TO_CONNECT)
     except (OSError, ValueError, TypeError) as error:
