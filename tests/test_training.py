@@ -777,7 +777,7 @@ def test_a_full_disk_costs_no_checkpoint(tmp_path):
     stopped_at(5, settings, folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with (
-        files_of_at_most(len(before["checkpoint.safetensors"]) - 1),
+        files_of_at_most(len(before["checkpoint.safetensors"]) * 9 // 10),  # the seconds in it vary in length
         pytest.raises(
             RunError, match=r"checkpoint.safetensors can't be written \(.+\): what was there before is intact"
         ),
