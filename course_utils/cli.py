@@ -125,6 +125,8 @@ def _add_train(train):
     train.add_argument("--precision", help="auto (if left out: bf16 where that is faster), fp32 or bf16")
     words = "any setting, such as rate=2e-3, model.width=64, world.order=reversed; may be repeated"
     train.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=words)
+    words = "that share the run, each with its part of every batch; one for each GPU if left out"
+    train.add_argument("--processes", type=_at_least(1, int), metavar="N", help=words)
     _add_device(train)
 
 

@@ -201,28 +201,9 @@ def test_of_two_processes_one_speaks():
     assert [path.name for path in Path("runs").iterdir()] == ["seq2seq-world-1"]
 
 
-PROCESSES = """
-import argparse, sys
-from course_utils import cli
-from course_utils.cli_training import train
-
-if __name__ == "__main__":
-    parse = cli.Parser.parse_args
-
-    def parse_with_processes(parser, arguments):
-        options = parse(parser, arguments[1:])
-        options.processes = int(arguments[0])
-        return options
-
-    cli.Parser.parse_args = parse_with_processes
-    sys.exit(cli.main(sys.argv[1:]))
-"""
-
-
 def in_processes(here, number, *arguments):
     """Start `course train` in so many processes, as a group that a terminal's Ctrl-C reaches as a whole."""
-    (here / "start.py").write_text(PROCESSES)
-    command = [sys.executable, "start.py", str(number), "train", *arguments]
+    command = [sys.executable, "-m", "course_utils.cli", "train", *arguments, "--processes", str(number)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
 
@@ -242,7 +223,7 @@ def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_sta
     assert "the generated world: 2 processes, each on the CPU, 1 thread, " in printed
     assert len(re.findall(r"Stopped after step \d+ of \d+\. `course train --resume run` goes on\.", printed)) == 1
     assert processes.how_many(None, "cpu", "run") == 2
-    process = in_processes(here, 2, "--resume", "run", "--device", "cpu")
+    process = in_processes(here, 2, "--resume", "run", "--device", "cpu")  # as many as without being told
     printed, said = process.communicate(timeout=100)
     assert (process.returncode, said, printed.count("Validation: ")) == (0, "", 1)
 
