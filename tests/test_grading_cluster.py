@@ -7,6 +7,7 @@ import signal
 import sys
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from course_utils.cli import main
@@ -72,12 +73,13 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
     submissions, local_cluster, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.setattr(cluster, "BATCH", 2)
-    killed, add = [], Journal.add
+    killed, left, add = [], [], Journal.add
 
     def add_and_kill(journal, result):
         add(journal, result)
         if len(journal) == 4:
             killed.append(next(iter(workers(local_cluster).values())))
+            left.extend(psutil.Process(killed[0]).children(recursive=True))
             os.kill(killed[0], signal.SIGKILL)
 
     monkeypatch.setattr(Journal, "add", add_and_kill)
@@ -87,6 +89,7 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
     assert code == 1, said.err  # files that are no notebooks
     assert "15 files and students without any: 15 graded now" in said.out
     assert killed and killed[0] not in workers(local_cluster).values()
+    assert left and not psutil.wait_procs(left, timeout=20)[1]  # its fork server and learner's process
     monkeypatch.undo()
     assert main(["grade", str(submissions), "--out", str(tmp_path / "ours"), "--seed", "5", "--workers", "1"]) == 1
     assert gradebook(tmp_path / "theirs") == gradebook(tmp_path / "ours")

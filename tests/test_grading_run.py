@@ -26,7 +26,7 @@ from course_utils.grading.grader import result_key
 from course_utils.grading.journal import NAME, Journal, JournalError
 from course_utils.grading.pool import Plan
 from course_utils.grading.record import Result
-from course_utils.grading.submissions import find
+from course_utils.grading.submissions import Found, find
 
 pytestmark = pytest.mark.skipif(
     not cage.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
@@ -259,6 +259,18 @@ def test_a_line_cut_off_anywhere_costs_that_line_only(tmp_path):
         assert len((tmp_path / NAME).read_bytes().splitlines()) == 3
 
 
+def test_what_was_given_up_is_tried_again_next_time(tmp_path):
+    found = Found("s1", tmp_path, "s1.ipynb")
+    given_up, graded = pool.given_up(found, a_result(1).key), a_result(1)
+    for result, kept in ((given_up, False), (graded, True), (given_up, True)):
+        with Journal(tmp_path) as journal:
+            journal.begin(1, "none")
+            journal.add(result)
+            assert journal[result.key] == (graded if kept else result)
+        with Journal(tmp_path) as journal:
+            assert (result.key in journal) == kept
+
+
 def test_times_are_those_of_the_first_beginning(tmp_path):
     with Journal(tmp_path) as journal:
         journal.begin(1, "none")
@@ -281,7 +293,7 @@ def test_times_are_those_of_the_first_beginning(tmp_path):
         b"x",
         b'{"journal":1}\n',
         b"[" * 99_999 + b"\n",
-        b" " * 2**24,
+        b'{"journal":' + b" " * 2**24,
     ],
     ids=["table", "object", "list", "number", "zeros", "text", "half", "deep", "endless"],
 )

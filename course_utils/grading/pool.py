@@ -18,6 +18,7 @@ from multiprocessing.connection import wait
 from course_utils.grading.box import Limits, ServerGone
 from course_utils.grading.cage import CageError, Layers, limit_memory
 from course_utils.grading.grader import Grader
+from course_utils.grading.journal import GAVE_UP
 from course_utils.grading.record import Result
 from course_utils.grading.submissions import Found
 
@@ -137,7 +138,8 @@ def _interrupts_wait():
 def given_up(found: Found, key: str) -> Result:
     """The row of a file that its grader does not outlive."""
     problem = (
-        f"Grading it ended the grader's own process {ATTEMPTS} times: look at the file, and tell the course's authors."
+        f"{GAVE_UP} {ATTEMPTS} times: run the same command once more, and if it stays so, look at the file and tell "
+        "the course's authors."
     )
     return Result(key, found.student, found.file, "", problem)
 
