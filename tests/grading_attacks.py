@@ -31,10 +31,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 TASKS = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
-LIMITS = {"seconds": 0.6, "whole": 3.0}  # of most attacks; those with `patient` get the defaults
+LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks; those with `patient` get the defaults
+# What these attack is the same in every variant of the cage and for every user: they are tried in one.
+ANYWHERE = (
+    "forged replies",
+    "candidates",
+    "odd values",
+    "hostile source",
+    "hostile files",
+    "hostile texts",
+    "patience",
+)
 LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
-SECONDS_OF_NAIVE = 1.5
+SECONDS_OF_NAIVE = 1.0
 
 
 @dataclass(frozen=True)
@@ -328,10 +338,9 @@ reads("names by scandir", "tell(' '.join(e.name for e in os.scandir(PLACES['fold
 reads("names by walking", "tell(' '.join(n for _, d, f in os.walk(PLACES['folder']) for n in d + f))")
 reads("names by /proc", "tell(' '.join(os.listdir('/proc/self/root' + PLACES['folder'])))")
 reads("users", "tell(open('/etc/passwd').read())")
-reads("users, by pwd", "import pwd\nu = pwd.getpwuid(0)\ntell(f'{u.pw_name}:x:{u.pw_uid}:{u.pw_gid}')")
 reads("shared memory", "tell(open(PLACES['shm']).read())")
 reads("its environment", "tell(str(dict(os.environ)))")
-reads("its environment, by /proc", "tell(open('/proc/self/environ').read())")
+attack("reads: its environment, by /proc", "reads what is not its own", "", SEEK + "tell(open('/proc/self/environ').read())")
 reads("its environment, by the C library", "import ctypes\nc = ctypes.CDLL(None)\nc.getenv.restype = ctypes.c_char_p\ntell(c.getenv(b'COURSE_ATTACK_SECRET') or b'')")
 attack("reads: its parent's environment", "reads what is not its own", "", SEEK + "tell(open(f'/proc/{PLACES[\"parent\"]}/environ').read())")
 attack("reads: all processes' files", "reads what is not its own", "", SEEK + "import os\nseen = ''\nfor pid in os.listdir('/proc'):\n    for name in ('environ', 'cmdline', 'maps', 'fd/0', 'fd/5', 'stack', 'mem'):\n        try: seen += open(f'/proc/{pid}/{name}', errors='replace').read(10**5)\n        except Exception: pass\ntell(seen)")
@@ -448,14 +457,21 @@ def hangs(name, code, **options):
 ANSWER = "def causal_mask(size):\n"
 hangs("a loop in a cell", "while True: pass")
 hangs("a sleep in a cell", "time.sleep(10**6)")
-hangs("a loop that swallows everything", "while True:\n    try:\n        while True: pass\n    except BaseException: pass", patient=True)
+hangs("a loop that swallows everything", "while True:\n    try:\n        while True: pass\n    except BaseException: pass")
 hangs("an answer without the alarm", ANSWER + "    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass", patient=True)
 hangs("an answer that sets the alarm off", ANSWER + "    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(10**6)")
 hangs("an answer that blocks signals", ANSWER + "    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n    while True: time.sleep(1)")
 hangs("every answer", "def forever(*a):\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass\npadding_mask = causal_mask = attention = catch_wrong_attention = forever")
+attack(
+    "hangs: all cells and answers", "patience", "", "import time, signal\ndef hang():\n    try:\n        time.sleep(2.9)\n    except BaseException: pass",
+    *["signal.signal(signal.SIGALRM, signal.SIG_IGN)\nhang()"] * 3,
+    "def forever(*a):\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass\n"
+    "class A:\n    __class__ = property(lambda s: hang())\n    __call__ = forever\n"
+    "padding_mask = causal_mask = attention = catch_wrong_attention = A()", patient=True,
+)
 attack("hangs: a long number", "hangs", "", ANSWER + "    return 3 ** 3 ** 19")
 hangs("a long sum", ANSWER + "    return sum(range(10**12))")
-hangs("a bad pattern", ANSWER + "    import re\n    re.match('(a*)*b', 'a' * 50)")
+attack("hangs: a bad pattern", "hangs", "", ANSWER + "    import re\n    re.match('(a*)*b', 'a' * 50)")
 hangs("a pause", "signal.pause()")
 hangs("input", "input()")
 hangs("a lock", "import threading\nthreading.Lock().acquire() and None\nl = threading.Lock()\nl.acquire()\nl.acquire()")
@@ -473,7 +489,7 @@ def bombs(name, code, does="memory", **options):
 
 bombs("bytes", "hold = [b'x' * 2**24 for _ in range(10**6)]")
 bombs("a tensor", "hold = []\nwhile True: hold.append(torch.ones(2**24))")
-bombs("a tensor in an answer", "def causal_mask(size):\n    return torch.ones(2**28)")
+bombs("a tensor in an answer", "def causal_mask(size):\n    return torch.ones(2**27)")
 bombs("a list", "hold = [None]\nwhile True: hold += hold")
 bombs("a string", "s = 'x'\nwhile True: s += s")
 bombs("anonymous maps", "import mmap\nhold = []\nwhile True:\n    m = mmap.mmap(-1, 2**24)\n    m.write(b'x' * 2**24)\n    hold.append(m)")
@@ -484,10 +500,10 @@ bombs(
     "for _ in range(200):\n    p = c.malloc(2**24)\n    if not p:\n        raise MemoryError\n    c.memset(p, 1, 2**24)",
 )
 bombs("recursion", "sys.setrecursionlimit(10**8)\ndef f(n):\n    x = bytes(10**5)\n    return f(n + 1)\nf(0)")
-bombs("a file in memory", "d = os.memfd_create('x')\nb = bytes(2**24)\nimport mmap\nos.ftruncate(d, 2**30)\nm = mmap.mmap(d, 2**30)\nfor i in range(0, 2**30, 2**24): m[i:i + 2**24] = b")
+bombs("a file in memory", "d = os.memfd_create('x')\nb = bytes(2**24)\nimport mmap\nos.ftruncate(d, 2**29)\nm = mmap.mmap(d, 2**29)\nfor i in range(0, 2**29, 2**24): m[i:i + 2**24] = b")
 bombs("swallowed and begun again", "while True:\n    try:\n        hold = []\n        while True: hold.append(bytearray(2**24))\n    except MemoryError: pass", does="hung")
 bombs("a returned value", "def causal_mask(size):\n    return [[0] * 10**6] * 1000", does="")
-bombs("a printed text", "def causal_mask(size):\n    print('x' * 2**30)\n    print('x' * 2**30)\n    return 0")
+bombs("a printed text", "def causal_mask(size):\n    print('x' * 2**29)\n    print('x' * 2**29)\n    return 0")
 bombs("an exception's text", "raise ValueError('x' * 10**7)", does="flood")
 
 
@@ -840,16 +856,19 @@ attack(
     "    raise RuntimeError('the system call went through')",
 )
 attack(
-    "call: library space turned into memory", "bombs", "",
-    "import ctypes\nc = ctypes.CDLL(None)\nc.mmap.restype = ctypes.c_void_p\nc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
-    "c.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]\nc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\n"
-    "for line in open('/proc/self/maps') if __import__('os').access('/proc/self/maps', 4) else ():\n"
-    "    pass\n"
-    "n, size = 0, 2**26\nwhile size >= 2**16:\n    p = c.mmap(None, size, 3, 0x22, -1, 0)\n    if p in (None, 2**64 - 1):\n        size //= 2\n        continue\n"
-    "    c.memset(p, 1, size)\nraise RuntimeError('full')",
-)  # fmt: skip
-
-
+    "bombs: libraries' space turned into memory", "patience", "",
+    "import ctypes, glob, os\nc = ctypes.CDLL(None)\nc.mmap.restype = ctypes.c_void_p\n"
+    "c.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
+    "c.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]\n"
+    "folder = os.path.dirname(torch.__file__) + '/lib/'\n"
+    "path = max((folder + n for n in os.listdir(folder)), key=os.path.getsize)\n"
+    "size = os.path.getsize(path) * 2 // 3 >> 21 << 21\n"
+    "base = ctypes.cast(ctypes.CDLL(path)._handle, ctypes.POINTER(ctypes.c_size_t))[0]\n"  # link_map.l_addr
+    "for at, n, flags in [(base, size, 0x32), *[(None, 2**24, 0x22)] * 400, *[(None, 2**20, 0x22)] * 40]:\n"
+    "    p = c.mmap(at, n, 3, flags, -1, 0)\n"
+    "    if p not in (None, 2**64 - 1):\n        c.memset(p, 1, n)\n"
+    "import time; time.sleep(0.2); os._exit(0)", patient=True,
+)
 # fmt: on
 # Where attacks take place
 
@@ -1142,7 +1161,7 @@ def naive_grade(path, student, out):
             states[name] = "error"
             said.append(f"{type(error).__name__}: {error}")
     points = sum(state == "passed" for state in states.values())
-    with open(f"{out}/{student}.html", "w", errors="replace") as page:
+    with open(os.path.join(out, f"{student}.html"), "w", errors="replace") as page:
         page.write(f"<h1>{student}</h1><p>{points}</p>" + "".join(f"<p>{text}</p>" for text in said))
     with open(f"{out}/grades.csv", "a", errors="replace") as table:
         table.write(",".join([student, str(points), *said]) + "\n")
@@ -1187,7 +1206,7 @@ def naive_run(attack, area, seconds, base):
     words = json.dumps(result)
     size = os.fstat(log.fileno()).st_size
     does |= {"flood"} if max(size, len(said)) > LOG_AT_MOST else set()
-    does |= {"memory"} if 1024 * usage.ru_maxrss > base + 0.8e9 else set()
+    does |= {"memory"} if 1024 * usage.ru_maxrss > base + 0.4e9 else set()
     does |= {"told"} if area.told(words) else set()
     does |= {"points"} if result and "passed" in result["states"].values() else set()
     return {
@@ -1208,7 +1227,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
     try:
         os.setsid()
         os.chdir(out)
-        for name, most in memory_limits(1_600_000_000).items():
+        for name, most in memory_limits(1_000_000_000).items():
             if name == "AS":
                 resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**31, 2**31))
@@ -1219,11 +1238,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
             if kept != descriptor:
                 with contextlib.suppress(OSError):
                     os.close(kept)
-        sys.stdin, sys.stdout, sys.stderr = (
-            open(0, closefd=False),
-            open(1, "w", closefd=False),
-            open(2, "w", closefd=False),
-        )  # noqa: SIM115
+        sys.stdin, sys.stdout, sys.stderr = map(os.fdopen, (0, 1, 2), "rww")
         sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
         atexit._clear()
         try:
@@ -1279,6 +1294,8 @@ def naive(names):
     from course_utils import tasks
 
     torch.set_num_threads(1)
+    for task in tasks.by_lesson()["03"]:
+        task.mistakes.clear()  # it gives points and explains nothing
     course_utils.checks.notebook.judge_answer(tasks.load("03.attention"), lambda *a: torch.zeros(1))
     sys.modules.pop("IPython", None)
     seen = {}
@@ -1327,7 +1344,7 @@ def layers_of(variant):
 
 
 class Cost(threading.Thread):
-    """Watches the memory of this process and of all beneath it, by their pages' sizes."""
+    """Watches the memory of this process and of all beneath it."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -1337,24 +1354,37 @@ class Cost(threading.Thread):
     def run(self):
         while self._going:
             self.peak = max(self.peak, self.now())
-            time.sleep(0.05)
+            time.sleep(0.03)
 
     def now(self):
-        import psutil
-
-        total = 0
-        for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
-            with contextlib.suppress(psutil.Error):
-                total += process.memory_info().rss
-        return total
+        pages = 0
+        for pid in (os.getpid(), *_beneath()):
+            with contextlib.suppress(OSError):
+                pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def stop(self):
         self._going = False
         self.join()
 
 
-def caged(variant, names):
-    """{attack: what it does to our grader}, and under "after" what all results together make of a gradebook."""
+def _beneath(pid="self"):
+    """The processes beneath this one."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
+                found |= {int(child), *_beneath(child)}
+    return found
+
+
+def caged(variant, extent="all"):
+    """{attack: what it does to our grader}, and under "after" what all results together make of a gradebook.
+
+    Args:
+        variant: of the cage, one of VARIANTS or OPEN.
+        extent: "all" attacks, "here" those that depend on cage and user, or a JSON list of names.
+    """
     import torch
 
     from course_utils.grading.box import Limits
@@ -1369,6 +1399,10 @@ def caged(variant, names):
     seed, default, small = secrets.randbits(128), Limits(), Limits(**LIMITS)
     settings, seen, results = read_settings(None), {}, []
     everything = {**ATTACKS, **ALSO}
+    if extent in ("all", "here"):
+        names = [name for name, each in everything.items() if extent == "all" or each.group not in ANYWHERE]
+    else:
+        names = json.loads(extent)
     honest = Attack("honest", "", "", (HONEST,), patient=True)
     lessons = [("honest 1", honest), *((name, everything[name]) for name in names), ("honest 2", honest)]
     with Area() as area, Grader(seed, layers, default, [area.folder, area.outside]) as grader:
@@ -1403,13 +1437,6 @@ def caged(variant, names):
         cost.stop()
         seen["after"] = gradebook(results, settings, area)
     return {"seed": str(seed), **seen}
-
-
-def _beneath():
-    """The processes beneath this one."""
-    import psutil
-
-    return {process.pid for process in psutil.Process().children(recursive=True)}
 
 
 def gradebook(results, settings, area):
@@ -1482,8 +1509,7 @@ def main():
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
-            names = json.loads(os.environ.get("ATTACKS", "null"))
-            seen = naive(names or list(ATTACKS)) if kind == "naive" else caged(rest[0], names or [*ATTACKS, *ALSO])
+            seen = naive(json.loads(rest[0]) if rest else list(ATTACKS)) if kind == "naive" else caged(*rest)
         except BaseException:
             import traceback
 
