@@ -99,6 +99,11 @@ def attack(name, group, does, *cells, before=WRONG, **options):
     (ATTACKS if does else ALSO)[name] = Attack(name, group, does, cells, **options)
 
 
+def also(name, group, code, **options):
+    """An attack that the naive grader does not suffer from everywhere: on each Python, machine or network."""
+    attack(name, group, "", code, **options)
+
+
 # fmt: off
 # What it is measured with
 
@@ -376,7 +381,7 @@ def reaches(name, code):
 
 
 reaches("TCP", "socket.create_connection(('127.0.0.1', PLACES['tcp'])).send(b'x')")
-reaches("TCP by IPv6's way to IPv4", "s = socket.socket(socket.AF_INET6)\ns.connect(('::ffff:127.0.0.1', PLACES['tcp']))")
+also("reaches: TCP by IPv6's way to IPv4", REACH, "import socket\ns = socket.socket(socket.AF_INET6)\ns.connect(('::ffff:127.0.0.1', PLACES['tcp']))")
 reaches("TCP without waiting", "s = socket.socket()\ns.setblocking(False)\ns.connect_ex(('127.0.0.1', PLACES['tcp']))\nimport time; time.sleep(0.05)")
 reaches("TCP fast open", "s = socket.socket()\ns.sendto(b'x', 0x20000000, ('127.0.0.1', PLACES['tcp']))")
 reaches("UDP", "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PLACES['udp']))")
@@ -400,7 +405,7 @@ touches("tgkill", "import platform\nctypes.CDLL(None).syscall(234 if platform.ma
 touches("a descriptor's owner", "import fcntl, socket\na, b = socket.socketpair()\nfcntl.fcntl(a, fcntl.F_SETOWN, victim)\nfcntl.fcntl(a, 10, signal.SIGKILL)\nfcntl.fcntl(a, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)\nb.send(b'x')")
 touches("trace", "c = ctypes.CDLL(None)\nc.ptrace(16, victim, 0, 0)\nimport time\ntime.sleep(0.05)\nc.ptrace(8, victim, 0, 0)\nos.kill(victim, 9)")
 touches("priority", "os.setpriority(os.PRIO_PROCESS, victim, 15)")
-touches("cores", "os.sched_setaffinity(victim, {max(os.sched_getaffinity(victim))})")
+also("touches: cores", "other processes", "victim = PLACES['victim']\nimport os\nos.sched_setaffinity(victim, {max(os.sched_getaffinity(victim))})")
 touches("limits", "import resource\nresource.prlimit(victim, resource.RLIMIT_NOFILE, (17, 17))")
 touches("scheduling", "os.sched_setscheduler(victim, os.SCHED_BATCH, os.sched_param(0))")
 
@@ -443,7 +448,7 @@ ends("raise a signal", "import signal\nsignal.raise_signal(signal.SIGTERM)")
 ends("a null pointer", "import ctypes\nctypes.string_at(0)")
 ends("a wrong jump", "import ctypes\nctypes.CFUNCTYPE(None)(8)()")
 ends("unmapped libraries", "import ctypes\nc = ctypes.CDLL(None)\nc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\nc.munmap(ctypes.cast(c.malloc, ctypes.c_void_p).value & ~4095, 2**20)")
-ends("the stack", "sys.setrecursionlimit(10**9)\nclass R:\n    def __repr__(self):\n        return repr([self])\nrepr(R())")
+also("ends: the stack", "ends the process", "import sys\nsys.setrecursionlimit(10**9)\nclass R:\n    def __repr__(self):\n        return repr([self])\nrepr(R())")
 ends("a handler of exits", "import atexit\natexit.register(os._exit, 0)\nsys.exit()")
 ends("closed descriptors", "os.closerange(0, 256)")
 ends("other descriptors in their place", "d = os.open(os.devnull, os.O_RDWR)\nfor n in range(3, 12):\n    if n != d:\n        os.dup2(d, n)")
@@ -563,7 +568,7 @@ source("a long sum", "", "x = " + "+".join(["1"] * 50_000))
 source("a long chain", "", "x = a" + ".b" * 90_000)
 source("nested functions", "", "\n".join(" " * i + f"def f{i}():" for i in range(150)) + "\n" + " " * 150 + "pass")
 source("a long line of suites", "", "x = " + "lambda: " * 20_000 + "1")
-source("a huge constant", "hung", "def causal_mask(size):\n    return 1\nx = (7 ** 7 ** 9)\ny = str(x)")
+source("a huge constant", "hung", "def causal_mask(size):\n    return 1\nx = (7 ** 7 ** 10)\ny = str(x)")
 source("a folded constant", "", "exec('x = ' + '*'.join(['9' * 4000] * 3000) + ' ** 99')")
 source("a pattern's worst case", "", "# torch." + "torch." * 30_000)
 source("a pattern's other worst case", "", "# " + "course_utils " * 10_000, "# gc" + " " * 100_000, "x = '" + "\\'" * 60_000)
@@ -716,6 +721,7 @@ bodies("an almost long number", "b'{\"dict\":[[\"outcomes\",' + b'9' * 4_300 + b
 bodies("a foreign class", "{'class': 'system', 'fields': {'command': 'touch x'}}")
 bodies("a class without its fields", "{'class': 'Outcome', 'fields': {}}")
 bodies("a class with others", "{'class': 'Outcome', 'fields': {'status': 'value', 'state': 'passed'}}")
+bodies("a class of no names", "{'class': 'Outcome', 'fields': []}")
 bodies("a class of classes", "{'class': 'Case', 'fields': {'name': 1, 'args': {'class': 'Foreign', 'fields': {'name': []}}}}")
 bodies("two kinds", "{'list': [], 'tuple': []}")
 bodies("no kind", "{}")
@@ -960,11 +966,7 @@ class Area:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         for path in Path("/dev/shm").glob(Path(self._shm).name + "*"):
             path.unlink()
-        right = Path(__file__).with_name("right_answers.py").exists()  # the other's notebook holds right answers
-        cells = [
-            {"cell_type": "code", "source": HONEST if right else ""},
-            {"cell_type": "code", "source": f"# {self.tokens[1]}"},
-        ]
+        cells = [{"cell_type": "code", "source": source} for source in (HONEST, f"# {self.tokens[1]}")]
         files = {
             "secret.txt": self.tokens[0] + "\n", "canary.txt": "untouched, and long enough to be mapped\n", "grades.json": self.tokens[0],
             "other.ipynb": json.dumps({"cells": cells}), "journal.jsonl": self.tokens[2], self.tokens[3]: "", "inner/file.txt": "kept",
@@ -987,7 +989,7 @@ class Area:
     def repair(self):
         """What has happened since the last time, as a set of words; and everything as before."""
         seen = set()
-        if self._look() != self._marks if hasattr(self, "_marks") else True:
+        if self._look() != self._marks:
             seen.add("written")
             self._rebuild()
         if self._reached:
@@ -1515,14 +1517,8 @@ def main():
 
             log.seek(0)
             seen = {"failed": traceback.format_exc() + log.read()[-3000:].decode(errors="replace")}
-        os.write(said, json.dumps(seen).encode()) if len(json.dumps(seen)) < 2**16 else _write_all(
-            said, json.dumps(seen).encode()
-        )
-
-
-def _write_all(descriptor, data):
-    while data:
-        data = data[os.write(descriptor, data) :]
+        with os.fdopen(said, "w") as file:
+            json.dump(seen, file)
 
 
 if __name__ == "__main__":

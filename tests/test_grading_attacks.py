@@ -40,7 +40,10 @@ def run(arguments, user=USERS[0]):
         command = as_ordinary_user(command)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, timeout=600, env=environment, cwd="/")
-    assert done.stdout, done.stderr.decode(errors="replace")
+    said = done.stderr.decode(errors="replace").strip()
+    if not done.stdout and command[0] == "unshare":  # the runner itself always prints something
+        return {"skipped": f"root may not become an ordinary user here: {said}"}
+    assert done.stdout, said
     return json.loads(done.stdout)
 
 
