@@ -4,6 +4,8 @@ import json
 import logging
 import os
 import signal
+import socket
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -140,21 +142,25 @@ def test_a_worker_with_another_version_is_refused(submissions, local_cluster, mo
 
 
 def test_a_worker_without_locks_refuses(submissions, local_cluster):
-    def take_locks():
+    def without_locks():
         from course_utils.grading import cage
 
-        cage.available.cache_clear()
-        cage.landlock.version, cage.seccomp.supported = (lambda: 0), (lambda: False)
+        cage.with_locks, cage.available = cage.available, cage.Layers
+
+    def with_locks():
+        from course_utils.grading import cage
+
+        cage.available = cage.with_locks
 
     with distributed.Client(local_cluster) as client:
-        client.run(take_locks)
+        client.run(without_locks)
         try:
             with pytest.raises(
                 cage.CageError, match="A worker on .* does not grade. This machine cannot lock .* --unsafe"
             ):
                 grade(submissions, local_cluster.scheduler_address, seed=7)
         finally:
-            client.restart()
+            client.run(with_locks)
 
 
 def test_no_scheduler_no_workers_no_dask_are_a_sentence_each(submissions, tmp_path, monkeypatch, capfd):
@@ -188,3 +194,41 @@ def test_batches_hold_plain_values_and_stay_small(tmp_path, monkeypatch):
     batches = [batch for batch in batches if isinstance(batch, list)]
     assert [[len(one["data"]) for one in batch] for batch in batches] == [[30, 30, 30], [30], [99], [500], [1, 0]]
     assert {type(value) for batch in batches for one in batch for value in one.values()} == {str, bytes}
+
+
+def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submissions, monkeypatch):
+    monkeypatch.setattr(cluster, "BATCH", 1)
+    port = free_port()
+    line = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as scheduler:
+        worker = [
+            sys.executable,
+            "-m",
+            "dask",
+            "worker",
+            f"tcp://127.0.0.1:{port}",
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+        ]
+        with subprocess.Popen(worker, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as grading:
+            came = []
+            try:
+                with pytest.raises(
+                    cluster.ClusterError, match="The scheduler at .* has gone: start it, and run the same"
+                ):
+                    plan = Plan(8, cage.available(), Limits(), ())
+                    for result in cluster.grade_all(files(submissions), plan, f"tcp://127.0.0.1:{port}"):
+                        came.append(result)
+                        if result.verdicts:
+                            scheduler.kill()
+            finally:
+                scheduler.kill()
+                grading.terminate()
+    assert came
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

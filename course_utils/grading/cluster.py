@@ -44,8 +44,13 @@ def grade_all(found: Iterable[tuple[Found, str]], plan: pool.Plan, address: str)
     Raises ClusterError, or cage.CageError where a worker's machine gives no locks.
     """
     client = _connected(address)
+    from distributed import CancelledError
+    from distributed.comm import CommClosedError
+
     try:
         yield from _Run(client, plan, address).results(iter(found))
+    except (CancelledError, CommClosedError):
+        raise ClusterError(f"The scheduler at {address} has gone: start it, and run the same command again.") from None
     finally:
         client.close()
 
@@ -57,7 +62,7 @@ def _connected(address):
         raise ClusterError(
             'Grading on a cluster needs dask: run `pip install "attention-course[cluster]"` here and on its machines.'
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in one sentence
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what matters is said in one sentence
     try:
         return Client(address, timeout=SECONDS_TO_CONNECT)
     except (OSError, ValueError, TypeError) as error:
@@ -127,21 +132,16 @@ class _Run:
 
     def _ready(self):
         """Batches that are done, or failed."""
-        from distributed import CancelledError, wait
         from distributed import TimeoutError as NotYet
+        from distributed import wait
 
         try:
             return list(wait(list(self._pending), timeout=5, return_when="FIRST_COMPLETED").done)
         except (NotYet, TimeoutError):
             return []  # and see whether there still are workers
-        except CancelledError:
-            raise ClusterError(
-                f"The scheduler at {self._address} has gone: start it, and run the same command again."
-            ) from None
 
     def _taken(self, future, alone=False):
         """The results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
-        from distributed import CancelledError
         from distributed.scheduler import KilledWorker
 
         batch = self._pending.pop(future)
@@ -153,10 +153,6 @@ class _Run:
             else:
                 self._suspects += batch
             return
-        except CancelledError:
-            raise ClusterError(
-                f"The scheduler at {self._address} has gone: start it, and run the same command again."
-            ) from None
         except ModuleNotFoundError as error:
             raise ClusterError(
                 f"A worker lacks {error.name}: install the same version of the course, with its extra cluster, there."
