@@ -35,6 +35,7 @@ from course_utils.grading.record import Result, Verdict
 from course_utils.grading.submissions import Found
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
+TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
 MEMORY_OF_CANDIDATE = 2**29  # bytes
 SECONDS_OF_CANDIDATE = 1
 SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
@@ -240,9 +241,7 @@ def call_candidate(task, request: dict) -> dict:
     try:
         args, options = request["args"], request["options"]
         if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not _small((args, options)):
-            raise ValueError(
-                f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
-            )
+            return {**_raised(ValueError()), "message": TOO_LARGE}
         before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
         with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):
             value = plain(marked(task.candidate(request["call"]))(*args, **options))
@@ -250,13 +249,14 @@ def call_candidate(task, request: dict) -> dict:
             changed = {i: new for i, (old, new) in pairs if old is not None and not torch.equal(old, new)}
         return {"call": True, "changed": changed, "value": value}
     except TimeIsUp:
-        return _raised(RuntimeError("the candidate took too long on these arguments"))
+        return {**_raised(RuntimeError()), "message": "the candidate took too long on these arguments"}
     except Exception as error:
         return _raised(error)
 
 
 def _raised(error):
-    return {"call": True, "changed": {}, "error": type(error).__name__, "message": str(error)[:MESSAGE_AT_MOST]}
+    """An exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
+    return {"call": True, "changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
 
 def _small(value):
@@ -274,5 +274,5 @@ def _tensors(value, depth):
     if not isinstance(value, (tuple, list)):
         return []
     if depth > 3 or len(value) > 1000:
-        raise ValueError("a candidate takes tensors, not such a nest of lists")
+        raise ValueError
     return [tensor for v in value for tensor in _tensors(v, depth + 1)]
