@@ -884,12 +884,12 @@ def token(kind):
 
 
 VICTIM = """
-import ctypes, sys, time
+import ctypes, sys
 ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)  # PR_SET_PTRACER: anyone of this user may look
 kept = ("LOOT-" + "memory-" + input()) * 3
 file = open(sys.argv[2])
 print("ready", flush=True)
-time.sleep(10**6)
+sys.stdin.read()  # until whoever runs the attacks is gone
 """
 
 
@@ -1499,7 +1499,11 @@ def as_ordinary_user(command):
         script += [f"mount -t tmpfs -o mode=755 none '{top}'"]
         for i, place in enumerate(places):
             script += [f"mkdir -p '{place}'", f"chmod -R a+x '{top}'", f"mount --move $T/{i} '{place}'"]
-    script += ['exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"']
+    script += [
+        "rmdir $T/* 2>/dev/null || true",
+        "rmdir $T",
+        'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"',
+    ]
     return ["unshare", "-m", "sh", "-c", "\n".join(script), "sh", *command]
 
 
