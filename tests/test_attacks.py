@@ -1278,7 +1278,6 @@ RIGHT_ONES = {
         lambda s, h: torch.stack([torch.inner(a, b) for a, b in zip(s, h, strict=True)]),
         lambda s, h: torch.vmap(lambda a, b: a @ b.T)(s, h),
         lambda s, h: torch.func.vmap(torch.func.vmap(torch.mv, (None, 0)))(h, s),
-        lambda s, h: (s.square().sum(-1)[..., None] + h.square().sum(-1)[:, None] - (s[:, :, None] - h[:, None]).square().sum(-1)) / 2,
         lambda s, h: F.linear(s, h[0]) if len(s) == 1 else torch.matmul(s, h.swapaxes(1, 2)),
     ],
     "04.scaled_dot": [
