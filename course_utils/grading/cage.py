@@ -41,6 +41,7 @@ PUBLIC = (
 )
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null",)
+SYSTEM_FACTS = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")  # for PyTorch, and for malloc
 WAYS_OUT = (
     "grade on Linux 5.13 or later (WSL 2 on Windows, a virtual machine on macOS, or a hosted runner), install bubblewrap on an "
     "older one, or trust all submissions and add --unsafe"
@@ -143,7 +144,7 @@ def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> li
         return program
     shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", data) if path}
     binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
-    for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu"):
+    for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", *SYSTEM_FACTS):
         binds += ["--ro-bind-try", path, path]
     masks = [option for path in (*map(os.path.realpath, hidden), str(PACKAGE)) for option in _mask(path, shown)]
     public = [option for part in PUBLIC for option in ("--ro-bind", str(PACKAGE / part), str(PACKAGE / part))]
@@ -177,7 +178,7 @@ def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
     for name, most in (("NOFILE", 64), ("STACK", 2**26), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
         _limit(name, most)
     if layers.seccomp:
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
+        seccomp.libc().prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
     if layers.landlock:
         listed = [path for path in _libraries() if os.path.isdir(path)]
         landlock.lock(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
@@ -197,7 +198,7 @@ def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None
     for name, most in {**memory, "CPU": cpu_seconds}.items():
         _limit(name, most)
     if layers.seccomp:
-        ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
+        seccomp.libc().prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
         _limit("NPROC", 0)
         seccomp.lock(_may_write(layers))
 
@@ -249,7 +250,6 @@ def _limit(name, most):
 
 def _drop_capabilities():
     """Take every capability from this process: root inside is nobody special. Numbers from linux/capability.h."""
-    libc = ctypes.CDLL(None, use_errno=True)
     header = struct.pack("Ii", 0x20080522, 0)
-    if libc.syscall(126 if platform.machine() == "x86_64" else 91, header, bytes(24)):
+    if seccomp.libc().syscall(126 if platform.machine() == "x86_64" else 91, header, bytes(24)):
         raise OSError(ctypes.get_errno(), "capabilities cannot be dropped")

@@ -243,7 +243,7 @@ def call_candidate(task, request: dict) -> dict:
         if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not _small((args, options)):
             return {**_raised(ValueError()), "message": TOO_LARGE}
         before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
-        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):
+        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):  # small arguments, large results
             value = plain(marked(task.candidate(request["call"]))(*args, **options))
             pairs = enumerate(zip(before, args, strict=True))
             changed = {i: new for i, (old, new) in pairs if old is not None and not torch.equal(old, new)}

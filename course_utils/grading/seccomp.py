@@ -56,12 +56,19 @@ MACHINES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
 ONLY_WITH = {"fcntl": (1, (0, 1, 2, 3, 1030)), "ioctl": (1, (0x5401, 0x5450, 0x5451)), "prlimit64": (2, (0,))}
 
 
+@functools.cache
+def libc() -> ctypes.CDLL:
+    """The C library, opened once."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def supported() -> bool:
     """Whether this kernel takes filters and this machine's calls are listed here."""
-    libc = ctypes.CDLL(None, use_errno=True) if hasattr(ctypes, "CDLL") else None
-    if libc is None or platform.system() != "Linux" or platform.machine() not in MACHINES:
+    if platform.system() != "Linux" or platform.machine() not in MACHINES:
         return False
-    libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0)  # none is at address 0: EFAULT where filters are known
+    libc().prctl(
+        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0
+    )  # none is at address 0: EFAULT where filters are known
     return ctypes.get_errno() == errno.EFAULT
 
 
@@ -129,9 +136,8 @@ def compiled(may_write: bool = True) -> tuple[int, bytes]:
 
 def lock(may_write: bool = True) -> None:
     """Put the filter on this process, for good. Raises OSError where the kernel refuses it."""
-    libc = ctypes.CDLL(None, use_errno=True)
     program = _Program(*compiled(may_write))
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
+    if libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc().prctl(
         PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0
     ):
         raise OSError(ctypes.get_errno(), "the kernel refused the filter of system calls")
