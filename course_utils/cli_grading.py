@@ -9,6 +9,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+UNSAFE = (
+    "Unsafe: learners' code ran without locks. It could do whatever you may: read and change files, results and other "
+    "submissions, use the network. Points can be forged."
+)
 WRITTEN = ("grades.csv", "class.html", "feedback/")
 
 
@@ -59,19 +63,25 @@ def _grade(options):
     roster = read_roster(options.roster) if options.roster else {}
     files = sum(1 for _ in _found(options, roster))
     layers = cage.Layers() if options.scheduler else cage.chosen(options.unsafe)  # a cluster's workers have their own
-    if options.unsafe and not layers.safe:
-        print("Unsafe: learners' code is not locked in and may do whatever you may.", file=sys.stderr)
+    if _unsafe(options, layers):
+        print(UNSAFE, file=sys.stderr)
     with Journal(options.out) as journal:
         seed = options.seed if options.seed is not None else journal.header.get("seed", secrets.randbits(128))
         journal.begin(seed, _locks(options, layers))
         keys = _fill(journal, options, roster, settings, layers, seed, files)
-        return _write(journal, options, roster, settings, lessons, keys)
+        notice = UNSAFE if _unsafe(options, layers) else ""
+        return _write(journal, options, roster, settings, lessons, keys, notice)
 
 
 def _locks(options, layers):
     """Which locks are on, for the journal."""
     said = "those of the cluster's workers" if options.scheduler else str(layers)
-    return f"unsafe: {said}" if options.unsafe and not layers.safe else said
+    return f"unsafe: {said}" if _unsafe(options, layers) else said
+
+
+def _unsafe(options, layers):
+    """Whether learners' code may run without locks. On a cluster each worker looks for itself what it has."""
+    return options.unsafe and not layers.safe
 
 
 def _found(options, roster):
@@ -103,7 +113,7 @@ def _fill(journal, options, roster, settings, layers, seed, files):
 
     def missing():
         for found in _found(options, roster):
-            key = result_key(found, seed, limits)
+            key = result_key(found, seed, limits, safe=not _unsafe(options, layers))
             keys.append(key)
             if key not in journal:
                 yield found, key
@@ -133,7 +143,7 @@ def _grading(options):
     return grade_all
 
 
-def _write(journal, options, roster, settings, lessons, keys):
+def _write(journal, options, roster, settings, lessons, keys, notice):
     from course_utils import tasks
     from course_utils.grading.class_page import class_page
     from course_utils.grading.gradebook import graded_class, lessons_of
@@ -151,7 +161,7 @@ def _write(journal, options, roster, settings, lessons, keys):
         write_all(options.out, students(), counted, options.title, journal.began)
         write_feedback(options.out / "feedback", students(), counted)
         with replacing(options.out / "class.html") as file:
-            file.write(class_page(students(), counted, options.title))
+            file.write(class_page(students(), counted, options.title, notice))
     problems = Counter(bool(r.problem) for student in students() for r in student.results if r.file)
     print(
         f"Lessons {', '.join(lessons) or 'none'}; {problems[True]:,} of {problems.total():,} files could not be graded."

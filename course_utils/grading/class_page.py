@@ -37,8 +37,8 @@ NOT_DIAGNOSED = {
 }
 
 
-def class_page(graded: Iterable[Graded], tasks: list, title: str) -> str:
-    """Return the page on a class; `graded` is read once. Links go to the pages in feedback/."""
+def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = "") -> str:
+    """Return the page on a class; `graded` is read once, a `notice` stands on top. Links go to the pages in feedback/."""
     counts = tally.ClassTally(tasks)
     for student in graded:
         counts.add(student)
@@ -60,7 +60,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str) -> str:
     )
     return page(
         title,
-        f"<header><h1>{line(title)}</h1>{_figures(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
+        f"<header><h1>{line(title)}</h1>{f'<p><strong>{line(notice, 1000)}</strong></p>' if notice else ''}{_figures(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
         f"</header><main>{body}</main>",
         wide=True,
     )

@@ -1,0 +1,145 @@
+"""A notebook in the box behaves as in JupyterLab: what it offers works, what fails costs itself, what is odd is told."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from course_utils import cli
+from course_utils.grading import cage
+from course_utils.grading.fork_server import without_magics
+from course_utils.grading.grader import Grader, result_key
+from course_utils.grading.submissions import Found
+
+pytestmark = pytest.mark.skipif(
+    not cage.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {cage.available()})"
+)
+
+PADDING = "import torch\ndef padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]"
+CAUSAL = "import torch\ndef causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
+ASKED = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
+
+
+@pytest.fixture(scope="module")
+def grader():
+    with Grader(7, cage.chosen()) as started:
+        yield started
+
+
+@pytest.fixture
+def grade(grader, tmp_path):
+    def one(*cells):
+        path = tmp_path / "03_queries_keys_values.ipynb"
+        code = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+        path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}))
+        found = Found("ada", path, path.name)
+        result = grader.grade(found, result_key(found, 7, grader.box.limits))
+        return result, dict(zip(ASKED, result.verdicts, strict=True))
+
+    return one
+
+
+def test_what_a_notebook_offers_works(grade):
+    result, verdicts = grade(
+        "%matplotlib inline\n!pip install torch\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()",
+        "%%time\nimport torch\nfrom course_utils import check, hint, progress, solution",
+        "%%html\n<b>not Python</b>",
+        PADDING,
+        'report = check("03.padding_mask", padding_mask)\nhint("03.padding_mask"); progress(); solution("03.padding_mask")\n'
+        "if report.state: display(report)\nget_ipython()",
+        "model = torch.nn.Linear(2, 2)\noptimizer = torch.optim.AdamW(model.parameters())\n"
+        "model(torch.ones(1, 2)).sum().backward(); optimizer.step()\ntorch.set_num_threads(8)\nprint('x' * 10**6)",
+    )
+    assert result.remarks == () and result.suspicions == ()
+    assert verdicts["padding_mask"].state == "passed"
+
+
+@pytest.mark.skipif(not os.environ.get("COURSE_DATA_MIRROR"), reason="needs SST-2: name a mirror in COURSE_DATA_MIRROR")
+def test_data_are_there_to_be_read_only(grade):
+    result, _ = grade(
+        "from course_utils.data import fetch, load_sst2\nassert len(load_sst2('dev')) == 872",
+        "open(fetch('sst2/dev.tsv'), 'a')",
+    )
+    assert len(result.remarks) == 1 and result.remarks[0].startswith("Cell 2 failed: PermissionError")
+
+
+def test_what_fails_costs_itself(grade):
+    result, verdicts = grade(
+        "1 / 0",
+        "def broken(:",
+        "import sys; sys.exit(3)",
+        "input()",
+        PADDING,
+        CAUSAL + "\nimport os; os._exit(0)",
+        "def attention(query, key, value, mask=None):\n    while True: pass",
+        CAUSAL,
+    )
+    assert [remark.split(":")[0] for remark in result.remarks] == [f"Cell {n} failed" for n in (1, 2, 3, 4, 6)]
+    assert verdicts["padding_mask"].state == verdicts["causal_mask"].state == "passed"
+    assert verdicts["attention"].state == "error" and "stopped after 3 seconds" in verdicts["attention"].message
+    assert verdicts["catch_wrong_attention"].state == "missing"
+    assert any("ended the process" in reason for reason in result.suspicions)
+
+
+def test_an_answer_that_ends_its_process_costs_its_own_task(grade):
+    result, verdicts = grade("import os\ndef padding_mask(lengths, size):\n    os._exit(0)", CAUSAL)
+    assert verdicts["padding_mask"].state == "error" and verdicts["causal_mask"].state == "passed"
+    assert "03.padding_mask ended its process" in result.suspicions
+
+
+def test_of_several_definitions_the_last_counts_and_the_report_says_so(grade):
+    _, verdicts = grade(PADDING, "def padding_mask(lengths, size):\n    return None", PADDING, CAUSAL)
+    assert verdicts["padding_mask"].state == "passed"
+    assert verdicts["padding_mask"].note == "Defined in the cells 1, 2 and 3: the last that ran counts."
+    assert verdicts["causal_mask"].note == ""
+
+
+def test_a_renamed_answer_is_missing_and_the_likely_name_is_told(grade):
+    _, verdicts = grade(PADDING.replace("padding_mask", "my_padding_mask"), CAUSAL)
+    assert verdicts["padding_mask"].state == "missing" and "`my_padding_mask`" in verdicts["padding_mask"].note
+    assert verdicts["causal_mask"].state == "passed"
+
+
+def test_what_stands_under_a_name_is_told(grade):
+    _, verdicts = grade(
+        "import torch\nclass Causal(torch.nn.Module):\n    def forward(self, size):\n        return torch.ones(size, size).tril() > 0",
+        "causal_mask = Causal()\npadding_mask = Causal\nattention = 3\ndef catch_wrong_attention(candidate):\n    pass",
+    )
+    assert verdicts["causal_mask"].state == "passed"
+    assert verdicts["padding_mask"].message.startswith("check was given the class Causal")
+    assert verdicts["attention"].message.startswith("check was given 3")
+    assert verdicts["catch_wrong_attention"].state == "not attempted"
+
+
+def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
+    result, verdicts = grade("from course_utils.attention import attention")
+    assert verdicts["attention"].state == "passed"
+    assert "03.attention is answered by a function of the course's own" in result.suspicions
+
+
+def test_magics_are_left_out_only_where_they_stand():
+    assert without_magics("x = 1\n  %time y\n!ls\nhelp?\nz = x % 2") == "x = 1\n  pass\npass\npass\nz = x % 2"
+    assert without_magics("%%bash\nrm -rf /") == "" and without_magics("%%capture\nx = 1") == "x = 1"
+
+
+def submission(folder: Path):
+    cell = {"cell_type": "code", "source": PADDING, "metadata": {}, "outputs": []}
+    folder.mkdir()
+    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    (folder / "ada.ipynb").write_text(text)
+
+
+def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
+    submission(tmp_path / "in")
+    monkeypatch.setattr(cage, "available", lambda: cage.Layers())
+    arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--workers", "1"]
+    assert cli.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "cannot lock a learner's code in" in said and "--unsafe" in said and said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    assert cli.main([*arguments, "--unsafe"]) == 0
+    assert "Points can be forged." in capsys.readouterr().err
+    assert "Points can be forged." in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")
+    assert '"layers":"unsafe: none"' in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
+    assert '1,"passed"' in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
