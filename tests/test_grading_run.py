@@ -35,7 +35,8 @@ pytestmark = pytest.mark.skipif(
 SEED = 20
 PATIENCE = 240  # seconds for one command, on a machine that has other things to do
 
-SETUP = "import torch\nfrom course_utils.attention import attention as reference\n"
+# Slow enough to be killed on the way.
+SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.attention import attention as reference\n"
 PADDING = "def padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]\n"
 CAUSAL = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
 UNSCALED = """def attention(query, key, value, mask=None):

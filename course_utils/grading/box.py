@@ -95,7 +95,7 @@ class Box:
 
     def _start_server(self):
         data = named_mirror()
-        data = str(data if data and not isinstance(data, str) else cache_folder())
+        data = os.path.realpath(data if data and not isinstance(data, str) else cache_folder())
         self._scratch = tempfile.mkdtemp(prefix="course-grade-")
         self._control, theirs = socket.socketpair()
         settings = {
