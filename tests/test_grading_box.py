@@ -143,3 +143,8 @@ def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkey
     assert "Points can be forged." in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")
     assert '"layers":"unsafe: none"' in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
     assert '1,"passed"' in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
+    capsys.readouterr()
+    monkeypatch.undo()
+    assert cli.main(arguments) == 0  # now with locks: what ran without them is run again
+    assert "1 graded now, 0 taken from the journal" in capsys.readouterr().out
+    assert "Points can be forged." not in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")

@@ -75,15 +75,6 @@ DTYPES = {
     )
 }
 TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
-DEFAULTS = {
-    "gradient": False,
-    "edge": False,
-    "value": None,
-    "gradients": None,
-    "gradient_failure": None,
-    "failure": None,
-}
-DEFAULTS |= {"seconds": None, "unstable": False}  # fields that need not cross while they hold this
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
 
 
@@ -115,11 +106,8 @@ def pack(value):
             chunks.append(raw.reshape(-1).view(torch.uint8).numpy().tobytes() if raw.numel() else b"")
             return {"tensor": str(raw.dtype).removeprefix("torch."), "shape": list(raw.shape), "bytes": len(chunks[-1])}
         if type(v) in PLAIN_CLASSES.values():
-            told = {f.name: getattr(v, f.name) for f in fields(v)}
-            return {
-                "class": type(v).__name__,
-                "fields": {k: tree(w) for k, w in told.items() if k not in DEFAULTS or w is not DEFAULTS[k]},
-            }
+            told = {f.name: getattr(v, f.name) for f in fields(v) if getattr(v, f.name) is not f.default}
+            return {"class": type(v).__name__, "fields": {name: tree(w) for name, w in told.items()}}
         if isinstance(v, dict):
             return {"dict": [[tree(k), tree(w)] for k, w in v.items()]}
         if isinstance(v, (tuple, list)):

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from course_utils.checks.contract import Outcome, pack
 from course_utils.data.download import cache_folder, named_mirror
@@ -94,8 +95,8 @@ class Box:
         self._start_server()
 
     def _start_server(self):
-        data = named_mirror()
-        data = os.path.realpath(data if data and not isinstance(data, str) else cache_folder())
+        mirror = named_mirror()
+        data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
         self._scratch = tempfile.mkdtemp(prefix="course-grade-")
         self._control, theirs = socket.socketpair()
         settings = {

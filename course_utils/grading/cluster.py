@@ -23,7 +23,7 @@ from pathlib import Path
 
 from course_utils.grading import cage, pool
 from course_utils.grading.box import Limits
-from course_utils.grading.notebook_file import LARGEST, Unreadable, _read
+from course_utils.grading.notebook_file import LARGEST, Unreadable, read_bytes
 from course_utils.grading.record import Result
 from course_utils.grading.submissions import Found
 
@@ -173,7 +173,7 @@ def _batches(found):
         plain = {"student": one.student, "file": one.file, "note": one.note, "key": key, "name": "", "data": b""}
         if one.file:
             try:
-                plain |= {"name": os.path.basename(one.path), "data": _read(one.path, LARGEST)}
+                plain |= {"name": os.path.basename(one.path), "data": read_bytes(one.path, LARGEST)}
             except Unreadable as error:
                 yield Result(key, one.student, one.file, "", str(error), (one.note,) if one.note else ())
                 continue

@@ -22,7 +22,9 @@ from dataclasses import replace
 
 import torch
 
-from course_utils.checks.contract import Foreign
+from course_utils.checks.contract import Case, Foreign, pack, unpack
+from course_utils.checks.limit import TimeIsUp, time_limit
+from course_utils.checks.run import look, marked, plain, run
 from course_utils.grading import cage, wire
 
 USED_BY_ANSWERS = (
@@ -120,15 +122,13 @@ def answer(query, key, value, mask):
 
 def rehearse() -> None:
     """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
-    from course_utils.checks.contract import Case, unpack
-
     answers = Answers(None, None)
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
         answers._cell(1, REHEARSAL, 10)
-        unpack(wire.pack(answers._run("answer", unpack(wire.pack(cases)), 10)))
+        unpack(pack(answers._run("answer", unpack(pack(cases)), 10)))
 
 
 def _stand_in_for_checks():
@@ -205,16 +205,14 @@ class Answers:
                 self._reply(reply)
 
     def _reply(self, value):
-        body = wire.pack(value)
+        body = pack(value)
         if len(body) > wire.LARGEST:
             values = [replace(outcome, value=Foreign("value of several megabytes")) for outcome in value["outcomes"]]
-            body = wire.pack({"outcomes": values})
+            body = pack({"outcomes": values})
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds):
         """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing}."""
-        from course_utils.checks.limit import TimeIsUp, time_limit
-
         name = f"cell {number}"
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
@@ -237,8 +235,6 @@ class Answers:
 
     def _run(self, name, cases, seconds):
         """{"outcomes": …}, or {"looked": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
-        from course_utils.checks.run import look, marked, run
-
         if name not in self._module.__dict__:
             return {"looked": ("missing", None)}
         answer = self._module.__dict__[name]
@@ -251,12 +247,11 @@ class Answers:
 
     def _candidate(self, key):
         """A function that stays on the other side: its arguments go there, its value or exception comes back."""
-        from course_utils.checks.run import plain
 
         def candidate(*args, **options):
-            request = wire.pack({"call": key, "args": plain(args), "options": plain(options)})
+            request = pack({"call": key, "args": plain(args), "options": plain(options)})
             reply = self._called.get(request)  # an answer is run twice on a case, and mostly asks the same again
-            reply = wire.unpack(reply) if reply else self._call(request)
+            reply = unpack(reply) if reply else self._call(request)
             for place, after in reply["changed"].items():
                 args[place].data.copy_(after)
             if "error" in reply:
@@ -274,7 +269,7 @@ class Answers:
         if nonce != self._nonce or "call" not in reply:
             raise RuntimeError("the candidate gave no answer")
         if len(self._called) < REMEMBERED:
-            self._called[request] = wire.pack(reply)
+            self._called[request] = pack(reply)
         return reply
 
 

@@ -20,7 +20,7 @@ from course_utils.checks.contract import Outcome, question
 from course_utils.checks.judge import Known, refuse
 from course_utils.checks.limit import TimeIsUp, time_limit
 from course_utils.checks.run import marked, plain
-from course_utils.grading import cage, fork_server
+from course_utils.grading import box, cage, fork_server, notebook_file
 from course_utils.grading.box import Box, Limits, ServerGone
 from course_utils.grading.notebook_file import (
     Unreadable,
@@ -32,6 +32,7 @@ from course_utils.grading.notebook_file import (
     read_notebook,
 )
 from course_utils.grading.record import Result, Verdict
+from course_utils.grading.results import cut
 from course_utils.grading.submissions import Found
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
@@ -39,7 +40,7 @@ TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers
 MEMORY_OF_CANDIDATE = 2**29  # bytes
 SECONDS_OF_CANDIDATE = 1
 SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
-MESSAGE_AT_MOST = 2000  # characters
+CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 FROM_NBGRADER = "from course_utils.grading.nbgrader_export import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks)|answers\.json": "names the course's own tasks or checks",
@@ -67,7 +68,7 @@ def names_by_lesson() -> dict[str, list[str]]:
 def tasks_digest() -> str:
     """SHA-256 over the source of tasks, checks and of what runs them: another one may give other verdicts."""
     parts = [inspect.getmodule(of[0].answer) for of in tasks.by_lesson().values()]
-    parts += [compare, contract, judge, limit, report, run, task, fork_server]
+    parts += [compare, contract, judge, limit, report, run, task, box, fork_server, notebook_file]
     sources = [inspect.getsource(part) for part in (*parts, inspect.getmodule(Grader))]
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
@@ -82,6 +83,7 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True) -> st
         tasks_digest(),
         seed,
         asdict(limits),
+        safe,
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -167,8 +169,11 @@ class Grader:
     def _verdict(self, task, answer, notebook):
         name = answer_name(task.id)
         whole = definition(notebook.cells, name, at_most=100_000)
-        code = definition(notebook.cells, name)
-        common = {"code": code, "fingerprint": fingerprint(whole), "seconds": round(answer.seconds, 3)}
+        common = {
+            "code": cut(whole, CODE_AT_MOST),
+            "fingerprint": fingerprint(whole),
+            "seconds": round(answer.seconds, 3),
+        }
         common["note"] = _note(notebook.cells, name)
         if answer.state == "missing":
             rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])

@@ -16,8 +16,7 @@ from course_utils import tasks
 from course_utils.build import BEGIN, CHECK
 from course_utils.checks.notebook import judge_answer
 from course_utils.grading import release
-from course_utils.grading.points import Settings
-from course_utils.grading.points import _share as share_of
+from course_utils.grading.points import Settings, share_of
 from course_utils.grading.record import Verdict
 
 CONFIG = '''\

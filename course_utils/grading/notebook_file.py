@@ -52,7 +52,7 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
         largest: bytes that a file may have.
     """
-    data = _read(path, largest)
+    data = read_bytes(path, largest)
     digest = hashlib.sha256(data).hexdigest()
     plain = _parse(data)
     del data
@@ -64,7 +64,7 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
 def digest(path: Path, largest: int = LARGEST) -> str:
     """SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
     try:
-        return hashlib.sha256(_read(path, largest)).hexdigest()
+        return hashlib.sha256(read_bytes(path, largest)).hexdigest()
     except Unreadable as error:
         return str(error)
 
@@ -74,7 +74,8 @@ def digest(path: Path, largest: int = LARGEST) -> str:
 FOLDER = "This is a folder with the name of a notebook: hand in the .ipynb file itself."
 
 
-def _read(path, largest):
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
+    """The bytes of an ordinary file that is no link. Raises `Unreadable`."""
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # which of them there are depends on the system
         flags |= getattr(os, name, 0)

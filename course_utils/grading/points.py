@@ -192,12 +192,12 @@ def score(result: Result, settings: Settings) -> tuple[Points, ...]:
 
 def _of(task, verdict, settings):
     possible = settings.points.get(task.id, Decimal(str(task.points)))
-    share, explanation = _share(task, verdict)
+    share, explanation = share_of(task, verdict)
     explained = f"{_number_text(share * 100)}% of the points: {explanation}" if explanation and possible else ""
     return Points(task.id, float(_rounded(share * possible)), float(_rounded(possible)), explained)
 
 
-def _share(task, verdict: Verdict | None):
+def share_of(task, verdict: Verdict | None):
     """The share of points earned, and why where it is neither none nor all."""
     if verdict is None or verdict.state != "failed":
         return Decimal(verdict is not None and verdict.state == "passed"), ""
