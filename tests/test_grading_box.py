@@ -5,11 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
 from course_utils import cli
+from course_utils.checks.contract import Candidate, Case, pack
+from course_utils.checks.task import Task
 from course_utils.grading import cage
 from course_utils.grading.fork_server import without_magics
-from course_utils.grading.grader import Grader, result_key
+from course_utils.grading.grader import Candidates, Grader, result_key
 from course_utils.grading.submissions import Found
 
 pytestmark = pytest.mark.skipif(
@@ -116,6 +119,105 @@ def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
     result, verdicts = grade("from course_utils.attention import attention")
     assert verdicts["attention"].state == "passed"
     assert "03.attention is answered by a function of the course's own" in result.suspicions
+
+
+def adds(x, more=None):
+    return x + 1
+
+
+def alters(x, more=None):
+    (x if more is None else more).add_(1)
+    return x
+
+
+def raises(x, more=None):
+    raise KeyError("what this says is not told")
+
+
+def of_another_kind(x, more=None):
+    return 3 * x
+
+
+def never_ends(x, more=None):
+    while True:
+        pass
+
+
+def made_up_task(*more):
+    bank = (adds, alters, raises, of_another_kind, *more)
+    task = Task("03.made_up", "", ("name", "candidate"), "verdict", hints=(), candidates=bank)
+    task.cases(lambda draw: [Case("", ("b" if i == 3 else "a", Candidate(i))) for i in range(len(bank))])
+    cases = task.make_cases(5)
+    keys = {task.candidate(case.args[1].key): case.args[1].key for case in cases}
+    return Candidates(task, cases), keys
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_question_asked_before_is_answered_for_all_candidates_alike(before):
+    ask, keys = made_up_task()
+    came = ask({"call": keys[adds], "args": (torch.ones(2),), "options": {}, "asked before": before})["came"]
+    assert came.keys() == ({keys[f] for f in (adds, alters, raises)} if before else {keys[adds]})
+    for key, reply in came.items():
+        alone = ask({"call": key, "args": (torch.ones(2),), "options": {}})["came"]
+        assert pack(alone[key]) == pack(reply)
+    assert came[keys[adds]]["value"].tolist() == [2, 2] and not came[keys[adds]]["changed"]
+
+
+def test_what_a_candidate_alters_and_raises_comes_back_and_no_more():
+    ask, keys = made_up_task()
+    one = {"args": (torch.ones(2),), "options": {}}
+    named = {"args": (torch.ones(2),), "options": {"more": torch.zeros(3)}}
+    reply = ask({"call": keys[alters], **one})["came"][keys[alters]]
+    assert reply["changed"][0].tolist() == reply["value"].tolist() == [2, 2]
+    reply = ask({"call": keys[alters], **named})["came"][keys[alters]]
+    assert reply["changed"].keys() == {"more"} and reply["changed"]["more"].tolist() == [1, 1, 1]
+    reply = ask({"call": keys[raises], **one})["came"][keys[raises]]
+    assert reply["error"] == "KeyError" and "told" not in str(reply)
+    assert ask({"call": 17, **one})["came"][17]["error"] == "KeyError"
+
+
+def test_a_candidate_without_end_costs_only_itself():
+    ask, keys = made_up_task(never_ends)
+    for key, answered in ((keys[adds], True), (keys[never_ends], False)):
+        reply = ask({"call": key, "args": (torch.ones(2),), "options": {}, "asked before": True})
+        assert (reply.get("came", {}).keys() == {key}) == answered
+        assert answered or (reply["error"], "took too long" in reply["message"]) == ("RuntimeError", True)
+
+
+def test_large_questions_are_put_to_one_candidate_each():
+    ask, keys = made_up_task()
+    for size, alone in ((100, False), (101, True)):
+        request = {"call": keys[adds], "args": (torch.ones(size, 100),), "options": {}, "asked before": True}
+        assert (ask(request)["came"].keys() == {keys[adds]}) == alone
+    assert "at most 100,000" in ask({"call": keys[adds], "args": (torch.ones(9, 200, 200),), "options": {}})["message"]
+
+
+CATCH = """
+import torch
+from course_utils.attention import attention as reference
+
+def catch_wrong_attention(candidate):
+    draw = torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(s, generator=draw) for s in ((2, 3, 7), (2, 5, 7), (2, 5, 11)))
+    some = torch.rand(2, 3, 5, generator=draw) < 0.5
+    some[1, 2] = False
+    for mask in (None, some):
+        try:
+            parts = zip(reference(query, key, value, mask), candidate(query, key, value=value, mask=mask), strict=True)
+            if not all(a.shape == b.shape and torch.allclose(a, b, atol=1e-5) for a, b in parts):
+                return False
+        except Exception:
+            return False
+    return True
+"""
+
+
+def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypatch):
+    asked, ask = [], Candidates.__call__
+    monkeypatch.setattr(Candidates, "__call__", lambda self, request: asked.append(request) or ask(self, request))
+    _, verdicts = grade(CATCH)
+    assert verdicts["catch_wrong_attention"].state == "passed"
+    assert len(asked) == 4  # with 26 candidates
 
 
 def test_magics_are_left_out_only_where_they_stand():

@@ -7,7 +7,6 @@ import ast
 import os
 import subprocess
 import sys
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from course_utils.checks.judge import Known, judge
 from course_utils.checks.notebook import answers
 from course_utils.grading import cage
 from course_utils.grading.box import Box, Limits
-from course_utils.grading.grader import answer_name, call_candidate
+from course_utils.grading.grader import Candidates, answer_name
 
 SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
 BUSY = 4  # other processes that each would like a core: on two cores, twice as many; on one, four times
@@ -117,8 +116,9 @@ def test_no_right_answer_fails(name, busy, box, known):
     runs = [(TASKS[task_id], seed) for seed in SEEDS for task_id in ids]
     wanted = []
     for task, seed in runs:
-        candidate = partial(call_candidate, task) if task.candidates else None
-        wanted.append((answer_name(task.id), [question(case) for case in known(task, seed)[0]], candidate))
+        cases = known(task, seed)[0]
+        candidate = Candidates(task, cases) if task.candidates else None
+        wanted.append((answer_name(task.id), [question(case) for case in cases], candidate))
     came = list(box.answers(cells, wanted))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed

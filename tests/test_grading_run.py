@@ -203,10 +203,12 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undist
     running = start(submissions, out, start_new_session=True)  # a terminal's Ctrl-C reaches the whole group
     while not results_of(out) and running.poll() is None:
         time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGSTOP)  # it shall not come to its end while its processes are counted
     processes = everybody(psutil.Process(running.pid))
     os.killpg(running.pid, signal.SIGINT)
-    assert running.wait(30) == 130
-    said = Path(f"{out}.said").read_text()
+    os.killpg(running.pid, signal.SIGCONT)
+    code, said = running.wait(30), Path(f"{out}.said").read_text()
+    assert code == 130, said
     assert said.strip() == "Stopped. The same command goes on where it stopped."
     assert not gone(processes)
     before = len(results_of(out))

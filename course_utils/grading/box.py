@@ -113,8 +113,6 @@ class Box:
             "HOME": "/",
             "LANG": "C.UTF-8",
             "PYTHONHASHSEED": "0",
-            "PYTHONMALLOC": "malloc",  # with huge pages, which halve the time that a fork takes
-            "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",

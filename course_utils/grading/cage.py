@@ -41,7 +41,7 @@ PUBLIC = (
 )
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null",)
-SYSTEM_FACTS = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")  # for PyTorch, and for malloc
+SYSTEM_FACTS = ("/sys/devices/system/cpu",)  # for PyTorch
 WAYS_OUT = (
     "grade on Linux 5.13 or later (WSL 2 on Windows, a virtual machine on macOS, or a hosted runner), install bubblewrap on an "
     "older one, or trust all submissions and add --unsafe"

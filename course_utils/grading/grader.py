@@ -9,8 +9,9 @@ import inspect
 import json
 import re
 import time
+from contextlib import suppress
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 
 import torch
 
@@ -37,6 +38,8 @@ from course_utils.grading.submissions import Found
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
+TOO_LONG = "the candidate took too long on these arguments"
+NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**29  # bytes
 SECONDS_OF_CANDIDATE = 1
 SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
@@ -142,10 +145,7 @@ class Grader:
     def _run(self, notebook):
         """What cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
-        wanted = [
-            (answer_name(task.id), self._cases(task)[1], partial(call_candidate, task) if task.candidates else None)
-            for task in asked
-        ]
+        wanted = [(answer_name(task.id), *self._known_of(task)[1:3]) for task in asked]
         came = list(self.box.answers(notebook.cells, wanted))
         failed, answers = came[: -len(asked)], came[-len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
@@ -158,12 +158,13 @@ class Grader:
         suspicions += [sentence for sentence in failed if "ended the process" in sentence or "pipe" in sentence]
         return failed, verdicts, suspicions
 
-    def _cases(self, task):
-        """The task's cases of this grading, and the same as an answer may see them."""
+    def _known_of(self, task):
+        """What is the same for all submissions: the task's cases, the same as an answer may see them, candidates, truth."""
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
-            self._known[task.id] = cases, [question(case) for case in cases], Known(task, cases)
-            self._known[task.id][2].run_all()  # before any submission's time runs
+            candidates, known = Candidates(task, cases) if task.candidates else None, Known(task, cases)
+            known.run_all()  # before any submission's time runs
+            self._known[task.id] = cases, [question(case) for case in cases], candidates, known
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):
@@ -197,7 +198,7 @@ class Grader:
 
     def _judged(self, task, answer):
         """The judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
-        cases, _, known = self._cases(task)
+        cases, _, _, known = self._known_of(task)
         try:
             with time_limit(SECONDS_OF_JUDGE):
                 if answer.state != "outcomes":
@@ -236,39 +237,77 @@ def _suspicions(cells):
     return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
 
 
-def call_candidate(task, request: dict) -> dict:
-    """Call one of the task's candidates for a learner's test, on this side, and tell what came of it.
+class Candidates:
+    """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
+
+    A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
+    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for.
 
     Args:
         task: which has candidates.
-        request: {"call": key, "args": tuple, "options": dict} from the learner's process, to be trusted in nothing.
+        cases: the task's cases of this grading.
     """
-    try:
-        args, options = request["args"], request["options"]
-        if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not _small((args, options)):
-            return {**_raised(ValueError()), "message": TOO_LARGE}
-        before = [arg.clone() if isinstance(arg, torch.Tensor) else None for arg in args]
-        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):  # small arguments, large results
-            value = plain(marked(task.candidate(request["call"]))(*args, **options))
-            pairs = enumerate(zip(before, args, strict=True))
-            changed = {i: new for i, (old, new) in pairs if old is not None and not torch.equal(old, new)}
-        return {"call": True, "changed": changed, "value": value}
-    except TimeIsUp:
-        return {**_raised(RuntimeError()), "message": "the candidate took too long on these arguments"}
-    except Exception as error:
-        return _raised(error)
+
+    def __init__(self, task, cases):
+        self._task, groups = task, {}
+        for case in cases:
+            like = contract.pack([arg for arg in case.args if not isinstance(arg, contract.Candidate)])
+            groups.setdefault(like, []).extend(arg.key for arg in case.args if isinstance(arg, contract.Candidate))
+        self._together = {key: keys for keys in groups.values() for key in keys}
+
+    def __call__(self, request: dict) -> dict:
+        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing."""
+        try:
+            args, options, key = request["args"], request["options"], request["call"]
+            if not isinstance(args, (tuple, list)) or not isinstance(options, dict):
+                raise TypeError
+            numbers = _numbers((args, options))
+            if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
+                with suppress(TimeIsUp):  # all together; each alone may well have time enough
+                    return self._asked(self._together[key], args, options)
+            return self._asked([key], args, options)
+        except TooLarge:
+            return {"call": True, **_raised(ValueError()), "message": TOO_LARGE}
+        except TimeIsUp:
+            return {"call": True, **_raised(RuntimeError()), "message": TOO_LONG}
+        except Exception as error:
+            return {"call": True, **_raised(error)}
+
+    def _asked(self, keys, args, options):
+        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):  # small may become large
+            return {"call": True, "came": {key: self._one(key, args, options) for key in keys}}
+
+    def _one(self, key, args, options):
+        given, named = plain(args), plain(options)
+        try:
+            value = plain(marked(self._task.candidate(key))(*given, **named))
+        except Exception as error:
+            return _raised(error)
+        before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
+        changed = {
+            place: after[place]
+            for place, old in before.items()
+            if isinstance(old, torch.Tensor) and not torch.equal(old, after[place])
+        }
+        return {"changed": changed, "value": value}
 
 
 def _raised(error):
     """An exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
-    return {"call": True, "changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
+    return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
 
-def _small(value):
-    """Whether the tensors in a value are of a size that a test needs."""
+class TooLarge(Exception):
+    """More numbers than a test needs."""
+
+
+def _numbers(value):
+    """How many numbers the tensors in a value hold. Raises TooLarge."""
     tensors = _tensors(value, 0)
-    axes = all(t.dim() <= 4 and all(n <= AXIS_AT_MOST for n in t.shape) for t in tensors)
-    return axes and sum(t.numel() for t in tensors) <= NUMBERS_AT_MOST
+    numbers = sum(t.numel() for t in tensors)
+    if numbers > NUMBERS_AT_MOST or any(t.dim() > 4 or any(n > AXIS_AT_MOST for n in t.shape) for t in tensors):
+        raise TooLarge
+    return numbers
 
 
 def _tensors(value, depth):
@@ -279,5 +318,5 @@ def _tensors(value, depth):
     if not isinstance(value, (tuple, list)):
         return []
     if depth > 3 or len(value) > 1000:
-        raise ValueError
+        raise TooLarge
     return [tensor for v in value for tensor in _tensors(v, depth + 1)]
