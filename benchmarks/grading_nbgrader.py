@@ -1,9 +1,10 @@
-"""How many submissions a second: nbgrader's autograde and `course grade`, on the same answers, taking turns on one core.
+"""How many submissions a second: nbgrader's autograde and `course grade`, on the same answers, taking turns.
 
-    python benchmarks/grading_nbgrader.py [--rounds 3] [--nbgrader 8] [--ours 500] [--seed 0]
+    python benchmarks/grading_nbgrader.py [--cores 1] [--rounds 3] [--nbgrader 8] [--ours 1000] [--seed 0]
 
 Writes submissions of lesson 03, four tasks each, right, wrong and unfinished in different styles. In every round nbgrader
-grades some of them and `course grade` others, each as a user starts it, start-up included; both are held to one core.
+grades some of them and `course grade` others, each as a user starts it, start-up included; both are held to as many cores.
+With several, `course grade` has a worker for each; nbgrader takes one submission after the other, as it always does.
 The answers of nbgrader's submissions are graded by both, and what they earn is compared. Prints minimum, median and
 maximum over the rounds, also of the CPU time that a submission takes, which other work on the machine alters less, and
 of our submissions' times median and 99th percentile. Promised: at least 100 times nbgrader's
@@ -259,9 +260,9 @@ def scores(course: Path, programs: Path) -> dict[str, dict[str, float]]:
     return json.loads(run(course, programs / "python", "-c", SCORES, programs=programs))
 
 
-def grade_ours(folder: Path, results: Path) -> tuple[float, float, list[float], dict]:
+def grade_ours(folder: Path, results: Path, workers: int) -> tuple[float, float, list[float], dict]:
     """Let `course grade` grade a folder; return seconds, CPU seconds, the seconds of each submission, grades.csv's rows."""
-    command = [sys.executable, "-m", "course_utils.cli", "grade", folder, "--out", results, "--workers", "1"]
+    command = [sys.executable, "-m", "course_utils.cli", "grade", folder, "--out", results, "--workers", str(workers)]
     seconds, cpu = timed(folder.parent, *command, programs=Path(sys.executable).parent)
     lines = (results / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     each = [entry["seconds"] for entry in map(json.loads, lines) if entry.get("verdicts")]
@@ -281,12 +282,12 @@ def disagreements(theirs: dict, ours: dict) -> list[str]:
     return sentences
 
 
-def to_one_core():
-    """Hold this process, and all that it starts, to one core, where the system can do so."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        return "one core"
-    return "all cores: this system does not hold a process to one"
+def hold_to(cores: int) -> str:
+    """Hold this process, and all that it starts, to so many cores, where the system can do so; say what came of it."""
+    if not hasattr(os, "sched_setaffinity"):
+        return "all cores: this system does not hold a process to some"
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    return f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"
 
 
 def spread(values):
@@ -295,14 +296,15 @@ def spread(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nbgrader", type=int, default=8, help="submissions that nbgrader grades in a round")
-    parser.add_argument("--ours", type=int, default=500, help="submissions that `course grade` grades in a round")
+    parser.add_argument("--ours", type=int, default=1000, help="submissions that `course grade` grades in a round")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     programs = environment()
     print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}, {to_one_core()}"
+        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}, {hold_to(options.cores)}"
     )
     with tempfile.TemporaryDirectory() as temporary:
         return measure(Path(temporary), programs, options)
@@ -328,7 +330,9 @@ def measure(folder: Path, programs: Path, options) -> int:
         rates["nbgrader"].append(len(students) / seconds)
         cpu["nbgrader"].append(cpu_seconds / len(students))
         shutil.rmtree(course / "submitted")
-        seconds, cpu_seconds, each, rows = grade_ours(folder / f"round{number}", folder / f"results{number}")
+        seconds, cpu_seconds, each, rows = grade_ours(
+            folder / f"round{number}", folder / f"results{number}", options.cores
+        )
         rates["ours"].append(len(rows) / seconds)
         cpu["ours"].append(cpu_seconds / len(rows))
         times += each

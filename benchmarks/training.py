@@ -10,7 +10,8 @@ layers, and learn the same 4,000 joint subwords of Multi30k en-de:
                CrossEntropyLoss(ignore_index), Adam. (The tutorial's own width is 512, its feed-forward 512.)
     buckets    the same, in the course's batches: 2,048 tokens of sentences of like length
     bf16       the same, in these batches and with the course's optimizer: bf16 weights with fp32 masters
-    course     course_utils.transformer as `course train` trains it
+    course     course_utils.transformer in the loop of `course train`, with AdamW like the others
+    muon       the same with Muon, as the presets train it, which learns more from each token
 
 They take turns in one process. A turn lasts some seconds of CPU time and counts the target's tokens, EOS included and
 padding not. The lines give minimum, median and maximum over the rounds, and ratios within a round. Dividing matrices'
@@ -98,10 +99,10 @@ def tutorial_step(model, optimizer):
     return step
 
 
-def course_step(model, dtype):
+def course_step(model, dtype, kind):
     """One training step as in `training/loop.py`, without accumulation."""
     objective = Objective(model.to(dtype), smoothing=0.1)
-    optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.0, clip=1.0)
+    optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.0, clip=1.0, kind=kind)
 
     def step(batch: Batch):
         (objective(batch) / len(batch.wanted)).backward()
@@ -117,9 +118,9 @@ class Contender:
         torch.manual_seed(0)
         self.batches = TutorialBatches(*rows, 128, 0) if name == "tutorial" else Batches(*rows, 2048, 0)
         self.stream = (places for epoch in range(10**6) for places in self.batches.epoch(epoch))
-        if name == "course":
+        if name in ("course", "muon"):
             self.model = Transformer(vocabulary, width, HEADS * width // WIDTH, 4 * width, LAYERS, LAYERS)
-            self.step = course_step(self.model, dtype)
+            self.step = course_step(self.model, dtype, "muon" if name == "muon" else "adamw")
             return
         self.model = TutorialModel(vocabulary)
         if name == "bf16":
@@ -215,7 +216,9 @@ def main():
         print(f"{'peak of resident memory, ' + name:36} {peak:10,.0f} MB, of which {before:,.0f} before the first step")
     rows, vocabulary = load_rows()
     contenders = {name: Contender(name, rows, vocabulary, dtype) for name in NAMES}
-    contenders["course, width 128"] = Contender("course", rows, vocabulary, dtype, width=128)
+    contenders["muon"] = Contender("muon", rows, vocabulary, dtype)
+    for name in ("course", "muon"):
+        contenders[f"{name}, width 128"] = Contender(name, rows, vocabulary, dtype, width=128)
     for contender in contenders.values():
         contender.turn(seconds / 4)  # the first steps are slower
     speeds, shares = {name: [] for name in contenders}, {name: [] for name in contenders}
@@ -239,7 +242,13 @@ def main():
         ratios[name] = [ours / theirs for ours, theirs in zip(speeds["course"], speeds[name], strict=True)]
         print(f"{'course over ' + name:36} {spread(ratios[name], '{:10.2f}')}")
     print(f"{'limit, 10⁹ operations a second':36} {spread([value / 1e9 for value in limits])}")
-    for name in list(contenders)[-2:]:
+    for name in ("muon", "muon, width 128"):
+        slower = [
+            with_it / without
+            for with_it, without in zip(speeds[name], speeds[name.replace("muon", "course")], strict=True)
+        ]
+        print(f"{name + ' over course':36} {spread(slower, '{:10.2f}')}")
+    for name in ("course", "course, width 128"):
         print(f"{'share of it, ' + name:36} {spread(shares[name], '{:10.1%}')}")
     tutorial, buckets, share = (statistics.median(x) for x in (ratios["tutorial"], ratios["buckets"], shares["course"]))
     print(f"course over tutorial {tutorial:.1f} (promised {OVER_TUTORIAL}), over buckets {buckets:.1f} (promised {OVER_BUCKETS}), ", end="")  # fmt: skip

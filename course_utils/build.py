@@ -289,7 +289,7 @@ def _answers(root, targets, check, say):
         return [*problems, f"{ANSWERS} is stale: run `course build`."]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _write(path, text)
+        write(path, text)
     except OSError as error:
         return [*problems, _unwritable(ANSWERS, error)]
     say(f"wrote {ANSWERS}")
@@ -393,7 +393,8 @@ def _imported(root, text, package):
 # What is built already
 
 
-def _content_hash(notebook):
+def content_hash(notebook):
+    """A checksum of a built notebook, but for the place that holds it: another one once somebody has edited it."""
     course = {key: value for key, value in notebook["metadata"]["course"].items() if key != "content"}
     return _hash(notebook | {"metadata": notebook["metadata"] | {"course": course}})
 
@@ -405,7 +406,7 @@ def _state(path, source_hash):
     try:
         notebook = json.loads(_text(path))
         course = notebook["metadata"]["course"]
-        if course["content"] != _content_hash(notebook):
+        if course["content"] != content_hash(notebook):
             return "edited"
     except (OSError, ValueError, KeyError, TypeError):
         return "edited"
@@ -457,7 +458,7 @@ def _build_one(root, plan, say):
         path.parent.mkdir(exist_ok=True)
         if plan["state"] == "edited":
             _keep_copy(path, say)
-        if _write(path, _sealed(notebook, plan["hash"])):
+        if write(path, _sealed(notebook, plan["hash"])):
             say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
     except Problem as problem:
         return [str(problem)]
@@ -610,11 +611,11 @@ def _sealed(notebook, source_hash):
     notebook["metadata"]["language_info"] = {"name": "python"}  # the kernel adds its version
     notebook["metadata"]["course"] = {"source": source_hash}
     stored = json.loads(nbformat.writes(nbformat.from_dict(notebook)))
-    stored["metadata"]["course"]["content"] = _content_hash(stored)
+    stored["metadata"]["course"]["content"] = content_hash(stored)
     return json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _write(path, text):
+def write(path, text):
     """Write at once or not at all, and only what differs; True if something was written."""
     content = text.encode()
     if path.exists() and path.read_bytes() == content:

@@ -31,7 +31,7 @@ class Translation(NamedTuple):
 
 
 def length_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
-    """lp(Y) = (5 + |Y|)^α / (5 + 1)^α (Wu et al. 2016, equation 14). |Y| counts EOS here: the empty translation has 1."""
+    """lp(Y) = (5 + |Y|)^α / (5 + 1)^α (Wu et al. 2016, section 7). |Y| counts EOS here: the empty translation has 1."""
     return ((5 + length) / (5 + 1)) ** alpha
 
 

@@ -28,7 +28,7 @@ from safetensors.torch import load_file, save
 from torch.nn import functional as F
 
 from course_utils.data import BOS, EOS, PAD, Pairs, Subwords, generate_translations
-from course_utils.models import load_model
+from course_utils.models import load_model, make_model
 from course_utils.training import (
     Corpus,
     RunError,
@@ -43,7 +43,7 @@ from course_utils.training import (
 )
 from course_utils.training import device as devices
 from course_utils.training.batches import Batches
-from course_utils.training.optimizer import Optimizer, schedule
+from course_utils.training.optimizer import Optimizer, orthogonal, schedule
 from course_utils.training.settings import KINDS
 
 MODEL = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "decoder_layers": 1, "dropout": 0.2}
@@ -144,8 +144,9 @@ def start(*arguments, **more):
         {"precision": "fp32", "average": 0.6},
         {"precision": "bf16", "average": 0.6, "stop_on": "loss", "patience": 2, "validate": 0.3},
         {"kind": "attention", "model": RECURRENT, "accumulate": 2, "epochs": 3.0, "smoothing": 0.0},
+        {"optimizer": "muon", "precision": "bf16", "average": 0.6, "weight_decay": 0.1},
     ],
-    ids=["fp32", "bf16", "attention"],
+    ids=["fp32", "bf16", "attention", "muon"],
 )
 def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
     settings = of(**changes)
@@ -247,6 +248,7 @@ PAIR_RUNS = {  # of two processes: changes of settings, and how many batches of 
     "one left": ({"accumulate": 2, "epochs": 6.0}, 1),
     "three left": ({"accumulate": 2, "kind": "attention", "model": {**RECURRENT, "dropout": 0.0}}, 3),
     "bf16": ({"precision": "bf16"}, 1),
+    "muon": ({"optimizer": "muon"}, 1),
 }
 
 
@@ -507,6 +509,55 @@ def test_adamw_by_its_formula(dtype):
         assert optimizer.masters["weight"].item() == pytest.approx(weight, rel=1e-5)  # clipping divides by norm + 1e-6
 
 
+@pytest.mark.parametrize("shape", [(3, 7, 7), (2, 5, 13), (2, 13, 5)], ids=str)
+def test_orthogonal_keeps_singular_vectors_and_evens_out_singular_values(shape):
+    matrices = torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    left, values, right = torch.linalg.svd(matrices, full_matrices=False)
+    turned = left.mT @ orthogonal(matrices) @ right.mT
+    kept = torch.diagonal(turned, dim1=1, dim2=2)
+    torch.testing.assert_close(turned, torch.diag_embed(kept), rtol=0, atol=1e-9)
+    large = values > 0.02 * values.norm(dim=1, keepdim=True)
+    assert large.sum() > 0.8 * large.numel()
+    assert kept[large].min() > 0.65 and kept.max() < 1.25 and kept.min() > 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="needs torch 2.9")
+def test_muon_equals_torch(dtype):
+    """Up to rounding: torch's multiplies in bf16 only."""
+    ours, theirs = (make_model("transformer", 41, MODEL) for _ in range(2))
+    theirs.load_state_dict(ours.state_dict())
+    ours.to(dtype)
+    optimizer = Optimizer(ours, (0.9, 0.98), weight_decay=0.1, clip=1e9, kind="muon")
+    left_out = {"embedding.words.weight", *(name for name, p in theirs.named_parameters() if p.dim() == 1)}
+    parameters = dict(theirs.named_parameters())
+    assert set(parameters) - set(optimizer.momenta) == left_out
+    muon = torch.optim.Muon([parameters[name] for name in optimizer.momenta], weight_decay=0.1, momentum=0.95, adjust_lr_fn="match_rms_adamw")  # fmt: skip
+    before = {name: master.detach().clone() for name, master in optimizer.masters.items()}
+    for name in optimizer.momenta:  # the masters began as what bf16 holds
+        parameters[name].data.copy_(before[name])
+    for step in range(8):
+        draw = torch.Generator().manual_seed(step)
+        for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+            one.grad = torch.randn(one.shape, generator=draw).to(dtype)
+            other.grad = one.grad.float()
+        muon.param_groups[0]["lr"] = rate = 1e-2 / (step + 1)
+        muon.step()
+        optimizer.step(rate)
+    for name in optimizer.momenta:
+        way, theirs_way = optimizer.masters[name] - before[name], parameters[name] - before[name]
+        assert (way - theirs_way).norm() < 0.08 * theirs_way.norm(), name
+
+
+def test_muon_leaves_tables_to_adamw():
+    for kind, settings in (("transformer", MODEL | {"positions": "learned"}), ("attention", RECURRENT)):
+        model = make_model(kind, 41, settings)
+        taken = Optimizer(model, (0.9, 0.98), 0.0, 1.0, kind="muon").momenta
+        assert all(model.get_parameter(name).dim() == 2 for name in taken)
+        assert len(taken) > 5
+        assert not [name for name in taken if "embedding" in name or "position" in name or "readout" in name]
+
+
 def test_tiny_steps_add_up_in_bf16():
     model = torch.nn.Linear(1, 1, bias=False).bfloat16()
     with torch.no_grad():
@@ -520,9 +571,10 @@ def test_tiny_steps_add_up_in_bf16():
     assert model.weight.item() == optimizer.masters["weight"].bfloat16().item() == 0.96875
 
 
-def test_optimizer_takes_back_only_what_fits():
+@pytest.mark.parametrize("kind", ["adamw", "muon"])
+def test_optimizer_takes_back_only_what_fits(kind):
     models = [two_linears(torch.bfloat16) for _ in range(2)]
-    one, other = (Optimizer(model, (0.9, 0.98), 0.0, 1.0) for model in models)
+    one, other = (Optimizer(model, (0.9, 0.98), 0.0, 1.0, kind) for model in models)
     for parameter in models[0].parameters():
         parameter.grad = torch.ones_like(parameter)
     one.step(0.1)
@@ -534,6 +586,9 @@ def test_optimizer_takes_back_only_what_fits():
         other.load(state | {"weight.0.bias": torch.zeros(1)})  # which copy_ would take
     with pytest.raises(KeyError):
         other.load({name: value for name, value in state.items() if name != "exp_avg.1.bias"})
+    if kind == "muon":
+        with pytest.raises(KeyError):
+            other.load({name: value for name, value in state.items() if name != "momentum.1.weight"})
 
 
 # --- averaging and early stopping
@@ -890,7 +945,7 @@ def test_presets_are_settings_of_models_there_are(kind):
     assert "laptop" in preset_names(kind)
     for name in preset_names(kind):
         settings = make_settings({"kind": kind, **load_preset(kind, name)})
-        loop.make_model(kind, 300, settings.model | {"width": 16, "hidden": 16, "encoder_layers": 1, "decoder_layers": 1}
+        make_model(kind, 300, settings.model | {"width": 16, "hidden": 16, "encoder_layers": 1, "decoder_layers": 1}
                         if kind == "transformer" else settings.model)  # fmt: skip
     with pytest.raises(ValueError, match=f"there is no preset 'moon' for {kind}: name one of"):
         load_preset(kind, "moon")

@@ -228,7 +228,7 @@ def limit_memory(more: int) -> None:
 
 
 @contextmanager
-def memory_limit(more: int):
+def limited_memory(more: int):
     """Let the body take so many bytes of address space more than this process has; then what held before."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = memory_limits(more).get("AS", before[0])

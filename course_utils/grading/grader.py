@@ -274,7 +274,7 @@ class Candidates:
             return {"call": True, **_raised(error)}
 
     def _asked(self, keys, args, options):
-        with time_limit(SECONDS_OF_CANDIDATE), cage.memory_limit(MEMORY_OF_CANDIDATE):  # small may become large
+        with time_limit(SECONDS_OF_CANDIDATE), cage.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
             return {"call": True, "came": {key: self._one(key, args, options) for key in keys}}
 
     def _one(self, key, args, options):

@@ -89,7 +89,7 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
     file = f"{folder}/{lesson}.ipynb"
     try:
         notebook = json.loads((root / file).read_text(encoding="utf-8"))
-        untouched = notebook["metadata"]["course"]["content"] == build._content_hash(notebook)
+        untouched = notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(
             f"{file} cannot be read as a notebook of the course: run `course build {lesson[:2]}`."
@@ -187,7 +187,7 @@ def write(files: dict[Path, str], force: bool = False) -> None:
             )
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        build._write(path, text)
+        build.write(path, text)
 
 
 def _holds(path, text):

@@ -115,7 +115,7 @@ class Trainer:
         self.val_batches = self.batches_of(self.corpus.val, seed=0)
         torch.manual_seed(settings.seed)
         self.model = make_model(settings.kind, len(self.subwords), settings.model).to(device, self.precision)
-        self.optimizer = Optimizer(self.model, settings.betas, settings.weight_decay, settings.clip)
+        self.optimizer = Optimizer(self.model, settings.betas, settings.weight_decay, settings.clip, settings.optimizer)
         self.loss = torch.zeros((), dtype=torch.float64, device=device)  # the sum over loss_tokens
         self.average, self.best = {}, {}  # weights: the mean of the last ones, and the best so far
         self.identity = self.identify()

@@ -1,13 +1,15 @@
-"""AdamW over weights kept in fp32 while the model computes in bf16, and the two schedules of its rate.
+"""AdamW and Muon over weights kept in fp32 while the model computes in bf16, and the two schedules of their rate.
 
-Here: one optimizer step, its state, the average of late weights. Not here: the loss, and when to step (`loop.py`).
+Here: one optimizer step, and its state. Not here: the loss, and when to step (`loop.py`).
 """
+
+from collections import defaultdict
 
 import torch
 from torch import Tensor, nn
 
-SCHEDULES = ("linear", "paper")
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # as AdamW names what it keeps of each weight
+MOMENTUM = 0.95  # of Muon
 
 
 def schedule(name: str, step: int, steps: int, warmup: int) -> float:
@@ -24,26 +26,57 @@ def schedule(name: str, step: int, steps: int, warmup: int) -> float:
     return (warmup / step) ** 0.5
 
 
+def orthogonal(matrices: Tensor) -> Tensor:
+    """Return matrices K×M×N with the same singular vectors, and singular values near 1: 0.7 to 1.2, but for the tiniest.
+
+    Five steps of a Newton–Schulz iteration: each puts every singular value s through 3.4445 s - 4.775 s³ + 2.0315 s⁵,
+    which grows the small ones fastest and needs only matrix products (Jordan et al. 2024, "Muon: An optimizer for hidden
+    layers in neural networks").
+    """
+    tall = matrices.shape[1] > matrices.shape[2]
+    x = matrices.mT if tall else matrices
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=1e-7)  # no singular value is more than 1
+    for _ in range(5):
+        square = x @ x.mT
+        x = 3.4445 * x + (2.0315 * square @ square - 4.775 * square) @ x
+    return x.mT if tall else x
+
+
 class Optimizer:
-    """Fused AdamW (Loshchilov & Hutter 2019) with clipped gradients, on fp32 masters of a model's parameters.
+    """AdamW (Loshchilov & Hutter 2019) or Muon, with clipped gradients, on fp32 masters of a model's parameters.
 
     A bf16 weight has 8 bits of precision: a step of a thousandth of it is lost when added. So the steps are added to
     fp32 masters, of which the model holds rounded copies. A model in fp32 or float64 is its own master.
 
+    "muon" is for the matrices between embedding and readout: it steps along their momentum made `orthogonal`, so that no
+    few directions take all of the step. The step is scaled to the size that AdamW's have, so that one rate serves both
+    (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2); AdamW takes all other parameters. Of torch's own
+    Muon this differs in speed: matrices of a shape are multiplied together, and in the precision of the run.
+
     Args:
-        model: whose parameters are trained.
-        betas, weight_decay: AdamW's.
+        model: whose parameters are trained; its `readout`, if it has one, is left to AdamW.
+        betas: AdamW's.
+        weight_decay: for all parameters.
         clip: the largest norm of all gradients together.
+        kind: "adamw", or "muon" for the matrices
     """
 
-    def __init__(self, model: nn.Module, betas: tuple[float, float], weight_decay: float, clip: float):
+    def __init__(
+        self, model: nn.Module, betas: tuple[float, float], weight_decay: float, clip: float, kind: str = "adamw"
+    ):
         self.parameters = dict(model.named_parameters())
         self.low = {name: p for name, p in self.parameters.items() if p.dtype == torch.bfloat16}
         self.masters = {name: p.detach().float() if name in self.low else p for name, p in self.parameters.items()}
-        self.clip = clip
+        self.clip, self.weight_decay = clip, weight_decay
+        self.shapes = defaultdict(list)  # the names of the matrices that Muon takes, by shape
+        for name in _hidden_matrices(model) if kind == "muon" else ():
+            self.shapes[self.masters[name].shape].append(name)
+        muons = {name for names in self.shapes.values() for name in names}
+        self.momenta = {name: torch.zeros_like(self.masters[name]) for name in self.masters if name in muons}
         self.adam = torch.optim.AdamW(
-            self.masters.values(), betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True
-        )
+            [master for name, master in self.masters.items() if name not in muons],
+            betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True,
+        )  # fmt: skip
 
     def step(self, rate: float) -> Tensor:
         """Take one step along the parameters' gradients, clear them, and return their norm before clipping."""
@@ -53,9 +86,23 @@ class Optimizer:
         norm = nn.utils.clip_grad_norm_(self.masters.values(), self.clip)
         self.adam.param_groups[0]["lr"] = rate
         self.adam.step()
-        self.adam.zero_grad()
+        for names in self.shapes.values():
+            self.step_matrices(names, rate)
+        for master in self.masters.values():
+            master.grad = None
         self.round()
         return norm
+
+    @torch.no_grad()
+    def step_matrices(self, names: list[str], rate: float) -> None:
+        """Take Muon's step, with Nesterov's momentum, for matrices of one shape."""
+        masters, momenta = [self.masters[name] for name in names], [self.momenta[name] for name in names]
+        gradients = torch.stack([master.grad for master in masters])
+        torch._foreach_lerp_(momenta, gradients.unbind(), 1 - MOMENTUM)
+        ahead = gradients.lerp(torch.stack(momenta), MOMENTUM)
+        steps = orthogonal(ahead.bfloat16() if self.low else ahead).to(ahead.dtype)
+        torch._foreach_mul_(masters, 1 - rate * self.weight_decay)
+        torch._foreach_add_(masters, steps.unbind(), alpha=-rate * 0.2 * max(gradients.shape[1:]) ** 0.5)
 
     @torch.no_grad()
     def round(self) -> None:
@@ -64,8 +111,9 @@ class Optimizer:
             parameter.copy_(self.masters[name])
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything a resumed run needs, by name: masters, and what AdamW knows of them after its first step."""
+        """Return everything a resumed run needs, by name: masters, and what the optimizers know of them after their first step."""
         tensors = {f"weight.{name}": master.detach() for name, master in self.masters.items()}
+        tensors |= {f"momentum.{name}": momentum for name, momentum in self.momenta.items()}
         for name, master in self.masters.items():
             for key, value in self.adam.state.get(master, {}).items():
                 tensors[f"{key}.{name}"] = value
@@ -75,9 +123,22 @@ class Optimizer:
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Take what `state` returned back. Raises `KeyError` or `ValueError` when it came from another model."""
         for name, master in self.masters.items():
-            weight, *state = (tensors[f"{key}.{name}"].to(master.device) for key in ("weight", *MOMENTS))
-            if not weight.shape == state[0].shape == state[1].shape == master.shape:  # copy_ would spread a smaller one
-                raise ValueError(f"{name} must be shaped {list(master.shape)}, not {list(weight.shape)}")
-            master.copy_(weight)
-            self.adam.state[master] = dict(zip(MOMENTS, state, strict=True))
+            keys = ("weight", "momentum") if name in self.momenta else ("weight", *MOMENTS)
+            found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}
+            for value in (value for key, value in found.items() if key != "step"):
+                if value.shape != master.shape:  # copy_ would spread a smaller one
+                    raise ValueError(f"{name} must be shaped {list(master.shape)}, not {list(value.shape)}")
+            master.copy_(found.pop("weight"))
+            if name in self.momenta:
+                self.momenta[name].copy_(found["momentum"])
+            else:
+                self.adam.state[master] = found
         self.round()
+
+
+def _hidden_matrices(model: nn.Module) -> list[str]:
+    """The names of the matrices that turn one vector into another: not those that hold a vector for each word or place."""
+    tables = [module.weight for module in model.modules() if isinstance(module, nn.Embedding)]
+    tables += [model.readout.weight] if hasattr(model, "readout") else []
+    tables += [p for name, p in model.named_parameters() if name.endswith("positions")]
+    return [name for name, p in model.named_parameters() if p.dim() == 2 and not any(p is table for table in tables)]

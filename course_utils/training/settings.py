@@ -15,6 +15,8 @@ except ImportError:  # Python 3.10
     import tomli as tomllib
 
 PRESETS = Path(__file__).parent / "presets"
+OPTIMIZERS = ("adamw", "muon")
+SCHEDULES = ("linear", "paper")
 KINDS = ("seq2seq", "attention", "transformer")
 DATA = ("world", "multi30k")
 
@@ -32,7 +34,8 @@ class Settings:
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
     accumulate: int = 1  # batches a process adds up before a step
     epochs: float = 1.0
-    rate: float = 2e-3  # the peak of AdamW's learning rate
+    optimizer: str = "adamw"  # or "muon": it learns more from each sentence, for 7 % more time
+    rate: float = 2e-3  # the peak of the learning rate
     schedule: str = "linear"  # after the warm-up: "linear" down to 0, or the "paper"'s inverse square root
     warmup: float = 0.05  # share of all steps
     betas: tuple[float, float] = (0.9, 0.98)  # of AdamW, as in Vaswani et al. 2017, section 5.3
@@ -47,7 +50,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self):
-        for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", ("linear", "paper")),
+        for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS),
                               ("precision", ("auto", "fp32", "bf16")), ("stop_on", ("never", "loss", "bleu"))):  # fmt: skip
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
