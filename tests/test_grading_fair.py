@@ -15,7 +15,7 @@ import right_answers
 import test_attacks
 from test_tasks import TASKS
 
-from course_utils.checks.contract import question
+from course_utils.checks.contract import pack, question
 from course_utils.checks.judge import Known, judge
 from course_utils.checks.notebook import answers
 from course_utils.grading import cage
@@ -118,7 +118,7 @@ def test_no_right_answer_fails(name, busy, box, known):
     for task, seed in runs:
         cases = known(task, seed)[0]
         candidate = Candidates(task, cases) if task.candidates else None
-        wanted.append((answer_name(task.id), [question(case) for case in cases], candidate))
+        wanted.append((answer_name(task.id), pack([question(case) for case in cases]), candidate))
     came = list(box.answers(cells, wanted))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
@@ -132,6 +132,6 @@ def test_a_wrong_answer_does_fail_here(box, known):
     task = TASKS["04.dot"]
     cases, truth = known(task, SEEDS[0])
     (answer,) = box.answers(
-        ["def dot(state, hidden):\n    return hidden @ state.mT"], [("dot", list(map(question, cases)), None)]
+        ["def dot(state, hidden):\n    return hidden @ state.mT"], [("dot", pack(list(map(question, cases))), None)]
     )
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

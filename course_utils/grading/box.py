@@ -199,11 +199,13 @@ class Box:
             os.close(pipe)
         self._pipes = None
 
-    def _ask(self, body, seconds, candidate=None):
-        """The reply to a packed request, within `seconds`. Raises wire.Closed, wire.Late, wire.Garbled."""
+    def _ask(self, request, seconds, cases=None, candidate=None):
+        """The reply to a request, with packed cases or none, within `seconds`. Raises wire.Closed, wire.Late, wire.Garbled."""
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(wire.NONCE), time.monotonic() + seconds
-        wire.write(requests, nonce, body, deadline)
+        for body in (pack(request), cases):
+            if body is not None:
+                wire.write(requests, nonce, body, deadline)
         while True:
             reply = wire.understood(wire.read_reply(replies, nonce, deadline))
             if not isinstance(reply, dict) or ("call" in reply and candidate is None):
@@ -214,12 +216,12 @@ class Box:
 
     # One notebook.
 
-    def answers(self, cells, wanted: list[tuple[str, list, Callable | None]]) -> Iterator[Answer | str]:
+    def answers(self, cells, wanted: list[tuple[str, bytes, Callable | None]]) -> Iterator[Answer | str]:
         """Run a notebook's cells, then its answers.
 
         Args:
             cells: the sources of its code cells.
-            wanted: for each task the answer's name, its cases as an answer may see them, and what calls a candidate.
+            wanted: for each task the answer's name, its cases as an answer may see them, packed, and what calls a candidate.
 
         Yields:
             One sentence (str) for each cell that failed, and one Answer for each task, in order.
@@ -266,7 +268,7 @@ class _Run:
             return True
         request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
         try:
-            failed = self._box._ask(pack(request), seconds + GRACE).get("failed")
+            failed = self._box._ask(request, seconds + GRACE).get("failed")
             if isinstance(failed, str) and failed:
                 self._said[number] = failed[:SENTENCE_AT_MOST]
             return True
@@ -294,8 +296,8 @@ class _Run:
         if seconds <= 0:
             return Answer("not run")
         try:
-            request = pack({"do": "run", "name": name, "cases": cases, "seconds": seconds})
-            reply = self._box._ask(request, seconds + GRACE, candidate)
+            request = {"do": "run", "name": name, "seconds": seconds}
+            reply = self._box._ask(request, seconds + GRACE, cases, candidate)
             if "looked" in reply:
                 state, shown = reply["looked"]
                 state = state if isinstance(state, str) and state in LOOKED else "value"

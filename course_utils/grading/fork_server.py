@@ -133,7 +133,7 @@ def rehearse() -> None:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
         answers._cell(1, REHEARSAL, 10)
-        unpack(pack(answers._run("answer", unpack(pack(cases)), 10)))
+        unpack(pack(answers._run("answer", 10, unpack(pack(cases)))))
 
 
 def into_huge_pages() -> None:
@@ -215,8 +215,10 @@ class Answers:
             except wire.Closed:
                 return
             if isinstance(request, dict) and "do" in request:
-                reply = {"cell": self._cell, "run": self._run}[request.pop("do")](**request)
-                self._reply(reply)
+                if request.pop("do") == "cell":
+                    self._reply(self._cell(**request))
+                else:
+                    self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
 
     def _reply(self, value):
         body = pack(value)
@@ -247,7 +249,7 @@ class Answers:
             return {"failed": _told(error)}
         return {"failed": ""}
 
-    def _run(self, name, cases, seconds):
+    def _run(self, name, seconds, cases):
         """{"outcomes": …}, or {"looked": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
         if name not in self._module.__dict__:
             return {"looked": ("missing", None)}

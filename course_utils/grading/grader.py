@@ -159,12 +159,12 @@ class Grader:
         return failed, verdicts, suspicions
 
     def _known_of(self, task):
-        """What is the same for all submissions: the task's cases, the same as an answer may see them, candidates, truth."""
+        """What is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
             candidates, known = Candidates(task, cases) if task.candidates else None, Known(task, cases)
             known.run_all()  # before any submission's time runs
-            self._known[task.id] = cases, [question(case) for case in cases], candidates, known
+            self._known[task.id] = cases, contract.pack([question(case) for case in cases]), candidates, known
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):

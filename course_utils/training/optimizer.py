@@ -38,7 +38,8 @@ def orthogonal(matrices: Tensor) -> Tensor:
     x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=1e-7)  # no singular value is more than 1
     for _ in range(5):
         square = x @ x.mT
-        x = 3.4445 * x + (2.0315 * square @ square - 4.775 * square) @ x
+        square = torch.baddbmm(square, square, square, beta=-4.775, alpha=2.0315)  # 2.0315 square² - 4.775 square
+        x = torch.baddbmm(x, square, x, beta=3.4445)
     return x.mT if tall else x
 
 

@@ -34,7 +34,7 @@ class Settings:
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
     accumulate: int = 1  # batches a process adds up before a step
     epochs: float = 1.0
-    optimizer: str = "adamw"  # or "muon": it learns more from each sentence, for 7 % more time
+    optimizer: str = "adamw"  # or "muon": more is learned from each token, and a step takes somewhat longer
     rate: float = 2e-3  # the peak of the learning rate
     schedule: str = "linear"  # after the warm-up: "linear" down to 0, or the "paper"'s inverse square root
     warmup: float = 0.05  # share of all steps
