@@ -9,7 +9,6 @@ import argparse
 import json
 import math
 import os
-import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -284,10 +283,6 @@ def _lab(options):
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
-    if (
-        sys.platform != "win32"
-    ):  # as an exception in the middle of a callback it may be lost; at a terminal Jupyter has its own way
-        signal.signal(signal.SIGINT, lambda *_: signal.raise_signal(signal.SIGTERM))
     print(f"Opening {notebook} in JupyterLab. Ctrl-C here ends it.", flush=True)
     from jupyterlab.labapp import main as lab
 

@@ -59,7 +59,7 @@ class Optimizer:
         betas: AdamW's.
         weight_decay: for all parameters.
         clip: the largest norm of all gradients together.
-        kind: "adamw", or "muon" for the matrices
+        kind: "adamw" or "muon".
     """
 
     def __init__(
