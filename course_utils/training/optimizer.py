@@ -69,13 +69,13 @@ class Optimizer:
         self.low = {name: p for name, p in self.parameters.items() if p.dtype == torch.bfloat16}
         self.masters = {name: p.detach().float() if name in self.low else p for name, p in self.parameters.items()}
         self.clip, self.weight_decay = clip, weight_decay
+        muons = _hidden_matrices(model) if kind == "muon" else []
+        self.momenta = {name: torch.zeros_like(self.masters[name]) for name in muons}
         self.shapes = defaultdict(list)  # the names of the matrices that Muon takes, by shape
-        for name in _hidden_matrices(model) if kind == "muon" else ():
-            self.shapes[self.masters[name].shape].append(name)
-        muons = {name for names in self.shapes.values() for name in names}
-        self.momenta = {name: torch.zeros_like(self.masters[name]) for name in self.masters if name in muons}
+        for name, momentum in self.momenta.items():
+            self.shapes[momentum.shape].append(name)
         self.adam = torch.optim.AdamW(
-            [master for name, master in self.masters.items() if name not in muons],
+            [master for name, master in self.masters.items() if name not in self.momenta],
             betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True,
         )  # fmt: skip
 
