@@ -1,9 +1,9 @@
 # `make lab` sets everything up and opens the first lesson, `make test` sets everything up and runs every check
-# there is. What they do after setting up stands in course_utils/cli.py. Without make: see README.md.
+# there is. What they do after setting up stands in course_utils/authoring/testing.py. Without make: see README.md.
 
 PYTHON ?= python3
 VENV := .venv
-COURSE := $(VENV)/bin/python -m course_utils.cli
+COURSE := $(VENV)/bin/python -m course_utils
 PIP := $(VENV)/bin/python -m pip
 INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
 WANTED := pyproject.toml constraints.txt

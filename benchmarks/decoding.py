@@ -5,7 +5,7 @@
 First greedy search in fp32, feed-forward four times the width and 3 + 3 layers, on 64 sentences of Multi30k's test set.
 The weights are random, and EOS is forbidden until the cap of 64 tokens, so that all write as much:
 
-    cached, 64 at a time      course_utils.decoding.greedy as it is
+    cached, 64 at a time      course_utils.translation.search.greedy as it is
     uncached, 64 at a time    the same search, but each step decodes the whole prefix anew (the source is encoded once)
     cached, one at a time     greedy, sentence by sentence, on the first four
     nn.Transformer, 64        the loop of PyTorch's tutorial, in batches: encoder once, decoder over the prefix, argmax
@@ -30,13 +30,16 @@ import time
 import torch
 from torch import Tensor, nn
 
-from course_utils.conversion import to_torch
-from course_utils.data import BOS, EOS, PAD, DataError, Subwords, generate_translations, load_multi30k, subwords_for
-from course_utils.decoding import greedy, translate_all
-from course_utils.models import load_model, load_pretrained
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.subwords import BOS, EOS, PAD, Subwords, subwords_for
+from course_utils.data.world import generate_translations
+from course_utils.models.conversion import to_torch
+from course_utils.models.files import load_model, load_pretrained
+from course_utils.models.transformer import Transformer, causal_mask
 from course_utils.training.batches import pad
 from course_utils.training.device import choose_precision, keep_memory
-from course_utils.transformer import Transformer, causal_mask
+from course_utils.translation.search import greedy, translate_all
 
 CAP, BATCH = 64, 64
 OVER_UNCACHED, SENTENCES_A_SECOND = 15.0, 1000  # promised

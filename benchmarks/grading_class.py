@@ -28,7 +28,7 @@ import psutil
 import torch
 from grading_nbgrader import LESSON, ROOT, answer_sheets, filled
 
-from course_utils.grading import release
+from course_utils.grading.handing_out import release
 
 RATE = 10_000 / 600  # submissions a second, promised
 GROWTH = 32  # MB that the parent may grow by after the first tenth; a result's place takes some 400 bytes
@@ -70,7 +70,7 @@ class Grading:
 
     def __init__(self, submissions: Path, out: Path, workers: int, seed: int):
         self._journal, self._place, self.done = out / "journal.jsonl", 0, -1  # the header is no result
-        line = [sys.executable, "-m", "course_utils.cli", "grade", submissions, "--out", out]
+        line = [sys.executable, "-m", "course_utils", "grade", submissions, "--out", out]
         line += ["--workers", str(workers), "--seed", str(seed), "--title", "Large class"]
         self.process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.parent = psutil.Process(self.process.pid)

@@ -35,8 +35,8 @@ import torch
 from filelock import FileLock
 
 from course_utils.checks.notebook import answers
-from course_utils.grading import nbgrader_export, release
-from course_utils.grading.points import Settings
+from course_utils.grading.handing_out import nbgrader, release
+from course_utils.grading.reading.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "nbgrader==0.9.6"
@@ -208,7 +208,7 @@ def run(folder: Path, *command, programs: Path) -> str:
 
 def nbgrader_course(folder: Path, programs: Path, names: list[str] = ("03",)) -> None:
     """Write the course for nbgrader and let nbgrader make its assignments for the learners, in release/."""
-    nbgrader_export.export(ROOT, list(names), folder, Settings())
+    nbgrader.export(ROOT, list(names), folder, Settings())
     for name in names:
         run(folder, programs / "nbgrader", "generate_assignment", name, programs=programs)
 
@@ -262,7 +262,7 @@ def scores(course: Path, programs: Path) -> dict[str, dict[str, float]]:
 
 def grade_ours(folder: Path, results: Path, workers: int) -> tuple[float, float, list[float], dict]:
     """Let `course grade` grade a folder; return seconds, CPU seconds, the seconds of each submission, grades.csv's rows."""
-    command = [sys.executable, "-m", "course_utils.cli", "grade", folder, "--out", results, "--workers", str(workers)]
+    command = [sys.executable, "-m", "course_utils", "grade", folder, "--out", results, "--workers", str(workers)]
     seconds, cpu = timed(folder.parent, *command, programs=Path(sys.executable).parent)
     lines = (results / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     each = [entry["seconds"] for entry in map(json.loads, lines) if entry.get("verdicts")]

@@ -16,9 +16,12 @@ from pathlib import Path
 
 import torch
 
-from course_utils.models import PRETRAINED, load_model, save_model, write
-from course_utils.training import load_pairs, make_settings
-from course_utils.translate import bleu, chrf, translate
+from course_utils.base.files import write
+from course_utils.models.files import PRETRAINED, load_model, save_model
+from course_utils.training.corpus import load_pairs
+from course_utils.training.settings import make_settings
+from course_utils.translation.scores import bleu, chrf
+from course_utils.translation.translate import translate
 
 TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")
 ALPHAS = (0.6, 1.0, 1.2, 1.4)

@@ -24,8 +24,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.data import BOS, EOS, PAD, load_multi30k, subwords_for
-from course_utils.recurrent import RecurrentTranslator
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.subwords import BOS, EOS, PAD, subwords_for
+from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.training.batches import Batches, pad
 from course_utils.training.device import choose_precision, keep_memory
 from course_utils.training.loss import smoothed_loss

@@ -10,7 +10,7 @@ layers, and learn the same 4,000 joint subwords of Multi30k en-de:
                CrossEntropyLoss(ignore_index), Adam. (The tutorial's own width is 512, its feed-forward 512.)
     buckets    the same, in the course's batches: 2,048 tokens of sentences of like length
     bf16       the same, in these batches and with the course's optimizer: bf16 weights with fp32 masters
-    course     course_utils.transformer in the loop of `course train`, with AdamW like the others
+    course     course_utils.models.transformer in the loop of `course train`, with AdamW like the others
     muon       the same with Muon, as the presets train it, which learns more from each token
 
 They take turns in one process. A turn lasts some seconds of CPU time and counts the target's tokens, EOS included and
@@ -33,12 +33,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from course_utils.data import PAD, DataError, Subwords, generate_translations, load_multi30k, subwords_for
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.subwords import PAD, Subwords, subwords_for
+from course_utils.data.world import generate_translations
+from course_utils.models.transformer import Transformer, sinusoids
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.device import choose_precision, keep_memory
 from course_utils.training.loop import Objective
 from course_utils.training.optimizer import Optimizer
-from course_utils.transformer import Transformer, sinusoids
 
 VOCABULARY, WIDTH, HEADS, HIDDEN, LAYERS = 4000, 256, 8, 1024, 3
 NAMES = ("tutorial", "buckets", "bf16", "course")

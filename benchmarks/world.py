@@ -16,12 +16,15 @@ from pathlib import Path
 
 import torch
 
-from course_utils.data import Pairs, Subwords, generate_translations
-from course_utils.data.subwords import BOS
-from course_utils.decoding import translate_all
-from course_utils.training import Corpus, Settings, train
+from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import BOS, Subwords
+from course_utils.data.world import generate_translations
 from course_utils.training.batches import pad
-from course_utils.translate import alignment_error_rate
+from course_utils.training.corpus import Corpus
+from course_utils.training.loop import train
+from course_utils.training.settings import Settings
+from course_utils.translation.scores import alignment_error_rate
+from course_utils.translation.search import translate_all
 
 TABLE = Path(__file__).with_name("world.csv")
 COLUMNS = (

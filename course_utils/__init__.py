@@ -1,14 +1,21 @@
-"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `progress`.
+"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `progress`, `doctor`.
 
 The names are loaded on first use, so that `import course_utils` costs next to nothing.
 """
 
 from importlib import import_module
 
-__all__ = ["check", "hint", "progress", "solution"]
+_FROM = {
+    "check": "course_utils.checks.notebook",
+    "doctor": "course_utils.commands.doctor",
+    "hint": "course_utils.checks.notebook",
+    "progress": "course_utils.checks.notebook",
+    "solution": "course_utils.checks.notebook",
+}
+__all__ = list(_FROM)  # noqa: PLE0604
 
 
 def __getattr__(name):
-    if name in __all__:
-        return getattr(import_module("course_utils.checks.notebook"), name)
-    raise AttributeError(f"course_utils has no '{name}'; it offers {', '.join(__all__)}")
+    if name in _FROM:
+        return getattr(import_module(_FROM[name]), name)
+    raise AttributeError(f"course_utils has no '{name}'; it offers {', '.join(_FROM)}")

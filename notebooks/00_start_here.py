@@ -16,8 +16,9 @@ import ipywidgets
 import matplotlib.pyplot as plt
 import torch
 
-from course_utils import check, hint, plots, progress, solution
-from course_utils.widgets import explore
+from course_utils import check, hint, progress, solution
+from course_utils.figures import plots
+from course_utils.figures.widgets import explore
 
 os.environ["COURSE_PROGRESS"] = "off"  # a demonstration: what is tried here does not count
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -157,7 +158,7 @@ progress()
 # One table tells, about your machine. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
-from course_utils.doctor import doctor
+from course_utils.commands.doctor import doctor
 
 doctor()
 

@@ -15,9 +15,10 @@ import torch
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from course_utils import plots
-from course_utils.data import bag_of_words_ceiling, contrast_pairs, generate_reviews, load_reviews
-from course_utils.sentiment import SumOfWords, build_vocabulary, correct, encode, train
+from course_utils.data.generated_reviews import bag_of_words_ceiling, contrast_pairs, generate_reviews
+from course_utils.data.loading import load_reviews
+from course_utils.figures import plots
+from course_utils.models.sentiment import SumOfWords, build_vocabulary, correct, encode, train
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)

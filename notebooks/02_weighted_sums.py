@@ -14,11 +14,12 @@
 import ipywidgets
 import torch
 
-from course_utils import plots
-from course_utils.attention import masked_softmax
-from course_utils.data import four_cases, generate_reviews, load_reviews
-from course_utils.sentiment import FixedAttention, SumOfWords, build_vocabulary, correct, encode, train
-from course_utils.widgets import explore
+from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.data.loading import load_reviews
+from course_utils.figures import plots
+from course_utils.figures.widgets import explore
+from course_utils.models.attention import masked_softmax
+from course_utils.models.sentiment import FixedAttention, SumOfWords, build_vocabulary, correct, encode, train
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)

@@ -14,9 +14,9 @@
 import ipywidgets
 import torch
 
-from course_utils import plots
-from course_utils.attention import attention, causal_mask, dot, padding_mask
-from course_utils.widgets import explore
+from course_utils.figures import plots
+from course_utils.figures.widgets import explore
+from course_utils.models.attention import attention, causal_mask, dot, padding_mask
 
 torch.set_printoptions(precision=3, sci_mode=False)
 

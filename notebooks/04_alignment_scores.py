@@ -13,9 +13,9 @@
 # %%
 import torch
 
-from course_utils import plots
-from course_utils.attention import SCORES, additive, dot, general, perceptron
-from course_utils.widgets import explore
+from course_utils.figures import plots
+from course_utils.figures.widgets import explore
+from course_utils.models.attention import SCORES, additive, dot, general, perceptron
 
 torch.set_printoptions(precision=3, sci_mode=False)
 seeds = range(5)
@@ -57,7 +57,7 @@ print(by_matrix, torch.equal(by_loop, by_matrix), torch.equal(by_loop, dot(s, h)
 # $$\text{scaled}_{ti} = \frac{s_t^\top h_i}{\sqrt{D}} \qquad \text{content}_{ti} = \frac{s_t^\top h_i}{\lVert s_t \rVert\,\lVert h_i \rVert}$$
 
 # %% tags=["nbval-check-output"]
-from course_utils.attention import content_based, scaled_dot
+from course_utils.models.attention import content_based, scaled_dot
 
 print("scaled ", scaled_dot(s, h), torch.allclose(scaled_dot(s, h), s @ h.mT / 2**0.5))
 print("content", content_based(s, h), " ten times as long:", content_based(s, 10 * h)[0, 1])
@@ -92,7 +92,7 @@ print("additive  ", additive(s, h, torch.cat([W, U], dim=1), v))
 # The first has no tanh. The second has no $h$: it is a row of $W$ for each position, and gives weights, already normalised.
 
 # %% tags=["nbval-check-output"]
-from course_utils.attention import concatenating, location_based
+from course_utils.models.attention import concatenating, location_based
 
 weight = torch.tensor([1.0, 1.0, 1.0, -1.0])  # D+E
 print("concatenating", concatenating(s, h, weight))

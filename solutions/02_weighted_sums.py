@@ -124,7 +124,7 @@ check("02.mlp_scores", mlp_scores)
 # The course's `masked_softmax` is there to be used, as `reference_masked_softmax(scores, mask)`.
 
 # %%
-from course_utils.attention import masked_softmax as reference_masked_softmax
+from course_utils.models.attention import masked_softmax as reference_masked_softmax
 
 
 def several_attentions(words, thetas, mask):

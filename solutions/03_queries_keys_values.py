@@ -8,7 +8,7 @@
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.attention import attention as reference
+from course_utils.models.attention import attention as reference
 
 # %% [markdown]
 # ## 03.padding_mask

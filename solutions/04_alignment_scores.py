@@ -8,7 +8,7 @@
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.attention import SCORES
+from course_utils.models.attention import SCORES
 
 # %% [markdown]
 # ## 04.dot

@@ -137,7 +137,7 @@ patched(
 )
 patched(
     "the cases",
-    "from course_utils import tasks\nfrom course_utils.checks.contract import Case\n"
+    "from course_utils import tasks\nfrom course_utils.checks.running.contract import Case\n"
     "tasks.load('03.padding_mask')._cases = lambda draw: [Case('', (torch.tensor([0]), 1))]",
 )
 patched(
@@ -148,7 +148,7 @@ patched(
 )
 patched(
     "the runner",
-    "import course_utils.checks.run as r\nimport course_utils.tasks as t\n"
+    "import course_utils.checks.running.run as r\nimport course_utils.tasks as t\n"
     "old = r._call\n"
     "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).answer, case, *a)",
 )
@@ -626,13 +626,13 @@ def send(data):
     while data:
         data = data[os.write(4, data):]
 def packed(value):
-    from course_utils.checks.contract import pack
+    from course_utils.checks.running.contract import pack
     return pack(value)
 def body(tree, tail=b""):
     head = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
     return len(head).to_bytes(8, "big") + head + tail
 def outcomes(*made):
-    from course_utils.checks.contract import Outcome
+    from course_utils.checks.running.contract import Outcome
     return [Outcome(**fields) for fields in made]
 def right(lengths, size):
     return torch.zeros(len(lengths), size, dtype=torch.bool)
@@ -672,7 +672,7 @@ replies("printed numbers", "{'outcomes': outcomes({'status': 'value', 'printed':
 replies("seconds of text", "{'outcomes': outcomes({'status': 'timeout', 'seconds': 'x'})}")
 replies("endless seconds", "{'outcomes': outcomes({'status': 'timeout', 'seconds': float('inf')})}")
 replies("an outcome as value", "{'outcomes': outcomes({'status': 'value', 'value': outcomes({'status': 'value'})[0]})}")
-replies("a candidate as value", "{'outcomes': outcomes({'status': 'value', 'value': __import__('course_utils.checks.contract').checks.contract.Candidate(0)})}")
+replies("a candidate as value", "{'outcomes': outcomes({'status': 'value', 'value': __import__('course_utils.checks.running.contract').checks.contract.Candidate(0)})}")
 replies("a callable that was looked at", "{'looked': ('callable', None)}")
 replies("a look of tensors", "{'looked': torch.ones(2)}")
 replies("a look at an outcome", "{'looked': ('value', outcomes({'status': 'value'})[0])}")
@@ -681,7 +681,7 @@ replies("a look of a million", "{'looked': ('class', 'x' * 2_000_000)}")
 replies("a call without candidates", "{'call': 1, 'args': (), 'options': {}}")
 replies("a number", "7")
 replies("nothing at all", "None")
-replies("failures of a million", "{'outcomes': [__import__('course_utils.checks.contract').checks.contract.Outcome('error', failure=__import__('course_utils.checks.contract').checks.contract.Failure('E' * 10**6, 'x' * 900_000))]}")
+replies("failures of a million", "{'outcomes': [__import__('course_utils.checks.running.contract').checks.contract.Outcome('error', failure=__import__('course_utils.checks.running.contract').checks.contract.Failure('E' * 10**6, 'x' * 900_000))]}")
 forges("a failed cell of tensors", "send(frame_of(packed({'failed': torch.ones(3)})))", in_cell=True)
 forges("a failed cell of lists", "send(frame_of(packed({'failed': [[[['x'] * 9] * 9] * 9]})))", in_cell=True)
 forges("a failed cell of a million", "send(frame_of(packed({'failed': '<script>' * 200_000})))", in_cell=True)
@@ -703,11 +703,11 @@ forges("noise in its own requests", "os.write(3, b'x' * 100) if False else None\
 forges("the pipe closed", "os.close(4)")
 forges("the pipes exchanged", "a, b = os.dup(3), os.dup(4)\nos.dup2(b, 3)\nos.dup2(a, 4)")
 forges("requests read away", "import fcntl\nfcntl.fcntl(3, fcntl.F_SETFL, os.O_NONBLOCK)\nos.read(3, 10**6)", in_cell=True)
-forges("a patched wire", "import course_utils.grading.wire as w\nold = w.write\nw.write = lambda p, n, b, d=None: old(p, n, packed({'outcomes': [], 'failed': ''}))", in_cell=True)
-forges("a patched run", "import course_utils.checks.run as r\nfrom course_utils.checks.contract import Outcome\nr.run = lambda answer, cases, *a: [Outcome('value', True)] * len(cases)\nr.look = lambda a: ('callable', None)", in_cell=True)
-forges("a patched contract", "import course_utils.checks.contract as c\nimport course_utils.grading.wire as w\nw.pack = lambda v: b'\\x00' * 7 + b'\\x02{}'", in_cell=True)
-forges("a patched limit", "import course_utils.checks.limit as l, course_utils.checks.run as r, contextlib\nr.time_limit = l.time_limit = lambda s: contextlib.nullcontext()\ndef causal_mask(size):\n    while True: pass", in_cell=True)
-forges("patched plain values", "import course_utils.checks.run as r\nr.plain = lambda v: True\nr._same = lambda a, b: True\nr._repeats = lambda *a: True", in_cell=True)
+forges("a patched wire", "import course_utils.grading.cage.wire as w\nold = w.write\nw.write = lambda p, n, b, d=None: old(p, n, packed({'outcomes': [], 'failed': ''}))", in_cell=True)
+forges("a patched run", "import course_utils.checks.running.run as r\nfrom course_utils.checks.running.contract import Outcome\nr.run = lambda answer, cases, *a: [Outcome('value', True)] * len(cases)\nr.look = lambda a: ('callable', None)", in_cell=True)
+forges("a patched contract", "import course_utils.checks.running.contract as c\nimport course_utils.grading.cage.wire as w\nw.pack = lambda v: b'\\x00' * 7 + b'\\x02{}'", in_cell=True)
+forges("a patched limit", "import course_utils.checks.running.limit as l, course_utils.checks.running.run as r, contextlib\nr.time_limit = l.time_limit = lambda s: contextlib.nullcontext()\ndef causal_mask(size):\n    while True: pass", in_cell=True)
+forges("patched plain values", "import course_utils.checks.running.run as r\nr.plain = lambda v: True\nr._same = lambda a, b: True\nr._repeats = lambda *a: True", in_cell=True)
 forges("memory shared with the server", "me = server()\nme._replies = 1", in_cell=True)
 bodies("a deep tree", "b'{\"list\":[' * 5000 + b'1' + b']}' * 5000")
 bodies("a tree just deep enough", "b'{\"list\":[' * 280 + b'1' + b']}' * 280")
@@ -1224,7 +1224,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
     import atexit
     import resource
 
-    from course_utils.grading.cage import memory_limits
+    from course_utils.grading.cage.locks import memory_limits
 
     try:
         os.setsid()
@@ -1335,12 +1335,12 @@ OPEN = {
 
 def layers_of(variant):
     """The locks of a variant, None where this machine does not give them to this user."""
-    from course_utils.grading import cage
+    from course_utils.grading.cage import locks
 
     if variant in OPEN:
-        given = cage.available()
-        return cage.Layers(given.landlock * (variant == "Landlock"), variant == "seccomp")
-    layers = replace(cage.available(), **VARIANTS[variant])
+        given = locks.available()
+        return locks.Layers(given.landlock * (variant == "Landlock"), variant == "seccomp")
+    layers = replace(locks.available(), **VARIANTS[variant])
     wanted = (bool(layers.landlock), layers.seccomp, bool(layers.bubblewrap))
     return layers if wanted == tuple(part in variant for part in ("Landlock", "seccomp", "bubblewrap")) else None
 
@@ -1389,10 +1389,11 @@ def caged(variant, extent="all"):
     """
     import torch
 
-    from course_utils.grading.box import Limits
-    from course_utils.grading.grader import Grader
-    from course_utils.grading.points import read_settings, score
-    from course_utils.grading.submissions import Found
+    from course_utils.grading.judging.box import Limits
+    from course_utils.grading.judging.grader import Grader
+    from course_utils.grading.reading.settings import read_settings
+    from course_utils.grading.reading.submissions import Found
+    from course_utils.grading.writing.points import score
 
     layers = layers_of(variant)
     if layers is None:
@@ -1447,11 +1448,11 @@ def gradebook(results, settings, area):
     from datetime import datetime, timezone
 
     from course_utils import tasks
-    from course_utils.grading.class_page import class_page
-    from course_utils.grading.pages import write_feedback
-    from course_utils.grading.points import graded
-    from course_utils.grading.record import Person
-    from course_utils.grading.results import write_all
+    from course_utils.grading.keeping.record import Person
+    from course_utils.grading.writing.class_page import class_page
+    from course_utils.grading.writing.pages import write_feedback
+    from course_utils.grading.writing.points import graded
+    from course_utils.grading.writing.results import write_all
 
     out = area.outside / "out"
     asked = tasks.by_lesson()["03"]

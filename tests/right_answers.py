@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_utils import attention as reference
+from course_utils.models import attention as reference
 
 RIGHT = defaultdict(list)
 

@@ -19,9 +19,9 @@ import torch.nn.functional as F
 from test_tasks import TASKS
 from torch import nn
 
-from course_utils import attention as reference
 from course_utils.checks import notebook, state
 from course_utils.checks.notebook import judge_answer
+from course_utils.models import attention as reference
 
 INF = float("inf")
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils import attention as a
+from course_utils.models import attention as a
 
 SIZES = st.tuples(*[st.integers(1, 7)] * 5, st.integers(0, 1000))
 

@@ -10,7 +10,7 @@ import shutil
 import pytest
 from test_cli import ROOT, Lab, free_port
 
-from course_utils import doctor
+from course_utils.commands import doctor
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
 

@@ -1,4 +1,4 @@
-"""Tests of course_utils/build.py on small courses made here; the real lessons are not touched."""
+"""Tests of course_utils/authoring/build.py on small courses made here; the real lessons are not touched."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import build as builder
-from course_utils.build import ANSWERS, build, first_sentence
+from course_utils.authoring import build as builder
+from course_utils.authoring.build import ANSWERS, build, first_sentence
 
 LESSON = """\
 # %% [markdown]
@@ -388,7 +388,7 @@ def test_an_interrupt_stops_the_kernel(course):
     begun = course / "notebooks/begun"
     change(course / "notebooks/02_other.py", "import os\n", "open('begun', 'w').close()\nwhile True:\n    pass\n")
     code = (
-        "import signal, sys\nfrom pathlib import Path\nfrom course_utils.build import build\n"
+        "import signal, sys\nfrom pathlib import Path\nfrom course_utils.authoring.build import build\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n    build(Path(sys.argv[1]))\nexcept KeyboardInterrupt:\n    print('stopped')\n"
     )

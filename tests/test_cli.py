@@ -19,13 +19,16 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import cli, doctor, testing
+from course_utils import commands
+from course_utils.authoring import testing
+from course_utils.base import environment
+from course_utils.commands import doctor, lab
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
 
 
-def course(folder, *arguments, python=("-m", "course_utils.cli"), **environment):
+def course(folder, *arguments, python=("-m", "course_utils"), **environment):
     """Run the command in a folder, as a user does; PYTHONPATH makes it this checkout's."""
     return subprocess.run(
         [sys.executable, *python, *arguments],
@@ -91,7 +94,7 @@ def test_outside_the_course_one_sentence(tmp_path, command):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
 def test_in_a_folder_that_is_gone_one_sentence(tmp_path):
     command = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.cli import main;"
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.commands import main;"
         "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); sys.exit(main(['lint']))"
     )
     done = course(tmp_path, str(ROOT), python=("-c", command))
@@ -121,7 +124,7 @@ def test_a_mirror_that_is_no_folder_gets_one_sentence(tmp_path):
 
 @pytest.mark.parametrize("version", [(3, 9), (3, 14), (2, 7)])
 def test_a_wrong_python_gets_one_sentence(tmp_path, version):
-    pretend = f"import sys; sys.version_info = {version}; from course_utils.cli import main; exit(main([]))"
+    pretend = f"import sys; sys.version_info = {version}; from course_utils.commands import main; exit(main([]))"
     done = course(tmp_path, python=("-c", pretend))
     assert f"needs Python 3.10 to 3.13, and this is {version[0]}.{version[1]}" in complaint(done)
 
@@ -140,21 +143,21 @@ def test_no_traceback_of_ours_reaches_a_user(monkeypatch, capsys, error, words):
     def broken(options):
         raise error
 
-    monkeypatch.setattr(cli, "_doctor", broken)
+    monkeypatch.setattr(commands.doctor, "run", broken)
     monkeypatch.delenv("COURSE_DEBUG", raising=False)
-    assert cli.main(["doctor"]) == 2
+    assert commands.main(["doctor"]) == 2
     assert words in capsys.readouterr().err
     monkeypatch.setenv("COURSE_DEBUG", "1")
     with pytest.raises(type(error)):
-        cli.main(["doctor"])
+        commands.main(["doctor"])
 
 
 def test_an_interruption_is_quiet(monkeypatch, capsys):
     def interrupted(options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_doctor", interrupted)
-    assert cli.main(["doctor"]) == 130
+    monkeypatch.setattr(commands.doctor, "run", interrupted)
+    assert commands.main(["doctor"]) == 130
     assert capsys.readouterr() == ("", "")
 
 
@@ -172,7 +175,7 @@ class Lab:
             **environment,
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course_utils.cli", "lab", "--no-browser", *arguments],
+            [sys.executable, "-m", "course_utils", "lab", "--no-browser", *arguments],
             cwd=folder,
             env={**environment, "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
@@ -254,17 +257,17 @@ def test_a_browser_is_opened_only_where_there_is_a_display(monkeypatch, environm
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert cli._has_display() is shown
+    assert lab._has_display() is shown
 
 
 def test_the_kernel_is_written_once_into_this_environment(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert not doctor.kernel_is_ours()
-    cli._set_up_kernel()
-    assert doctor.kernel_is_ours()
-    written = (doctor.kernel_folder() / "kernel.json").stat().st_mtime_ns
-    cli._set_up_kernel()
-    assert (doctor.kernel_folder() / "kernel.json").stat().st_mtime_ns == written
+    assert not environment.kernel_is_ours()
+    lab._set_up_kernel()
+    assert environment.kernel_is_ours()
+    written = (environment.kernel_folder() / "kernel.json").stat().st_mtime_ns
+    lab._set_up_kernel()
+    assert (environment.kernel_folder() / "kernel.json").stat().st_mtime_ns == written
 
 
 # The doctor

@@ -20,10 +20,20 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils import cli, cli_training, cli_translation, models, training, translate
-from course_utils.data import Pairs, Subwords, generate_translations
+from course_utils import commands, training
+from course_utils.base.errors import CourseError
+from course_utils.commands import _trained
+from course_utils.commands import train as train_command
+from course_utils.commands import translate as translate_command
+from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import Subwords
+from course_utils.data.world import generate_translations
+from course_utils.models import files
 from course_utils.training import device as devices
 from course_utils.training import processes
+from course_utils.training.corpus import load_pairs
+from course_utils.training.settings import load_preset, make_settings, preset_names
+from course_utils.translation import scores, translate
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
@@ -44,7 +54,7 @@ def runs(tmp_path_factory):
             ("attention", "--set", "world.order=reversed"),
             ("transformer", "--set", "model.longest=40"),
         ):
-            assert cli.main(["train", kind, *TINY, *more]) == 0
+            assert commands.main(["train", kind, *TINY, *more]) == 0
     finally:
         os.chdir(before)
     return folder
@@ -55,7 +65,7 @@ def here(runs, monkeypatch, tmp_path):
     """Each test in a folder of its own, from which it sees the runs, and no model of the course."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(runs / "runs", tmp_path / "runs")
-    monkeypatch.setattr(models, "PRETRAINED", tmp_path / "none")
+    monkeypatch.setattr(files, "PRETRAINED", tmp_path / "none")
     for name in ("RANK", "COURSE_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -68,7 +78,7 @@ def course(capsys, monkeypatch):
     def run(*arguments, code=0, typed=b""):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
         capsys.readouterr()
-        assert cli.main(list(map(str, arguments))) == code, capsys.readouterr()
+        assert commands.main(list(map(str, arguments))) == code, capsys.readouterr()
         run.printed, run.said = capsys.readouterr()
         return run.printed
 
@@ -89,7 +99,7 @@ def complaint(course):
 
 
 def options(*arguments):
-    return cli._parser().parse_args(["train", *arguments])
+    return commands.make_parser().parse_args(["train", *arguments])
 
 
 ATTENTION = ("--model", "runs/attention-world-1")
@@ -108,12 +118,10 @@ def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
     ).groups()
     assert "`course translate --model runs/attention-world-1`" in last
 
-    model, subwords = models.load_model("runs/attention-world-1")
-    settings = training.make_settings(json.loads(Path("runs/attention-world-1/settings.json").read_text()))
-    val = training.load_pairs(settings, "val")
-    assert float(bleu) == round(
-        translate.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1
-    )
+    model, subwords = files.load_model("runs/attention-world-1")
+    settings = make_settings(json.loads(Path("runs/attention-world-1/settings.json").read_text()))
+    val = load_pairs(settings, "val")
+    assert float(bleu) == round(scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1)
     assert 4 < float(loss) < 8
 
 
@@ -127,15 +135,15 @@ def test_each_run_gets_a_folder_of_its_own(course, here):
 
 
 def test_settings_are_a_presets_then_the_options_then_each_set():
-    laptop = training.load_preset("attention", "laptop")
-    made = cli_training._settings(options("attention", "--data", "multi30k", "--set", "model.dropout=0.5"))
+    laptop = load_preset("attention", "laptop")
+    made = train_command._settings(options("attention", "--data", "multi30k", "--set", "model.dropout=0.5"))
     assert made.model == laptop["model"] | {"dropout": 0.5}
     assert (made.data, made.rate, made.epochs) == ("multi30k", laptop["rate"], laptop["epochs"])
-    world = training.load_preset("attention", "world")
-    assert cli_training._settings(options("attention")) == training.make_settings({"kind": "attention"} | world)
+    world = load_preset("attention", "world")
+    assert train_command._settings(options("attention")) == make_settings({"kind": "attention"} | world)
     chosen = options("transformer", "--preset", "laptop", "--seed", "3", "--pair", "de-fr", "--precision", "fp32",
                      "--set", "seed=4", "--epochs", "0.5", "--set", "world.order=reversed", "--set", "world.pairs=7")  # fmt: skip
-    made = cli_training._settings(chosen)
+    made = train_command._settings(chosen)
     assert (made.data, made.seed, made.pair, made.precision, made.epochs) == ("multi30k", 4, "de-fr", "fp32", 0.5)
     assert made.world == {"order": "reversed", "pairs": 7}
 
@@ -149,7 +157,7 @@ def test_settings_are_a_presets_then_the_options_then_each_set():
 )  # fmt: skip
 def test_values_are_read_as_toml_or_as_they_stand(text, value):
     changes = {}
-    cli_training._change(changes, f"model.x={text}")
+    train_command._change(changes, f"model.x={text}")
     assert changes == {"model": {"x": value}}
     assert type(changes["model"]["x"]) is type(value)
 
@@ -167,7 +175,7 @@ def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, 
 @posix
 def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]
-    command = [sys.executable, "-m", "course_utils.cli", "train", "transformer", *tiny]
+    command = [sys.executable, "-m", "course_utils", "train", "transformer", *tiny]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 100
@@ -191,7 +199,7 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
 @posix
 def test_of_two_processes_one_speaks():
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-               "-m", "course_utils.cli", "train", "seq2seq", *TINY]  # fmt: skip
+               "-m", "course_utils", "train", "seq2seq", *TINY]  # fmt: skip
     shutil.rmtree("runs")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
@@ -203,7 +211,7 @@ def test_of_two_processes_one_speaks():
 
 def in_processes(here, number, *arguments):
     """Start `course train` in so many processes, as a group that a terminal's Ctrl-C reaches as a whole."""
-    command = [sys.executable, "-m", "course_utils.cli", "train", *arguments, "--processes", str(number)]
+    command = [sys.executable, "-m", "course_utils", "train", *arguments, "--processes", str(number)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
 
@@ -245,24 +253,24 @@ def test_there_is_a_process_for_each_gpu_unless_told_otherwise(monkeypatch):
     assert [processes.how_many(None, device) for device in ("auto", "cuda", "cuda:1", "cpu")] == [8, 8, 1, 1]
     assert [processes.how_many(3, device) for device in ("auto", "cuda", "cpu")] == [3, 3, 3]
     assert processes.how_many(None, "auto", "no such run") == 8
-    with pytest.raises(ValueError, match="2 processes need a device each, and cuda:1 is one"):
+    with pytest.raises(CourseError, match="2 processes need a device each, and cuda:1 is one"):
         processes.how_many(2, "cuda:1")
     monkeypatch.setenv("RANK", "0")
     assert processes.how_many(None, "auto") == 1
-    with pytest.raises(ValueError, match="leave out --processes, or torchrun"):
+    with pytest.raises(CourseError, match="leave out --processes, or torchrun"):
         processes.how_many(2, "auto")
 
 
 # --- course translate
 def test_lines_in_lines_out(course, monkeypatch):
-    model, subwords = models.load_model("runs/attention-world-1")
+    model, subwords = files.load_model("runs/attention-world-1")
     texts = [" ".join(line.split()) for line in SOURCES.split("\n")]
     expected = translate.translate(model, subwords, texts)
     assert expected[1] == "" and all(expected[row] for row in (0, 2, 3))
     for typed in (SOURCES, f"{SOURCES}\n", "\ufeff" + SOURCES.replace("\n", "\r\n")):
         assert course("translate", *ATTENTION, typed=typed.encode()) == "".join(f"{line}\n" for line in expected)
         assert course.said == ""
-    monkeypatch.setattr(cli_translation, "CHUNK", 3)
+    monkeypatch.setattr(translate_command, "CHUNK", 3)
     Path("lines.txt").write_text(SOURCES)
     assert course("translate", *ATTENTION, "lines.txt").splitlines() == expected
     assert course("translate", *ATTENTION, "--width", 1, "lines.txt").splitlines() == translate.translate(
@@ -276,7 +284,7 @@ def test_lines_in_lines_out(course, monkeypatch):
 
 def test_words_are_separated_by_single_spaces():
     Path("lines.txt").write_bytes("\ufeffthe\t old\u00a0dogs \r\n \n\ufeffx\x0by".encode())
-    assert list(cli_translation._lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
+    assert list(_trained.lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
 
 
 def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, capsys):
@@ -288,7 +296,7 @@ def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, 
             return next(lines, b"")
 
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Keyboard(), isatty=lambda: True))
-    assert cli.main(["translate", *ATTENTION]) == 0
+    assert commands.main(["translate", *ATTENTION]) == 0
     assert [answers.out.count("\n") for answers in heard] == [0, 1, 1, 1]
     assert "Ctrl-D" in heard[0].err and all(answers.err.endswith("> ") for answers in heard)
 
@@ -296,7 +304,7 @@ def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, 
 def test_without_a_name_the_courses_model_translates(course, complaint, here, monkeypatch, runs):
     assert "no model was named: name one of runs/attention-world-1, runs/seq2seq-world-1" in complaint("translate")
     shutil.copytree("runs/attention-world-1", here / "shipped" / "transformer-en-de")
-    monkeypatch.setattr(models, "PRETRAINED", here / "shipped")
+    monkeypatch.setattr(files, "PRETRAINED", here / "shipped")
     expected = course("translate", *ATTENTION, typed=SOURCES.encode())
     assert course("translate", typed=SOURCES.encode()) == expected
     assert course("translate", "--model", "transformer-en-de", typed=SOURCES.encode()) == expected
@@ -308,7 +316,7 @@ def alignment(source, target, *weights):
 
 
 def test_an_alignment_is_drawn_as_text():
-    drawn = cli_translation.draw(
+    drawn = translate_command.draw(
         alignment("the red dog", "le chien rouge", [0.9, 0.06, 0.0], [0.04, 0.3, 0.5], [0, 1, 0])
     )
     assert drawn.splitlines() == [
@@ -319,18 +327,18 @@ def test_an_alignment_is_drawn_as_text():
         "chien   ▒▒▓▓",
         "rouge   ██",
     ]
-    assert cli_translation.draw(translate.Alignment(["dog"], [], None)) == ""
+    assert translate_command.draw(translate.Alignment(["dog"], [], None)) == ""
 
 
 @pytest.mark.parametrize("words, letters", [(1, 1), (12, 8), (39, 5), (44, 3), (60, 40), (130, 100)])
 def test_a_drawing_fits_a_terminal_and_holds_every_word_once(words, letters):
     source = [f"{word:a>{letters}}" for word in range(words)]
     matrix = np.eye(words)
-    drawn = cli_translation.draw(translate.Alignment(source, source, matrix))
+    drawn = translate_command.draw(translate.Alignment(source, source, matrix))
     assert max(map(len, drawn.splitlines())) <= 100
     assert drawn.count("██") == words
     steps = [line.split()[-1] for line in drawn.splitlines() if line.startswith("  ") and "█" not in line]
-    assert steps == [cli_translation._cut(word) for word in source]
+    assert steps == [translate_command._cut(word) for word in source]
     for block in drawn.split("\n\n"):  # what a column's word stands above is its own row
         lines = block.splitlines()
         for line in (line for line in lines if "██" in line):
@@ -341,11 +349,11 @@ def test_a_drawing_fits_a_terminal_and_holds_every_word_once(words, letters):
 def test_show_draws_under_each_translation(course):
     plain = course("translate", *ATTENTION, typed=SOURCES.encode()).splitlines()
     blocks = course("translate", *ATTENTION, "--show", typed=SOURCES.encode())
-    assert cli_translation.LEGEND in course.said
-    model, subwords = models.load_model("runs/attention-world-1")
+    assert translate_command.LEGEND in course.said
+    model, subwords = files.load_model("runs/attention-world-1")
     expected = ""
     for text, line in zip(SOURCES.split("\n"), plain, strict=True):
-        drawn = cli_translation.draw(translate.align(model, subwords, text)) + "\n\n" if text else ""
+        drawn = translate_command.draw(translate.align(model, subwords, text)) + "\n\n" if text else ""
         expected += f"{line}\n{drawn}"
     assert blocks == expected
     assert re.search("[░▒▓█]", blocks)
@@ -353,9 +361,9 @@ def test_show_draws_under_each_translation(course):
 
 def test_a_picture_is_of_the_first_line_with_words(course, monkeypatch):
     drawn = []
-    save = cli_translation.save_picture
+    save = translate_command.save_picture
     monkeypatch.setattr(
-        cli_translation, "save_picture", lambda found, file: drawn.append(found.source) or save(found, file)
+        translate_command, "save_picture", lambda found, file: drawn.append(found.source) or save(found, file)
     )
     typed = b"\nit costs $^$ or $6\nmy house\n"
     assert len(course("translate", *ATTENTION, "--picture", "a.png", typed=typed).splitlines()) == 3
@@ -378,18 +386,18 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
         training, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
     )
     printed = course("evaluate", *ATTENTION, "--output", "out.txt", "--width", 2, "--alpha", 0.5, "--device", "cpu")
-    model, subwords = models.load_model("runs/attention-world-1")
+    model, subwords = files.load_model("runs/attention-world-1")
     translations = translate.translate(model, subwords, pairs.sources, 2, 0.5)
     assert Path("out.txt").read_text() == "".join(f"{line}\n" for line in translations)
     assert "test: 50 sentences\n" in printed
     assert re.search(r"  \d+\.\d s of CPU time, width 2, alpha 0\.5; .*, \d+ thread", printed)
-    for name, score in (("BLEU", translate.bleu), ("chrF", translate.chrf)):
+    for name, score in (("BLEU", scores.bleu), ("chrF", scores.chrf)):
         found = score(translations, pairs.targets)
         assert f"  {name} {found.score:.2f}  {found.signature}\n" in printed
-    sentences, words = translate.exact_shares(translations, pairs.targets)
+    sentences, words = scores.exact_shares(translations, pairs.targets)
     assert f"exactly right: {100 * sentences:.1f} % of the sentences, {100 * words:.1f} % of the words\n" in printed
     found = [one.weights for one in translate.align_pairs(model, subwords, pairs.sources, pairs.targets)]
-    assert f"alignment error rate {translate.alignment_error_rate(found, pairs.alignments):.3f}" in printed
+    assert f"alignment error rate {scores.alignment_error_rate(found, pairs.alignments):.3f}" in printed
 
 
 def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
@@ -534,7 +542,7 @@ def test_a_line_that_is_not_utf8_is_named(complaint):
 
 @pytest.mark.parametrize("chunk", [1, 2, 256])
 def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monkeypatch, chunk):
-    monkeypatch.setattr(cli_translation, "CHUNK", chunk)
+    monkeypatch.setattr(translate_command, "CHUNK", chunk)
     model = ("--model", "runs/transformer-world-1")
     before = course("translate", *model, typed=b"dogs\n\nmy house\n")
     typed = b"dogs\n\nmy house\n" + b"dog " * 40 + b"\ndogs\n"
@@ -548,13 +556,13 @@ def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
         torch.manual_seed("one")
         int("x" * 3)
 
-    monkeypatch.setattr(cli, "_train", broken)
-    assert cli.main(["train"]) == 2
+    monkeypatch.setattr(train_command, "run", broken)
+    assert commands.main(["train"]) == 2
     assert "Something went wrong" in capsys.readouterr().err
     monkeypatch.setattr(
-        cli, "_train", lambda options: np.zeros(3).reshape(2)
+        train_command, "run", lambda options: np.zeros(3).reshape(2)
     )  # numpy's ValueError: no course frame raised it
-    assert cli.main(["train"]) == 2
+    assert commands.main(["train"]) == 2
     assert "Something went wrong (ValueError" in capsys.readouterr().err
 
 
@@ -565,26 +573,26 @@ def test_alignment_error_rate_by_hand():
         np.array([[1.0]]),
     ]  # says (1, 0), (0, 1), (1, 2) and (0, 0)
     links = [[(1, 0), (1, 1), (1, 2)], [(0, 0), (0, 0)]]
-    assert translate.alignment_error_rate(weights, links) == pytest.approx(1 - (3 + 3) / (4 + 4))
-    assert translate.alignment_error_rate(weights, [[], []]) == 1
-    assert translate.alignment_error_rate(weights[:1], [[(1, 0), (0, 1)]]) == pytest.approx(1 - 2 * 2 / (3 + 2))
-    assert translate.alignment_error_rate(weights[1:], [[(0, 0)]]) == 0
-    with pytest.raises(ValueError, match="no target word and no link"):
-        translate.alignment_error_rate([], [])
+    assert scores.alignment_error_rate(weights, links) == pytest.approx(1 - (3 + 3) / (4 + 4))
+    assert scores.alignment_error_rate(weights, [[], []]) == 1
+    assert scores.alignment_error_rate(weights[:1], [[(1, 0), (0, 1)]]) == pytest.approx(1 - 2 * 2 / (3 + 2))
+    assert scores.alignment_error_rate(weights[1:], [[(0, 0)]]) == 0
+    with pytest.raises(CourseError, match="no target word and no link"):
+        scores.alignment_error_rate([], [])
     with pytest.raises(ValueError):
-        translate.alignment_error_rate(weights, links[:1])
+        scores.alignment_error_rate(weights, links[:1])
 
 
 def test_shares_of_what_is_exactly_right():
-    assert translate.exact_shares(["a b c", "d e"], ["a b c", "d e"]) == (1, 1)
-    assert translate.exact_shares(["a b c", "d x"], ["a b c", "d e"]) == (1 / 2, 4 / 5)
-    assert translate.exact_shares(["a b", "a b c d", ""], ["a b c", "a b c", "a"]) == (0, 5 / 8)
-    assert translate.exact_shares([], []) == (0, 0)
+    assert scores.exact_shares(["a b c", "d e"], ["a b c", "d e"]) == (1, 1)
+    assert scores.exact_shares(["a b c", "d x"], ["a b c", "d e"]) == (1 / 2, 4 / 5)
+    assert scores.exact_shares(["a b", "a b c d", ""], ["a b c", "a b c", "a"]) == (0, 5 / 8)
+    assert scores.exact_shares([], []) == (0, 0)
 
 
 def untrained(kind, subwords):
     torch.manual_seed(1)
-    return models.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()
+    return files.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()
 
 
 @pytest.mark.parametrize("kind", ["attention", "transformer"])
@@ -623,7 +631,7 @@ def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(
 
 
 def test_aligning_leaves_the_model_as_it_was():
-    _, subwords = models.load_model("runs/attention-world-1")
+    _, subwords = files.load_model("runs/attention-world-1")
     model = untrained("attention", subwords).train()
     assert model.dropout.p
     first = translate.align_pairs(model, subwords, ["the  dogs saw"], ["smadu gleni"])
@@ -632,7 +640,7 @@ def test_aligning_leaves_the_model_as_it_was():
     (again,) = translate.align_pairs(model, subwords, ["the dogs saw"], ["smadu gleni"])
     assert first[0].source == ["the", "dogs", "saw"]
     assert np.array_equal(first[0].weights, again.weights)
-    seq2seq, subwords = models.load_model("runs/seq2seq-world-1")
+    seq2seq, subwords = files.load_model("runs/seq2seq-world-1")
     assert translate.align_pairs(seq2seq, subwords, ["dogs"], ["smadu"])[0].weights is None
 
 
@@ -646,14 +654,14 @@ def test_the_readmes_commands_are_read_as_they_stand():
     lines = [line for block in re.findall(r"```sh\n(.*?)```", readme(), re.S) for line in block.splitlines()]
     lines += re.findall(r"`(?:torchrun .* -m -- course_utils\.cli|course) (train [^`]*)`", readme())
     assert len(lines) == 11
-    parser = cli._parser()
+    parser = commands.make_parser()
     for line in lines:
         words = shlex.split(line.split(" | ")[-1].split(" > ")[0], comments=True)
         chosen = parser.parse_args(words[words[0] == "course" :])
         if words[-1] != "--resume" and getattr(chosen, "kind", None):
-            cli_training._settings(chosen)
+            train_command._settings(chosen)
     for setting in re.findall(r"`--set ([^`]*)`", readme()):
-        cli_training._settings(options("transformer", "--set", setting))
+        train_command._settings(options("transformer", "--set", setting))
 
 
 def test_the_readme_names_every_preset_with_its_kinds():
@@ -662,13 +670,13 @@ def test_the_readme_names_every_preset_with_its_kinds():
         named |= {
             (kind, preset) for kind in (training.settings.KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))
         }
-    assert named == {(kind, preset) for kind in training.settings.KINDS for preset in training.preset_names(kind)}
+    assert named == {(kind, preset) for kind in training.settings.KINDS for preset in preset_names(kind)}
 
 
 @pytest.mark.parametrize("kind", training.settings.KINDS)
 def test_every_preset_makes_a_model(kind):
-    for preset in training.preset_names(kind):
-        settings = cli_training._settings(options(kind, "--preset", preset))
+    for preset in preset_names(kind):
+        settings = train_command._settings(options(kind, "--preset", preset))
         with torch.device("meta"):
-            models.make_model(kind, 100, settings.model)
-    assert training.load_preset(kind, "world")["data"] == "world"
+            files.make_model(kind, 100, settings.model)
+    assert load_preset(kind, "world")["data"] == "world"

@@ -21,8 +21,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_utils import data
-from course_utils.data import DataError, download
+from course_utils.base.errors import CourseError
+from course_utils.data import download, loading
+from course_utils.data.download import DataError, fetch, where
+from course_utils.data.generated_reviews import (
+    NEGATIVE,
+    POSITIVE,
+    GeneratedReviews,
+    bag_of_words_ceiling,
+    contrast_pairs,
+    four_cases,
+    generate_reviews,
+)
+from course_utils.data.loading import load_reviews
+from course_utils.data.reviews import NEGATIONS
+from course_utils.data.sst2 import SPLITS, load_sst2
 
 WORDS = b"the film was great\n" * 5000
 SHA256 = hashlib.sha256(WORDS).hexdigest()
@@ -125,17 +138,17 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    data._sst2.cache_clear()
+    loading._sst2.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    data._sst2.cache_clear()
+    loading._sst2.cache_clear()
     download._temporary_folder.cache_clear()
 
 
 def fetch_error(path=PATH) -> str:
     """Return the message of the DataError that fetching must raise: one sentence, nothing chained to it."""
     with pytest.raises(DataError) as caught:
-        data.fetch(path)
+        fetch(path)
     message = str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
@@ -159,12 +172,12 @@ def write(folder: Path, content: bytes) -> Path:
 # --- downloading
 def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(download, "REGISTRY", {PATH: (f"{server.address}/good/{PATH}", SHA256)})
-    file = data.fetch(PATH)
+    file = fetch(PATH)
     assert file == tmp_path / "cache" / PATH
     assert file.read_bytes() == WORDS
     assert files_below(tmp_path) == [file]
     assert "100%" in capfd.readouterr().err  # the progress bar
-    assert data.fetch(PATH) == file
+    assert fetch(PATH) == file
     assert len(server.served) == 1
     if os.name == "posix":
         assert file.stat().st_mode & 0o777 == 0o644  # a class may share the cache
@@ -172,7 +185,7 @@ def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, cap
 
 def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good/")
-    assert data.fetch(PATH).read_bytes() == WORDS
+    assert fetch(PATH).read_bytes() == WORDS
     assert server.served == [f"/good/{PATH}"]
 
 
@@ -197,7 +210,7 @@ def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, monkeypatch, 
 
 def test_a_broken_download_is_tried_again(server, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/recovers")
-    assert data.fetch(PATH).read_bytes() == WORDS
+    assert fetch(PATH).read_bytes() == WORDS
     assert len(server.served) == 2
     assert len(files_below(tmp_path)) == 1
 
@@ -250,7 +263,7 @@ def test_an_unknown_path_names_the_known_ones():
 def test_a_damaged_file_in_the_cache_is_fetched_anew(server, monkeypatch, tmp_path, content):
     file = write(tmp_path / "cache", content)
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    assert data.fetch(PATH) == file
+    assert fetch(PATH) == file
     assert file.read_bytes() == WORDS
 
 
@@ -264,13 +277,13 @@ def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, mon
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "file" / "cache"))
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    file = data.fetch(PATH)
+    file = fetch(PATH)
     assert file.read_bytes() == WORDS
     assert tmp_path not in file.parents
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert "COURSE_DATA" in said
-    assert data.fetch(PATH) == file
+    assert fetch(PATH) == file
     assert len(server.served) == 1
     assert capsys.readouterr().out == ""
 
@@ -278,7 +291,7 @@ def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, mon
 def test_an_intact_file_needs_no_writing(monkeypatch, tmp_path):
     monkeypatch.setattr(download, "_can_write", lambda folder: False)
     file = write(tmp_path / "cache", WORDS)
-    assert data.fetch(PATH) == file
+    assert fetch(PATH) == file
 
 
 def test_a_folder_in_the_files_place(server, monkeypatch, tmp_path):
@@ -288,7 +301,7 @@ def test_a_folder_in_the_files_place(server, monkeypatch, tmp_path):
 
 
 FETCH_IN_A_PROCESS = f"""
-from course_utils.data import download
+from course_utils.data import download, loading
 download.REGISTRY = {{{PATH!r}: ("", {SHA256!r})}}
 print(download.fetch({PATH!r}).read_bytes().count(b"great"))
 """
@@ -316,14 +329,14 @@ def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, t
     assert files_below(tmp_path)  # what had come so far, under another name
     assert not (tmp_path / "cache" / PATH).exists()
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    assert data.fetch(PATH).read_bytes() == WORDS
+    assert fetch(PATH).read_bytes() == WORDS
 
 
 # --- a folder mirror
 def test_a_folder_mirror_is_read_in_place(monkeypatch, tmp_path):
     file = write(tmp_path / "mirror", WORDS)
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert data.fetch(PATH) == file
+    assert fetch(PATH) == file
     assert files_below(tmp_path) == [file]
 
 
@@ -344,14 +357,14 @@ def test_a_folder_mirror_that_lacks_something(monkeypatch, tmp_path):
 
 
 def test_where_says_where_data_come_from(monkeypatch, tmp_path):
-    assert data.where() == f"cache folder {tmp_path / 'cache'}"
+    assert where() == f"cache folder {tmp_path / 'cache'}"
     monkeypatch.setenv("COURSE_DATA_MIRROR", "https://data.invalid/course/")
-    assert data.where() == "mirror address https://data.invalid/course"
+    assert where() == "mirror address https://data.invalid/course"
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
-    assert data.where() == f"mirror folder {tmp_path}"
+    assert where() == f"mirror folder {tmp_path}"
     monkeypatch.delenv("COURSE_DATA_MIRROR")
     monkeypatch.delenv("COURSE_DATA")
-    assert "attention-course" in data.where()
+    assert "attention-course" in where()
 
 
 # --- SST-2, and its stand-in
@@ -362,7 +375,7 @@ def test_load_sst2_reads_rows(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     (tmp_path / "sst2").mkdir()
     (tmp_path / "sst2" / "dev.tsv").write_bytes(content)
-    reviews = data.load_sst2("dev")
+    reviews = load_sst2("dev")
     assert reviews.sentences == [["it", "does", "n't", "work", "\u0085", ",", "no"], ["good", "fun"]]
     assert reviews.labels.tolist() == [0, 1]
     assert reviews.labels.dtype == torch.int64
@@ -372,21 +385,21 @@ def test_load_sst2_reads_rows(monkeypatch, tmp_path):
     assert "SST-2" in reviews.name
 
 
-@pytest.mark.parametrize("load", [data.load_sst2, data.load_reviews])
+@pytest.mark.parametrize("load", [load_sst2, load_reviews])
 def test_a_split_that_is_none(load):
-    with pytest.raises(ValueError, match="split must be one of train, dev, test, not 'validation'"):
+    with pytest.raises(CourseError, match="split must be one of train, dev, test, not 'validation'"):
         load("validation")
 
 
 def test_a_preference_that_is_none():
-    with pytest.raises(ValueError, match="prefer must be sst2 or generated, not 'imdb'"):
-        data.load_reviews("train", prefer="imdb")
+    with pytest.raises(CourseError, match="prefer must be sst2 or generated, not 'imdb'"):
+        load_reviews("train", prefer="imdb")
 
 
-def fake_sst2(monkeypatch, folder: Path, splits=data.SPLITS):
+def fake_sst2(monkeypatch, folder: Path, splits=SPLITS):
     """Name a folder mirror that holds these splits of a set with one sentence each."""
     content = b"good fun\t1"
-    registry = {f"sst2/{split}.tsv": ("", hashlib.sha256(content).hexdigest()) for split in data.SPLITS}
+    registry = {f"sst2/{split}.tsv": ("", hashlib.sha256(content).hexdigest()) for split in SPLITS}
     monkeypatch.setattr(download, "REGISTRY", registry)
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
     (folder / "sst2").mkdir()
@@ -396,21 +409,21 @@ def fake_sst2(monkeypatch, folder: Path, splits=data.SPLITS):
 
 def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path)
-    reviews = data.load_reviews("test")
+    reviews = load_reviews("test")
     assert reviews.sentences == [["good", "fun"]]
     assert capsys.readouterr().out == ""
     reviews.sentences[0].clear()
     reviews.labels.zero_()
     (tmp_path / "sst2" / "test.tsv").unlink()  # the world stays the same, whatever happens
-    again = data.load_reviews("test")
+    again = load_reviews("test")
     assert again.sentences == [["good", "fun"]]
     assert again.labels.tolist() == [1]
-    assert isinstance(data.load_reviews("dev", prefer="generated"), data.GeneratedReviews)
+    assert isinstance(load_reviews("dev", prefer="generated"), GeneratedReviews)
 
 
 def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
-    sizes = {split: len(data.load_reviews(split)) for split in data.SPLITS}
+    sizes = {split: len(load_reviews(split)) for split in SPLITS}
     assert sizes == {"train": 6920, "dev": 872, "test": 1821}
     said = capsys.readouterr().out
     assert said.count("\n") == 1
@@ -421,11 +434,11 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
 def test_load_reviews_without_a_network(monkeypatch, capsys):
     monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
     monkeypatch.setenv("COURSE_DATA_MIRROR", NOBODY)
-    reviews = data.load_reviews("train")
-    assert isinstance(reviews, data.GeneratedReviews)
+    reviews = load_reviews("train")
+    assert isinstance(reviews, GeneratedReviews)
     assert abs(reviews.negated.float().mean() - 0.22) < 0.02
     assert "can't be reached" in capsys.readouterr().out
-    other = data.load_reviews("test")
+    other = load_reviews("test")
     assert other.sentences != reviews.sentences[: len(other)]
 
 
@@ -444,7 +457,7 @@ def real_sst2(monkeypatch):
 
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
 def test_sst2_itself(real_sst2, split, size, positive):
-    reviews = data.load_reviews(split)
+    reviews = load_reviews(split)
     assert reviews.name == f"SST-2 {split}"
     assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
     assert reviews.labels.sum() == positive
@@ -453,14 +466,14 @@ def test_sst2_itself(real_sst2, split, size, positive):
 
 
 def test_sst2_spells_negations_as_we_list_them(real_sst2):
-    words = Counter(word for sentence in data.load_sst2("train").sentences for word in sentence)
-    assert {word for word in data.NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
+    words = Counter(word for sentence in load_sst2("train").sentences for word in sentence)
+    assert {word for word in NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
     assert [word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")] == []
 
 
 def test_the_registry_names_files_at_a_fixed_commit():
     files = {path: entry for path, entry in REAL_REGISTRY.items() if path.startswith("sst2/")}
-    assert set(files) == {f"sst2/{split}.tsv" for split in data.SPLITS}
+    assert set(files) == {f"sst2/{split}.tsv" for split in SPLITS}
     for path, (address, sha256) in files.items():
         assert address.startswith("https://raw.githubusercontent.com/")
         assert address.endswith(path.removeprefix("sst2"))
@@ -469,16 +482,16 @@ def test_the_registry_names_files_at_a_fixed_commit():
 
 # --- the generated world
 def mixed(n=4000, seed=7):
-    return data.generate_reviews(n, seed, negation=0.4, contrast=0.3)
+    return generate_reviews(n, seed, negation=0.4, contrast=0.3)
 
 
 def test_the_truth_follows_from_the_words():
     # Told again from the words alone: what the generator says of a review must be what stands in it.
     reviews = mixed()
     for row, words in enumerate(reviews.sentences):
-        opinions = [i for i, word in enumerate(words) if word in data.POSITIVE + data.NEGATIVE]
+        opinions = [i for i, word in enumerate(words) if word in POSITIVE + NEGATIVE]
         assert reviews.opinion_at[row] == opinions[0]
-        polarity = 1 if words[opinions[0]] in data.POSITIVE else -1
+        polarity = 1 if words[opinions[0]] in POSITIVE else -1
         assert reviews.polarity[row] == polarity
         at = words.index("not") if "not" in words else -1
         assert reviews.negation_at[row] == at
@@ -490,10 +503,10 @@ def test_the_truth_follows_from_the_words():
         else:
             assert words[at - 1] == ","
             assert (start, end, opinions[1]) == (at + 1, at + 2, at + 1)
-            assert (words[opinions[1]] in data.POSITIVE) == (polarity == -1)
+            assert (words[opinions[1]] in POSITIVE) == (polarity == -1)
         flipped = start <= opinions[0] < end
         assert reviews.labels[row] == (polarity == 1) ^ flipped
-        assert reviews.negated[row] == (not data.NEGATIONS.isdisjoint(words))
+        assert reviews.negated[row] == (not NEGATIONS.isdisjoint(words))
 
 
 def test_generated_reviews_have_the_promised_form():
@@ -504,12 +517,12 @@ def test_generated_reviews_have_the_promised_form():
     assert (reviews.negated.shape, reviews.negated.dtype) == ((4000,), torch.bool)
     lengths = {len(words) for words in reviews.sentences}
     assert lengths == set(range(4, 15))
-    assert len(data.POSITIVE) == len(data.NEGATIVE) == len(set(data.POSITIVE + data.NEGATIVE)) / 2
-    assert len(data.generate_reviews(0, 0)) == 0
+    assert len(POSITIVE) == len(NEGATIVE) == len(set(POSITIVE + NEGATIVE)) / 2
+    assert len(generate_reviews(0, 0)) == 0
 
 
 def test_the_world_is_balanced_and_its_choices_independent():
-    reviews = data.generate_reviews(20_000, 3, negation=0.3, contrast=0.2)
+    reviews = generate_reviews(20_000, 3, negation=0.3, contrast=0.2)
     positive = reviews.polarity == 1
     kinds = {kind: torch.tensor([k == kind for k in reviews.kind]) for kind in ("plain", "negated", "contrast")}
     shares = {kind: mask.float().mean().item() for kind, mask in kinds.items()}
@@ -529,14 +542,14 @@ def test_the_same_seed_gives_the_same_reviews_and_another_others():
     assert first.labels.equal(same.labels)
     assert first.sentences != other.sentences
     # The same on every machine and version, as long as the grammar is.
-    assert " ".join(data.generate_reviews(3, 0).sentences[0]) == "the cast was really moving"
+    assert " ".join(generate_reviews(3, 0).sentences[0]) == "the cast was really moving"
 
 
 @pytest.mark.parametrize("name", ["negation", "contrast"])
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_a_share_outside_0_to_1(name, share):
-    with pytest.raises(ValueError, match=f"{name} is a share"):
-        data.generate_reviews(10, 0, **{name: share})
+    with pytest.raises(CourseError, match=f"{name} is a share"):
+        generate_reviews(10, 0, **{name: share})
 
 
 def bags(reviews, vocabulary):
@@ -561,24 +574,24 @@ def linear_accuracy(train, test) -> float:
 
 @pytest.mark.parametrize("negation", [0.2, 0.5, 0.8])
 def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
-    train = data.generate_reviews(4000, 1, negation)
-    test = data.generate_reviews(4000, 2, negation)
-    ceiling = data.bag_of_words_ceiling(test)
+    train = generate_reviews(4000, 1, negation)
+    test = generate_reviews(4000, 2, negation)
+    ceiling = bag_of_words_ceiling(test)
     assert ceiling == pytest.approx(1 - min(negation, 1 - negation) / 2, abs=0.02)
     assert linear_accuracy(train, test) <= ceiling + 0.025  # three standard errors of luck
 
 
 def test_fact_a_the_ceiling_is_reached():
     # With these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
-    worth = {"not": -2, **dict.fromkeys(data.POSITIVE, 1), **dict.fromkeys(data.NEGATIVE, -1)}
-    reviews = data.generate_reviews(4000, 5, negation=0.3)
+    worth = {"not": -2, **dict.fromkeys(POSITIVE, 1), **dict.fromkeys(NEGATIVE, -1)}
+    reviews = generate_reviews(4000, 5, negation=0.3)
     score = torch.tensor([sum(worth.get(word, 0) for word in words) for words in reviews.sentences])
     accuracy = ((score > 0).long() == reviews.labels).float().mean().item()
-    assert accuracy == pytest.approx(data.bag_of_words_ceiling(reviews), abs=0.02)
+    assert accuracy == pytest.approx(bag_of_words_ceiling(reviews), abs=0.02)
 
 
 def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
-    first, second = data.contrast_pairs(1000, 4)
+    first, second = contrast_pairs(1000, 4)
     for one, other in zip(first.sentences, second.sentences, strict=True):
         assert one != other
         assert sorted(one) == sorted(other)
@@ -587,25 +600,25 @@ def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
     assert (first.labels == (first.polarity == 1)).all()
     for pair in (first, second):
         opinions = [words[at] for words, at in zip(pair.sentences, pair.opinion_at.tolist(), strict=True)]
-        assert [word in data.POSITIVE for word in opinions] == pair.labels.bool().tolist()
-        assert data.bag_of_words_ceiling(pair) == 0.5
+        assert [word in POSITIVE for word in opinions] == pair.labels.bool().tolist()
+        assert bag_of_words_ceiling(pair) == 0.5
     assert 400 < first.labels.sum() < 600  # both orders occur
 
 
 def test_a_hundred_thousand_reviews_take_seconds():
     start = time.process_time()
-    assert len(data.generate_reviews(100_000, 0, contrast=0.2)) == 100_000
+    assert len(generate_reviews(100_000, 0, contrast=0.2)) == 100_000
     assert time.process_time() - start < 10
 
 
 def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
-    cases = data.four_cases(50, seed=3)
+    cases = four_cases(50, seed=3)
     for i in range(0, len(cases), 4):
-        bags = [sorted(set(words) - {"not", *data.POSITIVE, *data.NEGATIVE}) for words in cases.sentences[i : i + 4]]
+        bags = [sorted(set(words) - {"not", *POSITIVE, *NEGATIVE}) for words in cases.sentences[i : i + 4]]
         assert all(bag == bags[0] for bag in bags)
         assert cases.labels[i : i + 4].tolist() == [1, 0, 0, 1]
     for row, at, kind in zip(cases.sentences, cases.opinion_at.tolist(), cases.kind, strict=True):
-        assert row[at] in data.POSITIVE + data.NEGATIVE
+        assert row[at] in POSITIVE + NEGATIVE
         assert ("not" in row) == (kind == "negated")
     draw = torch.Generator().manual_seed(0)
     vocabulary = sorted({word for words in cases.sentences for word in words})
@@ -619,7 +632,7 @@ def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
 def test_while_lessons_are_built_generated_reviews_do_not_stand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
-    data._sst2.cache_clear()
+    loading._sst2.cache_clear()
     with pytest.raises(DataError):
-        data.load_reviews("train")
-    data._sst2.cache_clear()
+        load_reviews("train")
+    loading._sst2.cache_clear()

@@ -9,9 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.decoding import beam_search, follow, greedy, length_penalty, map_tensors, select, translate_all
-from course_utils.transformer import Transformer
+from course_utils.models.transformer import Transformer
+from course_utils.translation.search import (
+    beam_search,
+    follow,
+    greedy,
+    length_penalty,
+    map_tensors,
+    select,
+    translate_all,
+)
 
 V, D = 6, 5  # PAD, BOS, EOS and three words
 
@@ -272,7 +281,7 @@ def test_logits_that_are_no_numbers_are_named():
     with torch.no_grad():
         model.output.fill_(torch.nan)
     for decode in (greedy, beam_search):
-        with pytest.raises(ValueError, match="not numbers"):
+        with pytest.raises(CourseError, match="not numbers"):
             decode(model, sources(0, 3))
 
 
@@ -281,7 +290,7 @@ def test_nothing_to_translate():
     none = torch.zeros(0, 5, dtype=torch.long)
     assert greedy(model, none) == beam_search(model, none) == translate_all(model, []) == []
     for decode in (greedy, beam_search):
-        with pytest.raises(ValueError, match="row 1 of the source holds only padding"):
+        with pytest.raises(CourseError, match="row 1 of the source holds only padding"):
             decode(model, torch.tensor([[5, EOS], [PAD, PAD]]))
     empty, one = translate_all(model, [[], [5]], width=3, weights=True)
     assert (empty.tokens, empty.log_probability, empty.score) == ([], 0, 0)
@@ -298,7 +307,7 @@ def test_nothing_to_translate():
     ],
 )
 def test_impossible_options_are_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CourseError, match=message):
         beam_search(Toy(0), sources(0, 3), **wrong)
 
 

@@ -16,8 +16,8 @@ import pytest
 from filelock import FileLock
 from grading_attacks import ALSO, ATTACKS, COST_AT_MOST, LOG_AT_MOST, OPEN, VARIANTS, as_ordinary_user, layers_of
 
-from course_utils.grading import cage
-from course_utils.grading.pool import cores
+from course_utils.grading.cage import locks
+from course_utils.grading.judging.pool import cores
 
 RUNNER = Path(__file__).with_name("grading_attacks.py")
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -27,7 +27,7 @@ RUNS = [(user, variant) for user in USERS for variant in sorted(VARIANTS, key=la
 SECONDS_AT_MOST = 15
 
 pytestmark = pytest.mark.skipif(
-    not cage.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {cage.available()})"
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
 )
 
 

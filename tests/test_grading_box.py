@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_utils import cli
-from course_utils.checks.contract import Candidate, Case, pack
+from course_utils import commands
+from course_utils.checks.running.contract import Candidate, Case, pack
 from course_utils.checks.task import Task
-from course_utils.grading import cage
-from course_utils.grading.fork_server import without_magics
-from course_utils.grading.grader import Candidates, Grader, result_key
-from course_utils.grading.submissions import Found
+from course_utils.grading.cage import locks
+from course_utils.grading.cage.fork_server import without_magics
+from course_utils.grading.judging.grader import Candidates, Grader, result_key
+from course_utils.grading.reading.submissions import Found
 
 pytestmark = pytest.mark.skipif(
-    not cage.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {cage.available()})"
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
 )
 
 PADDING = "import torch\ndef padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]"
@@ -26,7 +26,7 @@ ASKED = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
 
 @pytest.fixture(scope="module")
 def grader():
-    with Grader(7, cage.chosen()) as started:
+    with Grader(7, locks.chosen()) as started:
         yield started
 
 
@@ -116,7 +116,7 @@ def test_what_stands_under_a_name_is_told(grade):
 
 
 def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
-    result, verdicts = grade("from course_utils.attention import attention")
+    result, verdicts = grade("from course_utils.models.attention import attention")
     assert verdicts["attention"].state == "passed"
     assert "03.attention is answered by a function of the course's own" in result.suspicions
 
@@ -194,7 +194,7 @@ def test_large_questions_are_put_to_one_candidate_each():
 
 CATCH = """
 import torch
-from course_utils.attention import attention as reference
+from course_utils.models.attention import attention as reference
 
 def catch_wrong_attention(candidate):
     draw = torch.Generator().manual_seed(0)
@@ -234,19 +234,19 @@ def submission(folder: Path):
 
 def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
     submission(tmp_path / "in")
-    monkeypatch.setattr(cage, "available", lambda: cage.Layers())
+    monkeypatch.setattr(locks, "available", lambda: locks.Layers())
     arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--workers", "1"]
-    assert cli.main(arguments) == 2
+    assert commands.main(arguments) == 2
     said = capsys.readouterr().err
     assert "cannot lock a learner's code in" in said and "--unsafe" in said and said.count("\n") == 1
     assert not (tmp_path / "out").exists()
-    assert cli.main([*arguments, "--unsafe"]) == 0
+    assert commands.main([*arguments, "--unsafe"]) == 0
     assert "Points can be forged." in capsys.readouterr().err
     assert "Points can be forged." in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")
     assert '"layers":"unsafe: none"' in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
     assert '1,"passed"' in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
     capsys.readouterr()
     monkeypatch.undo()
-    assert cli.main(arguments) == 0  # now with locks: what ran without them is run again
+    assert commands.main(arguments) == 0  # now with locks: what ran without them is run again
     assert "1 graded now, 0 taken from the journal" in capsys.readouterr().out
     assert "Points can be forged." not in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")

@@ -12,17 +12,18 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from course_utils.cli import main
-from course_utils.grading import cage, cluster
-from course_utils.grading.box import Limits
-from course_utils.grading.journal import Journal
-from course_utils.grading.pool import Plan
-from course_utils.grading.record import Result
-from course_utils.grading.submissions import find
+from course_utils.commands import main
+from course_utils.grading.cage import locks
+from course_utils.grading.judging import cluster
+from course_utils.grading.judging.box import Limits
+from course_utils.grading.judging.pool import Plan
+from course_utils.grading.keeping.journal import Journal
+from course_utils.grading.keeping.record import Result
+from course_utils.grading.reading.submissions import find
 
 distributed = pytest.importorskip("distributed", reason='dask is missing: pip install "attention-course[cluster]"')
 pytestmark = pytest.mark.skipif(
-    not cage.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
+    not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
 )
 
 ANSWERS = """import torch
@@ -101,7 +102,7 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
 
 def grade(submissions, address, seed=6):
     """Results by student, without seconds, of the first eight files."""
-    plan = Plan(seed, cage.available(), Limits(), ())
+    plan = Plan(seed, locks.available(), Limits(), ())
     return {result.student: plain(result) for result in cluster.grade_all(files(submissions)[:8], plan, address)}
 
 
@@ -117,7 +118,7 @@ def test_a_file_that_ends_every_worker_costs_its_own_row_only(submissions, local
     def poisoned(batch, plan, expected):
         import os
 
-        from course_utils.grading import cluster
+        from course_utils.grading.judging import cluster
 
         if any(one["student"] == "s3" for one in batch):
             os._exit(1)
@@ -143,20 +144,20 @@ def test_a_worker_with_another_version_is_refused(submissions, local_cluster, mo
 
 def test_a_worker_without_locks_refuses(submissions, local_cluster):
     def without_locks():
-        from course_utils.grading import cage
+        from course_utils.grading.cage import locks
 
-        cage.with_locks, cage.available = cage.available, cage.Layers
+        locks.with_locks, locks.available = locks.available, locks.Layers
 
     def with_locks():
-        from course_utils.grading import cage
+        from course_utils.grading.cage import locks
 
-        cage.available = cage.with_locks
+        locks.available = locks.with_locks
 
     with distributed.Client(local_cluster) as client:
         client.run(without_locks)
         try:
             with pytest.raises(
-                cage.CageError, match="A worker on .* does not grade. This machine cannot lock .* --unsafe"
+                locks.CageError, match="A worker on .* does not grade. This machine cannot lock .* --unsafe"
             ):
                 grade(submissions, local_cluster.scheduler_address, seed=7)
         finally:
@@ -217,7 +218,7 @@ def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submiss
                 with pytest.raises(
                     cluster.ClusterError, match="The scheduler at .* has gone: start it, and run the same"
                 ):
-                    plan = Plan(8, cage.available(), Limits(), ())
+                    plan = Plan(8, locks.available(), Limits(), ())
                     for result in cluster.grade_all(files(submissions), plan, f"tcp://127.0.0.1:{port}"):
                         came.append(result)
                         if result.verdicts:

@@ -15,12 +15,12 @@ import right_answers
 import test_attacks
 from test_tasks import TASKS
 
-from course_utils.checks.contract import pack, question
 from course_utils.checks.judge import Known, judge
 from course_utils.checks.notebook import answers
-from course_utils.grading import cage
-from course_utils.grading.box import Box, Limits
-from course_utils.grading.grader import Candidates, answer_name
+from course_utils.checks.running.contract import pack, question
+from course_utils.grading.cage import locks
+from course_utils.grading.judging.box import Box, Limits
+from course_utils.grading.judging.grader import Candidates, answer_name
 
 SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
 BUSY = 4  # other processes that each would like a core: on two cores, twice as many; on one, four times
@@ -88,7 +88,7 @@ def busy():
 
 @pytest.fixture(scope="module")
 def box():
-    with Box(cage.chosen(), Limits(whole=300)) as started:
+    with Box(locks.chosen(), Limits(whole=300)) as started:
         yield started
 
 

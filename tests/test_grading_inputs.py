@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from course_utils import tasks
 from course_utils.checks.compare import KINDS
 from course_utils.checks.notebook import answers, judge_answer
-from course_utils.grading import notebook_file, submissions
-from course_utils.grading.notebook_file import (
+from course_utils.grading.keeping.record import Person, Result, Verdict
+from course_utils.grading.reading import notebook_file, submissions
+from course_utils.grading.reading.notebook_file import (
     Unreadable,
     definition,
     definitions,
@@ -29,9 +30,9 @@ from course_utils.grading.notebook_file import (
     likely_rename,
     read_notebook,
 )
-from course_utils.grading.points import Settings, SettingsError, graded, read_settings, score
-from course_utils.grading.record import Person, Result, Verdict
-from course_utils.grading.submissions import SubmissionError, find, read_roster, submitted
+from course_utils.grading.reading.settings import Settings, SettingsError, read_settings
+from course_utils.grading.reading.submissions import SubmissionError, find, read_roster, submitted
+from course_utils.grading.writing.points import graded, score
 
 ROOT = Path(__file__).parents[1]
 KNOWN = {lesson: [task.id.partition(".")[2] for task in asked] for lesson, asked in tasks.by_lesson().items()}
@@ -211,7 +212,7 @@ def _costs(content, tmp_path):
     path.write_bytes(content)
     code = """if True:
         import resource, sys
-        from course_utils.grading.notebook_file import read_notebook, Unreadable
+        from course_utils.grading.reading.notebook_file import read_notebook, Unreadable
         try: read_notebook(sys.argv[1], {})
         except Unreadable: pass
         used = resource.getrusage(resource.RUSAGE_SELF)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import tasks
-from course_utils.grading import results
-from course_utils.grading.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.writing import results
 
 TASKS = [task for lesson in ("02", "03") for task in tasks.by_lesson()[lesson]]
 AT = datetime(2026, 11, 20, 13, 5, 7, 250_000, tzinfo=timezone(timedelta(hours=1)))

@@ -12,31 +12,31 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from course_utils import cli_grading
-from course_utils.grading import cage, pool
-from course_utils.grading.box import Limits
-from course_utils.grading.grader import result_key
-from course_utils.grading.journal import NAME, Journal, JournalError
-from course_utils.grading.pool import Plan
-from course_utils.grading.record import Result
-from course_utils.grading.submissions import Found, find
+from course_utils.grading.cage import locks
+from course_utils.grading.grade import what_to_grade
+from course_utils.grading.judging import pool
+from course_utils.grading.judging.box import Limits
+from course_utils.grading.judging.grader import result_key
+from course_utils.grading.judging.pool import Plan
+from course_utils.grading.keeping.journal import NAME, Journal, JournalError
+from course_utils.grading.keeping.record import Result
+from course_utils.grading.reading.submissions import Found, find
 
 pytestmark = pytest.mark.skipif(
-    not cage.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
+    not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
 )
 
 SEED = 20
 PATIENCE = 240  # seconds for one command, on a machine that has other things to do
 
 # Slow enough to be killed on the way.
-SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.attention import attention as reference\n"
+SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.models.attention import attention as reference\n"
 PADDING = "def padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]\n"
 CAUSAL = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
 UNSCALED = """def attention(query, key, value, mask=None):
@@ -82,7 +82,7 @@ def submissions(tmp_path_factory):
 
 
 def command(submissions, out, *options):
-    return [sys.executable, "-m", "course_utils.cli", "grade", submissions, "--out", out, *map(str, options)]
+    return [sys.executable, "-m", "course_utils", "grade", submissions, "--out", out, *map(str, options)]
 
 
 def start(submissions, out, *options, **more):
@@ -355,7 +355,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_no_earlier_one(tmp_pa
     ],
 )
 def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, sentence):
-    from course_utils.cli import main
+    from course_utils.commands import main
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.ipynb").write_text(notebook(SETUP))
@@ -369,7 +369,7 @@ def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, se
 
 @pytest.mark.parametrize("where, sentence", [("empty", "holds no submissions"), ("nowhere", "cannot be listed")])
 def test_no_submissions_are_one_sentence_and_leave_nothing(tmp_path, capsys, where, sentence):
-    from course_utils.cli import main
+    from course_utils.commands import main
 
     (tmp_path / "empty").mkdir()
     assert main(["grade", str(tmp_path / where), "--out", str(tmp_path / "results")]) == 2
@@ -381,8 +381,8 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     (tmp_path / "a.ipynb").touch()
     (tmp_path / "results" / "feedback").mkdir(parents=True)
     (tmp_path / "results" / "feedback" / "b.ipynb").touch()
-    options = Namespace(submissions=tmp_path, out=tmp_path / "results", roster=None, settings=None)
-    assert [found.student for found in cli_grading._found(options, {})] == ["a"]
+    what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
+    assert [found.student for found in what.found()] == ["a"]
 
 
 # The pool alone
@@ -411,7 +411,7 @@ def test_a_file_that_ends_its_worker_each_time_costs_a_row_and_a_hung_worker_a_s
             monkeypatch.setattr(pool, "SECONDS_BEYOND", 120)
 
     monkeypatch.setattr(pool._Member, "give", give_and_disturb)
-    came = list(pool.grade_all(iter(wanted), Plan(SEED, cage.available(), Limits(), ()), 1))
+    came = list(pool.grade_all(iter(wanted), Plan(SEED, locks.available(), Limits(), ()), 1))
     assert sorted(result.key for result in came) == sorted(key for _, key in wanted)
     assert (len(killed), len(set(killed)), len(stopped)) == (pool.ATTEMPTS, pool.ATTEMPTS, 1)
     by_student = {result.student: result for result in came}

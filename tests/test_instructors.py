@@ -3,7 +3,6 @@
 Not here: how a submission is caged, judged and written up (`test_grading_*.py`); how fast it is (`benchmarks/grading_nbgrader.py`).
 """
 
-import argparse
 import csv
 import importlib.util
 import json
@@ -20,12 +19,15 @@ import torch
 import yaml
 from test_packaging import build_wheel
 
-from course_utils import cli_instructors, tasks
+from course_utils import commands, tasks
+from course_utils.base.errors import CourseError
 from course_utils.checks.notebook import answers
-from course_utils.grading import cage, nbgrader_export, release
-from course_utils.grading.notebook_file import read_notebook
-from course_utils.grading.points import Settings, read_settings
-from course_utils.grading.submissions import read_roster
+from course_utils.grading.cage import locks as cage
+from course_utils.grading.handing_out import nbgrader as nbgrader_form
+from course_utils.grading.handing_out import release
+from course_utils.grading.reading.notebook_file import read_notebook
+from course_utils.grading.reading.settings import Settings, read_settings
+from course_utils.grading.reading.submissions import read_roster
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -61,9 +63,8 @@ def locks():
 
 def command(name, *arguments):
     """Run `course release` or `course export` as the command line does."""
-    parser = argparse.ArgumentParser()
-    getattr(cli_instructors, f"add_{name}")(parser)
-    return getattr(cli_instructors, name)(parser.parse_args([str(argument) for argument in arguments]))
+    options = commands.make_parser().parse_args([name, *map(str, arguments)])
+    return options.command(options)
 
 
 @pytest.fixture
@@ -139,7 +140,7 @@ def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
     handed_out = file.read_bytes()
     command("release", "03", "--out", tmp_path)  # the same once more does no harm
     file.write_bytes(handed_out.replace(b"raise NotImplementedError", b"return 1"))
-    with pytest.raises(ValueError, match=rf"{QUERIES}\.ipynb is there already .*--force"):
+    with pytest.raises(CourseError, match=rf"{QUERIES}\.ipynb is there already .*--force"):
         command("release", "00", "03", "--out", tmp_path)
     assert b"return 1" in file.read_bytes()
     assert not (tmp_path / "00_start_here").exists(), "all or nothing"
@@ -151,7 +152,7 @@ def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
 @pytest.mark.parametrize("name", ["05", "attention", "", "..", "03x", "../exercises/03_queries"])
 def test_a_lesson_that_is_not_there_is_refused_in_one_sentence(name, tmp_path, in_the_course):
     for arguments in (("release", name, "--out", tmp_path), ("export", "nbgrader", tmp_path, name)):
-        with pytest.raises(ValueError, match=f"^There is no lesson {re.escape(repr(name))} .* are 00_start_here, 01_"):
+        with pytest.raises(CourseError, match=f"^There is no lesson {re.escape(repr(name))} .* are 00_start_here, 01_"):
             command(*arguments)
     assert not list(tmp_path.iterdir())
 
@@ -170,7 +171,7 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
             ("[]", "cannot be read as a notebook"),
         ):
             file.write_text(damaged, encoding="utf-8")
-            with pytest.raises(ValueError, match=f"{folder}/{name}.ipynb {sentence}.*course build 00"):
+            with pytest.raises(CourseError, match=f"{folder}/{name}.ipynb {sentence}.*course build 00"):
                 command(*arguments)
         file.write_text(built, encoding="utf-8")
         command(*arguments)
@@ -179,11 +180,11 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
 def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments in (("release", "03"), ("export", "nbgrader", "there")):
-        with pytest.raises(ValueError, match="is not inside the course"):
+        with pytest.raises(CourseError, match="is not inside the course"):
             command(*arguments)
     for folder in ("exercises", "solutions"):
         (tmp_path / folder).mkdir()
-    with pytest.raises(ValueError, match="holds no notebooks: run `course build`"):
+    with pytest.raises(CourseError, match="holds no notebooks: run `course build`"):
         command("release", "03")
 
 
@@ -211,12 +212,12 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
-    nbgrader_export.export(ROOT, [], folder, Settings())
+    nbgrader_form.export(ROOT, [], folder, Settings())
     return folder
 
 
 def test_only_nbgrader_is_a_form(tmp_path, in_the_course):
-    with pytest.raises(ValueError, match="knows one form, nbgrader, not 'otter'"):
+    with pytest.raises(CourseError, match="knows one form, nbgrader, not 'otter'"):
         command("export", "otter", tmp_path)
 
 
@@ -257,7 +258,7 @@ def test_the_solutions_pass_every_graded_cell_and_a_stub_none(exported, lesson):
         exec(solution["source"], names)
         exec(graded["source"], names)
     with pytest.raises(AssertionError, match="nothing to check yet"):
-        nbgrader_export.grade(tasks.by_lesson()[lesson[:2]][0].id, None, 1)
+        nbgrader_form.grade(tasks.by_lesson()[lesson[:2]][0].id, None, 1)
 
 
 def test_what_a_graded_cell_gives(capfd):
@@ -265,13 +266,13 @@ def test_what_a_graded_cell_gives(capfd):
         print("nbgrader takes this for a failure", file=sys.stderr)
         return torch.ones(size, size).tril() == 1
 
-    assert nbgrader_export.grade("03.causal_mask", right_but_loud, 2) is None
+    assert nbgrader_form.grade("03.causal_mask", right_but_loud, 2) is None
     assert capfd.readouterr().err == ""
     (overflow,) = [mistake for mistake in tasks.load("02.softmax").mistakes if mistake.name == "overflow"]
-    assert nbgrader_export.grade("02.softmax", overflow.function, 3) == 1.5
+    assert nbgrader_form.grade("02.softmax", overflow.function, 3) == 1.5
     assert "50% of the points: right until a score is too large for exp." in capfd.readouterr().out
     with pytest.raises(AssertionError, match="✗ 03.causal_mask no look into the future: failed"):
-        nbgrader_export.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
+        nbgrader_form.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
 
 
 # docs/instructors.md

@@ -1,11 +1,11 @@
-"""Tests of course_utils/lint.py: a good small course has no breach, each breach its own sentence."""
+"""Tests of course_utils/authoring/lint.py: a good small course has no breach, each breach its own sentence."""
 
 import json
 
 import pytest
 
-from course_utils.build import read_source
-from course_utils.lint import lint, prose
+from course_utils.authoring.build import read_source
+from course_utils.authoring.lint import lint, prose
 
 HEADER = """\
 # %% [markdown]

@@ -1,4 +1,4 @@
-"""Tests of `course_utils.models` and `course_utils.translate`: a model's folder and who may have made it, and what it says."""
+"""Tests of `course_utils.models.files` and `course_utils.translation.translate`: a model's folder and who may have made it, and what it says."""
 
 import errno
 import hashlib
@@ -13,10 +13,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save, save_file
 
-from course_utils import models, translate
-from course_utils.data import EOS, Subwords
-from course_utils.decoding import Translation
-from course_utils.models import load_model, load_pretrained, make_model, pretrained_names, save_model, write
+from course_utils.base.errors import CourseError
+from course_utils.base.files import replacing, write
+from course_utils.data.subwords import EOS, Subwords
+from course_utils.models import files
+from course_utils.models.files import load_model, load_pretrained, make_model, pretrained_names, save_model
+from course_utils.translation import scores, translate
+from course_utils.translation.search import Translation
 
 TEXTS = ["the old dog followed my friend", "the king saw your house", "a bird sang near the river"]
 SUBWORDS = Subwords.train(TEXTS, 280)
@@ -109,14 +112,14 @@ def test_the_same_model_is_the_same_bytes(tmp_path, saved):
 @pytest.mark.parametrize("name", ["model.json", "model.safetensors", "subwords.json"])
 def test_a_missing_file_is_named(saved, name):
     (saved / name).unlink()
-    with pytest.raises(ValueError, match=f"expected a trained model in .*, but {name} is not there: name the folder"):
+    with pytest.raises(CourseError, match=f"expected a trained model in .*, but {name} is not there: name the folder"):
         load_model(saved)
 
 
 def test_a_folder_that_is_none(tmp_path):
     (tmp_path / "file").touch()
     for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
-        with pytest.raises(ValueError, match="but model.json is not there"):
+        with pytest.raises(CourseError, match="but model.json is not there"):
             load_model(folder)
 
 
@@ -124,7 +127,7 @@ def test_a_folder_that_is_none(tmp_path):
 def test_damaged_weights_are_told(saved, damage):
     weights = saved / "model.safetensors"
     weights.write_bytes(damage(weights.read_bytes()))
-    with pytest.raises(ValueError, match="is not what model.json says it is .another checksum.: copy both anew"):
+    with pytest.raises(CourseError, match="is not what model.json says it is .another checksum.: copy both anew"):
         load_model(saved)
 
 
@@ -133,7 +136,7 @@ def test_damaged_weights_are_told(saved, damage):
 )
 def test_a_card_that_is_none_is_told(saved, content):
     (saved / "model.json").write_bytes(content)
-    with pytest.raises(ValueError, match="model.json can't be read as a model of this course"):
+    with pytest.raises(CourseError, match="model.json can't be read as a model of this course"):
         load_model(saved)
 
 
@@ -154,14 +157,14 @@ def test_a_card_that_is_none_is_told(saved, content):
     ids=str,
 )
 def test_a_card_of_another_model_is_told(saved, changes):
-    with pytest.raises(ValueError, match="the weights in .* do not fit the model that model.json describes"):
+    with pytest.raises(CourseError, match="the weights in .* do not fit the model that model.json describes"):
         load_model(with_card(saved, **changes))
 
 
 @pytest.mark.parametrize("weights", [b"", b"not safetensors", save({"weight": torch.zeros(2)}), save({})])
 def test_foreign_weights_are_told(saved, weights):
     (saved / "model.safetensors").write_bytes(weights)
-    with pytest.raises(ValueError, match="the weights in .* do not fit the model"):
+    with pytest.raises(CourseError, match="the weights in .* do not fit the model"):
         load_model(with_card(saved))
 
 
@@ -170,16 +173,16 @@ def test_a_weight_too_few_or_too_many_is_told(saved):
     first = next(iter(weights))
     for changed in ({k: v for k, v in weights.items() if k != first}, weights | {"more": torch.zeros(1)}):
         save_file(changed, saved / "model.safetensors")
-        with pytest.raises(ValueError, match="the weights in .* do not fit the model"):
+        with pytest.raises(CourseError, match="the weights in .* do not fit the model"):
             load_model(with_card(saved))
 
 
 def test_foreign_subwords_are_told(saved):
     Subwords.words(TEXTS).save(saved / "subwords.json")
-    with pytest.raises(ValueError, match=r"subwords.json has \d+ subwords, and the model \d+: copy both anew"):
+    with pytest.raises(CourseError, match=r"subwords.json has \d+ subwords, and the model \d+: copy both anew"):
         load_model(saved)
     (saved / "subwords.json").write_text("{}")
-    with pytest.raises(ValueError, match="subwords.json to hold a vocabulary"):
+    with pytest.raises(CourseError, match="subwords.json to hold a vocabulary"):
         load_model(saved)
 
 
@@ -201,7 +204,7 @@ def test_nothing_is_unpickled(saved, name, dump):
         dump(Bomb(exploded), file)
     if name == "model.safetensors":
         with_card(saved)
-    with pytest.raises(ValueError, match="copy|train"):
+    with pytest.raises(CourseError, match="copy|train"):
         load_model(saved)
     assert not exploded.exists()
     pickle.loads(pickle.dumps(Bomb(exploded)))
@@ -209,9 +212,9 @@ def test_nothing_is_unpickled(saved, name, dump):
 
 
 def test_pretrained_models_are_named():
-    with pytest.raises(ValueError, match="no model 'gpt-5' ships with the course: name one of"):
+    with pytest.raises(CourseError, match="no model 'gpt-5' ships with the course: name one of"):
         load_pretrained("gpt-5")
-    with pytest.raises(ValueError, match="no model '../models' ships"):
+    with pytest.raises(CourseError, match="no model '../models' ships"):
         load_pretrained("../models")
     for name in pretrained_names():
         model, subwords = load_pretrained(name)
@@ -219,7 +222,7 @@ def test_pretrained_models_are_named():
 
 
 def test_a_pretrained_model_is_loaded_by_name(saved, monkeypatch):
-    monkeypatch.setattr(models, "PRETRAINED", saved.parent)
+    monkeypatch.setattr(files, "PRETRAINED", saved.parent)
     assert pretrained_names() == ["model"]
     assert torch.equal(said_by(load_pretrained("model")[0]), said_by(model_of()))
 
@@ -229,18 +232,18 @@ def test_a_pretrained_model_is_loaded_by_name(saved, monkeypatch):
     ("attention", {"vocabulary": 3}, "vocabulary"), ("seq2seq", {"hidden": None}, "None"),
 ])  # fmt: skip
 def test_options_that_do_not_fit_are_told(kind, options, word):
-    with pytest.raises(ValueError, match=rf"a model of kind {kind} can't be made of these settings \(.*{word}"):
+    with pytest.raises(CourseError, match=rf"a model of kind {kind} can't be made of these settings \(.*{word}"):
         make_model(kind, 10, OPTIONS[kind] | options)
 
 
 @pytest.mark.parametrize("name, least", [("heads", 1), ("width", 1), ("decoder_layers", 1), ("encoder_layers", 0)])
 def test_sizes_too_small_are_told(name, least):
-    with pytest.raises(ValueError, match=f"^{name} must be at least {least}, not {least - 1}$"):
+    with pytest.raises(CourseError, match=f"^{name} must be at least {least}, not {least - 1}$"):
         make_model("transformer", 10, OPTIONS["transformer"] | {name: least - 1})
 
 
 def test_a_kind_that_is_none_is_told():
-    with pytest.raises(ValueError, match="kind must be one of seq2seq, attention, transformer, not 'rnn'"):
+    with pytest.raises(CourseError, match="kind must be one of seq2seq, attention, transformer, not 'rnn'"):
         make_model("rnn", 10, {})
 
 
@@ -253,8 +256,8 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
         patch.setattr(os, "fsync", full)
-        write(tmp_path / "file", b"new")
-    with pytest.raises(KeyboardInterrupt), models.replacing(tmp_path / "file") as part:
+        write(tmp_path / "file", b"new", durable=True)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "file") as part:
         part.write_bytes(b"half")
         raise KeyboardInterrupt
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
@@ -319,18 +322,18 @@ def test_an_alignment_merges_subwords(monkeypatch):
 
 
 def test_scores_and_their_signatures():
-    perfect = translate.bleu(TEXTS, TEXTS)
+    perfect = scores.bleu(TEXTS, TEXTS)
     assert perfect.score == pytest.approx(100)
     assert {"case:mixed", "tok:13a", "nrefs:1", "smooth:exp"} <= set(perfect.signature.split("|"))
-    assert translate.bleu([text.upper() for text in TEXTS], TEXTS).score < 1  # cased
-    assert translate.bleu([""] * 3, TEXTS).score == 0
-    letters = translate.chrf(TEXTS, TEXTS)
+    assert scores.bleu([text.upper() for text in TEXTS], TEXTS).score < 1  # cased
+    assert scores.bleu([""] * 3, TEXTS).score == 0
+    letters = scores.chrf(TEXTS, TEXTS)
     assert letters.score == pytest.approx(100) and {"case:mixed", "nc:6", "nw:0"} <= set(letters.signature.split("|"))
-    assert 0 < translate.chrf(["the dog"] * 3, TEXTS).score < 100
+    assert 0 < scores.chrf(["the dog"] * 3, TEXTS).score < 100
 
 
 def test_bleu_by_hand():
     """Papineni et al. 2002: the geometric mean of 1- to 4-gram precisions, times the penalty for being short."""
-    score = translate.bleu(["the king saw your house today"], ["the king saw your old house today there"]).score
+    score = scores.bleu(["the king saw your house today"], ["the king saw your old house today there"]).score
     precisions = 6 / 6, 4 / 5, 2 / 4, 1 / 3
     assert score == pytest.approx(100 * np.exp(1 - 8 / 6) * np.prod(precisions) ** 0.25, abs=1e-6)

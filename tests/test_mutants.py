@@ -12,10 +12,10 @@ import pytest
 import torch
 from test_tasks import TASKS, answers, solution_of
 
-from course_utils.checks.contract import Case
 from course_utils.checks.judge import alike_value
 from course_utils.checks.notebook import judge_answer
-from course_utils.checks.run import run
+from course_utils.checks.running.contract import Case
+from course_utils.checks.running.run import run
 
 CANDIDATE_TASKS = {task.id for task in TASKS.values() if task.candidates}
 SWAPPED = {

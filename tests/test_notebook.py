@@ -9,6 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, progress, solution
+from course_utils.base.places import learners_folder
 from course_utils.checks import notebook, state
 
 
@@ -164,7 +165,7 @@ def test_the_course_folder_is_found_from_below(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_HOME")
     (tmp_path / "exercises" / "deep").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "exercises" / "deep")
-    assert state.course_folder() == tmp_path
+    assert learners_folder() == tmp_path
 
 
 def test_progress_can_be_switched_off(course_folder, monkeypatch):

@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from course_utils import plots
-from course_utils.widgets import explore
+from course_utils.figures import plots
+from course_utils.figures.widgets import explore
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -98,7 +98,7 @@ WITH_WIDGETS = [path for path in sorted(NOTEBOOKS.glob("[0-9]*.py")) if explorer
 def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
     """Runs the lesson up to its last explorer, training left out, then moves each control to each end."""
     tree, names = explorers(path)
-    monkeypatch.setattr("course_utils.sentiment.train", lambda *args, **options: [])
+    monkeypatch.setattr("course_utils.models.sentiment.train", lambda *args, **options: [])
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     targets = [getattr(n, "targets", [None])[0] for n in tree.body]
     last = max(i for i, target in enumerate(targets) if getattr(target, "id", "") == names[-1])

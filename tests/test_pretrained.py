@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from safetensors import safe_open
 
-from course_utils import models
-from course_utils.data import load_multi30k
-from course_utils.translate import align, bleu, translate
+from course_utils.base.errors import CourseError
+from course_utils.data.multi30k import load_multi30k
+from course_utils.models import files
+from course_utils.translation.scores import bleu
+from course_utils.translation.translate import align, translate
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
@@ -20,13 +22,13 @@ NAMES = ("attention-en-de", "transformer-en-de")
 
 
 def test_both_ship_in_eight_megabytes():
-    assert models.pretrained_names() == list(NAMES)
-    assert sum(path.stat().st_size for path in models.PRETRAINED.rglob("*") if path.is_file()) <= 8_000_000
+    assert files.pretrained_names() == list(NAMES)
+    assert sum(path.stat().st_size for path in files.PRETRAINED.rglob("*") if path.is_file()) <= 8_000_000
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_card_tells_the_truth_about_the_files(name):
-    folder = models.PRETRAINED / name
+    folder = files.PRETRAINED / name
     card, about = (folder / "README.md").read_text(encoding="utf-8"), json.loads((folder / "model.json").read_text())
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     assert about["sha256"] == sha256 and sha256 in card
@@ -42,7 +44,7 @@ def test_the_card_tells_the_truth_about_the_files(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_translates_and_looks_at_the_word_it_translates(name):
-    model, subwords = models.load_pretrained(name)
+    model, subwords = files.load_pretrained(name)
     text = "A man in a red shirt is riding a bicycle."
     found = align(model, subwords, text)
     assert "Mann" in found.target and any("Fahrrad" in word for word in found.target)
@@ -57,11 +59,11 @@ def test_bleu_is_near_what_the_card_says(name, least, monkeypatch):
             "the BLEU of the models that ship is not tested: name a mirror that has Multi30k in COURSE_DATA_MIRROR"
         )
     monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
-    model, subwords = models.load_pretrained(name)
+    model, subwords = files.load_pretrained(name)
     pairs = load_multi30k("test_2016_flickr")
     assert bleu(translate(model, subwords, pairs.sources[:200], width=2), pairs.targets[:200]).score > least
 
 
 def test_another_name_is_refused_in_one_sentence():
-    with pytest.raises(ValueError, match=r"no model 'gpt' ships with the course: name one of attention-en-de, transf"):
-        models.load_pretrained("gpt")
+    with pytest.raises(CourseError, match=r"no model 'gpt' ships with the course: name one of attention-en-de, transf"):
+        files.load_pretrained("gpt")

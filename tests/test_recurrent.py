@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.attention import SCORES, masked_softmax
+from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.decoding import beam_search, greedy, map_tensors
-from course_utils.recurrent import GRU, Attention, Encoder, RecurrentTranslator
+from course_utils.models.attention import SCORES, masked_softmax
+from course_utils.models.recurrent import GRU, Attention, Encoder, RecurrentTranslator
+from course_utils.translation.search import beam_search, greedy, map_tensors
 
 V, D, H, ENCODER = 17, 11, 14, 7  # the scores that multiply states with annotations need H = 2·ENCODER
 B, S, T = 5, 7, 3
@@ -330,11 +331,11 @@ def test_dropout_acts_in_training_alone():
     ],
 )
 def test_impossible_options_are_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CourseError, match=message):
         model_of("bahdanau, perceptron", **wrong)
 
 
 def test_a_source_longer_than_location_based_knows_is_named():
     model = model_of("bahdanau, location_based", longest=S - 1)
-    with pytest.raises(ValueError, match=f"location_based knows {S - 1} source positions, not {S}"):
+    with pytest.raises(CourseError, match=f"location_based knows {S - 1} source positions, not {S}"):
         model(*batch_of())

@@ -13,11 +13,11 @@ import pytest
 import torch
 from test_tasks import TASKS
 
-from course_utils.checks import contract
-from course_utils.checks.contract import Candidate, Case, Failure, Foreign, Outcome, pack, question, unpack
 from course_utils.checks.judge import judge
 from course_utils.checks.notebook import judge_answer
-from course_utils.checks.run import PRINTED_AT_MOST, run
+from course_utils.checks.running import contract
+from course_utils.checks.running.contract import Candidate, Case, Failure, Foreign, Outcome, pack, question, unpack
+from course_utils.checks.running.run import PRINTED_AT_MOST, run
 
 DOT = TASKS["04.dot"]
 
@@ -199,9 +199,9 @@ def test_a_candidates_error_is_told_as_the_candidates():
 
 
 def test_an_answer_in_a_folder_with_a_name_like_ours_keeps_its_line(tmp_path):
-    from course_utils.checks import run as module
+    from course_utils.checks.running import run as module
 
-    folder = Path(module.__file__).parents[1]
+    folder = Path(module.__file__).parents[2]
     assert not f"{folder}_mine/answer.py".startswith(module.NOT_THE_LEARNERS)
     assert str(folder / "attention.py").startswith(module.NOT_THE_LEARNERS)
 
@@ -292,7 +292,7 @@ def test_only_plain_values_cross():
 
 
 def test_run_knows_neither_tasks_nor_judge():
-    code = "import sys, course_utils.checks.run; print([m for m in sys.modules if 'course_utils' in m])"
+    code = "import sys, course_utils.checks.running.run; print([m for m in sys.modules if 'course_utils' in m])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "tasks" not in loaded and "judge" not in loaded and "report" not in loaded
 
@@ -300,8 +300,8 @@ def test_run_knows_neither_tasks_nor_judge():
 WORKER = """
 import sys
 sys.modules["course_utils.tasks"] = sys.modules["course_utils.checks.judge"] = None  # not to be had on this side
-from course_utils.checks.contract import pack, unpack
-from course_utils.checks.run import marked, run
+from course_utils.checks.running.contract import pack, unpack
+from course_utils.checks.running.run import marked, run
 
 def read():
     return unpack(sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(8), "big")))
@@ -357,7 +357,7 @@ ELSEWHERE = {
     "03.catch_wrong_attention": (
         """
         import torch
-        from course_utils.attention import attention
+        from course_utils.models.attention import attention
 
         def answer(candidate):
             draw = torch.Generator().manual_seed(0)

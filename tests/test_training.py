@@ -27,24 +27,19 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save
 from torch.nn import functional as F
 
-from course_utils.data import BOS, EOS, PAD, Pairs, Subwords, generate_translations
-from course_utils.models import load_model, make_model
-from course_utils.training import (
-    Corpus,
-    RunError,
-    Settings,
-    Trainer,
-    load_corpus,
-    load_preset,
-    loop,
-    make_settings,
-    preset_names,
-    train,
-)
+from course_utils.base.errors import CourseError
+from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import BOS, EOS, PAD, Subwords
+from course_utils.data.world import generate_translations
+from course_utils.models.files import load_model, make_model
 from course_utils.training import device as devices
+from course_utils.training import loop
 from course_utils.training.batches import Batches
+from course_utils.training.corpus import Corpus, load_corpus
+from course_utils.training.loop import Trainer, train
 from course_utils.training.optimizer import Optimizer, orthogonal, schedule
-from course_utils.training.settings import KINDS
+from course_utils.training.run_folder import RunError
+from course_utils.training.settings import KINDS, Settings, load_preset, make_settings, preset_names
 
 MODEL = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "decoder_layers": 1, "dropout": 0.2}
 RECURRENT = {"width": 16, "hidden": 16, "encoder_hidden": 8, "dropout": 0.2}
@@ -429,17 +424,17 @@ def test_batches_of_any_lengths(lengths, tokens, epoch):
 
 
 def test_batches_say_what_does_not_fit():
-    with pytest.raises(ValueError, match="a sentence has 31 tokens, and a batch holds 31"):
+    with pytest.raises(CourseError, match="a sentence has 31 tokens, and a batch holds 31"):
         Batches([[5] * 3], [[5] * 31], 31, 0)
     assert len(Batches([[5] * 3], [[5] * 31], 32, 0).epoch(0)) == 1  # with EOS the batch is full
-    with pytest.raises(ValueError, match="there is no pair"):
+    with pytest.raises(CourseError, match="there is no pair"):
         Batches([], [], 31, 0)
 
 
 def test_sentences_too_long_are_told_before_the_first_step(tmp_path):
     long = Pairs(["the dog"], [" ".join(CORPUS.train.targets * 2)])
     for corpus in (Corpus(long, CORPUS.val, CORPUS.subwords), Corpus(CORPUS.train, long, CORPUS.subwords)):
-        with pytest.raises(ValueError, match="a sentence has .* tokens, and a batch holds 128"):
+        with pytest.raises(CourseError, match="a sentence has .* tokens, and a batch holds 128"):
             train(of(), tmp_path / "run", corpus, device="cpu", show=False)
         assert not (tmp_path / "run").exists()
 
@@ -582,7 +577,7 @@ def test_optimizer_takes_back_only_what_fits(kind):
     other.load(state)
     assert all(torch.equal(p, q) for p, q in zip(models[0].parameters(), models[1].parameters(), strict=True))
     assert other.state().keys() == state.keys()
-    with pytest.raises(ValueError, match=r"0.bias must be shaped \[7\], not \[1\]"):
+    with pytest.raises(CourseError, match=r"0.bias must be shaped \[7\], not \[1\]"):
         other.load(state | {"weight.0.bias": torch.zeros(1)})  # which copy_ would take
     with pytest.raises(KeyError):
         other.load({name: value for name, value in state.items() if name != "exp_avg.1.bias"})
@@ -892,7 +887,7 @@ def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:7"])
 def test_a_gpu_that_is_not_there_is_told(tmp_path, monkeypatch, name):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match=f"device {name} was named, but this machine has 0 GPUs .* name cpu or auto"):
+    with pytest.raises(CourseError, match=f"device {name} was named, but this machine has 0 GPUs .* name cpu or auto"):
         train(of(), tmp_path / "run", CORPUS, device=name, show=False)
     assert not (tmp_path / "run").exists()
     assert devices.choose_device("auto") == CPU
@@ -900,7 +895,7 @@ def test_a_gpu_that_is_not_there_is_told(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize("name", ["gpu", "mps", "meta", "cuda:x", ""])
 def test_no_such_device(name):
-    with pytest.raises(ValueError, match="device must be auto, cpu, cuda or cuda:N, not"):
+    with pytest.raises(CourseError, match="device must be auto, cpu, cuda or cuda:N, not"):
         devices.choose_device(name)
 
 
@@ -928,7 +923,7 @@ def test_a_gpu_that_emulates_bf16_computes_in_fp32(monkeypatch, capability, expe
 
 def test_the_trial_of_bf16_answers():
     assert devices.cpu_is_fast_in_bf16() in (True, False)
-    with pytest.raises(ValueError, match="precision must be auto, fp32 or bf16, not 'fp16'"):
+    with pytest.raises(CourseError, match="precision must be auto, fp32 or bf16, not 'fp16'"):
         devices.choose_precision("fp16", CPU)
 
 
@@ -947,7 +942,7 @@ def test_presets_are_settings_of_models_there_are(kind):
         settings = make_settings({"kind": kind, **load_preset(kind, name)})
         make_model(kind, 300, settings.model | {"width": 16, "hidden": 16, "encoder_layers": 1, "decoder_layers": 1}
                         if kind == "transformer" else settings.model)  # fmt: skip
-    with pytest.raises(ValueError, match=f"there is no preset 'moon' for {kind}: name one of"):
+    with pytest.raises(CourseError, match=f"there is no preset 'moon' for {kind}: name one of"):
         load_preset(kind, "moon")
 
 
@@ -972,7 +967,7 @@ def test_presets_are_settings_of_models_there_are(kind):
     ],
 )
 def test_settings_say_what_does_not_fit(values, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CourseError, match=message):
         make_settings(values)
 
 
@@ -988,7 +983,7 @@ def test_the_largest_seed_works(tmp_path):
     ],
 )
 def test_data_that_there_is_not(changes, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CourseError, match=message):
         load_corpus(of(**changes))
 
 
@@ -1004,7 +999,7 @@ def test_models_that_cannot_be(tmp_path):
         ({"hidden": "much"}, "can't be made of these settings"),
         ({"dropout": 1.0}, "dropout must be at least 0 and less than 1"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(CourseError, match=message):
             run(of(model=model), tmp_path / "run")
         assert not (tmp_path / "run").exists()
 

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from course_utils import transformer as t
-from course_utils.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
+from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.decoding import follow, map_tensors
+from course_utils.models import transformer as t
+from course_utils.models.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
+from course_utils.translation.search import follow, map_tensors
 
 B, T, S, H, K = 3, 7, 11, 2, 5
 WIDTH, HIDDEN, V = 10, 13, 17
@@ -572,7 +573,7 @@ def test_a_model_in_another_precision_keeps_its_readout_tied():
     ],
 )
 def test_settings_that_do_not_fit_are_told(options, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(CourseError, match=sentence):
         t.Transformer(V, **options)
 
 
@@ -583,12 +584,12 @@ def test_a_sentence_too_long_is_told():
         (torch.ones(1, 14, dtype=torch.long), source[:1]),
         (source[:1], torch.ones(1, 14, dtype=torch.long)),
     ):
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(CourseError, match=sentence):
             model(*too_long)
     memory, state = model.start(source[:1])
     for _ in range(13):
         _, state, _ = model.step(torch.full((1, 1), BOS), memory, state)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(CourseError, match=sentence):
         model.step(torch.full((1, 1), BOS), memory, state)
 
 
@@ -665,7 +666,7 @@ def test_a_torch_model_that_is_none_of_ours_is_told(change, what):
     theirs = nn.Transformer(**options)
     if not final:
         theirs.encoder.norm = theirs.decoder.norm = None
-    with pytest.raises(ValueError, match=f"torch's module can't be converted, because the course has no {what}"):
+    with pytest.raises(CourseError, match=f"torch's module can't be converted, because the course has no {what}"):
         from_torch(theirs, t.Embedding(V, WIDTH, "sinusoidal", 13, 0.1))
 
 
@@ -679,5 +680,5 @@ def test_a_torch_model_that_is_none_of_ours_is_told(change, what):
     ],
 )
 def test_a_torch_attention_that_is_none_of_ours_is_told(options, what):
-    with pytest.raises(ValueError, match=what):
+    with pytest.raises(CourseError, match=what):
         attention_from_torch(nn.MultiheadAttention(WIDTH, H, **options))

@@ -21,9 +21,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils import data
-from course_utils.data import BOS, EOS, ORDERS, PAD, UNK, DataError, Pairs, Subwords, World, download, world
-from course_utils.data import generate_translations as generate
+from course_utils.base.errors import CourseError
+from course_utils.data import download, world
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import MULTI30K_SPLITS, load_multi30k
+from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import BOS, EOS, PAD, UNK, Subwords, subwords_for
+from course_utils.data.world import ORDERS, World
+from course_utils.data.world import generate_translations as generate
 
 REAL_REGISTRY = download.REGISTRY
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -33,9 +38,9 @@ MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir()
 # --- pairs
 def test_pairs_say_what_does_not_match():
     assert len(Pairs(["a", "b"], ["c", "d"])) == 2
-    with pytest.raises(ValueError, match="2 sources came with 1 targets"):
+    with pytest.raises(CourseError, match="2 sources came with 1 targets"):
         Pairs(["a", "b"], ["c"])
-    with pytest.raises(ValueError, match="1 sources came with 0 alignments"):
+    with pytest.raises(CourseError, match="1 sources came with 0 alignments"):
         Pairs(["a"], ["b"], [])
 
 
@@ -55,40 +60,40 @@ def fake_multi30k(monkeypatch, folder: Path, **texts: str):
 def test_lines_become_texts_with_single_spaces(monkeypatch, tmp_path):
     english, german = "A man .\nTwo  dogs\u2028run. \n", "Ein\u00a0Mann .\n Zwei Hunde\tlaufen.\n"
     fake_multi30k(monkeypatch, tmp_path, en=english, de=german)
-    pairs = data.load_multi30k("val")
+    pairs = load_multi30k("val")
     assert pairs.sources == ["A man .", "Two dogs run."]
     assert pairs.targets == ["Ein Mann .", "Zwei Hunde laufen."]
     assert pairs.alignments is None
-    turned = data.load_multi30k("val", "de-en")
+    turned = load_multi30k("val", "de-en")
     assert (turned.sources, turned.targets) == (pairs.targets, pairs.sources)
 
 
 def test_an_empty_line_keeps_its_place(monkeypatch, tmp_path):
     fake_multi30k(monkeypatch, tmp_path, en="a\n\nc\n", fr="x\ny\n\n")
-    pairs = data.load_multi30k("val", "en-fr")
+    pairs = load_multi30k("val", "en-fr")
     assert (pairs.sources, pairs.targets) == (["a", "", "c"], ["x", "y", ""])
 
 
 def test_sides_of_different_length(monkeypatch, tmp_path):
     fake_multi30k(monkeypatch, tmp_path, en="a\nb\n", de="c\n")
     with pytest.raises(DataError, match=r"val\.en\.gz as in val\.de\.gz, but they have 2 and 1"):
-        data.load_multi30k("val")
+        load_multi30k("val")
 
 
 @pytest.mark.parametrize("pair", ["de", "en-en", "en-cs", "EN-DE", "en_de"])
 def test_a_pair_that_is_none(pair):
-    with pytest.raises(ValueError, match=f"pair must be one of en-de, en-fr, .*fr-de, not '{pair}'"):
-        data.load_multi30k("val", pair)
+    with pytest.raises(CourseError, match=f"pair must be one of en-de, en-fr, .*fr-de, not '{pair}'"):
+        load_multi30k("val", pair)
 
 
 def test_a_split_that_is_none():
-    with pytest.raises(ValueError, match="split must be one of train, val, test_2016_flickr.* not 'test'"):
-        data.load_multi30k("test")
+    with pytest.raises(CourseError, match="split must be one of train, val, test_2016_flickr.* not 'test'"):
+        load_multi30k("test")
 
 
 def test_the_registry_names_multi30k_at_a_fixed_commit():
     files = {path: entry for path, entry in REAL_REGISTRY.items() if path.startswith("multi30k/")}
-    assert set(files) == {f"multi30k/{split}.{two}.gz" for split in data.MULTI30K_SPLITS for two in ("en", "de", "fr")}
+    assert set(files) == {f"multi30k/{split}.{two}.gz" for split in MULTI30K_SPLITS for two in ("en", "de", "fr")}
     root = "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/"
     assert {path: address for path, (address, _) in files.items()} == {
         path: root + path.removeprefix("multi30k/") for path in files
@@ -110,7 +115,7 @@ SIZES = {"train": 29000, "val": 1014, "test_2016_flickr": 1000, "test_2017_flick
 @pytest.mark.parametrize("pair", ["en-de", "fr-de"])
 @pytest.mark.parametrize("split", SIZES)
 def test_multi30k_itself(real_multi30k, split, pair):
-    pairs = data.load_multi30k(split, pair)
+    pairs = load_multi30k(split, pair)
     assert len(pairs) == len(pairs.targets) == SIZES[split]
     for text in pairs.sources + pairs.targets:
         assert text == " ".join(text.split())
@@ -127,7 +132,7 @@ def correlation(xs, ys):
 
 
 def test_subwords_of_multi30k_are_lossless_and_fast(real_multi30k):
-    pairs = data.load_multi30k("train")
+    pairs = load_multi30k("train")
     texts = pairs.sources + pairs.targets
     subwords = Subwords.train(texts, 4000)
     assert len(subwords) == 4000
@@ -234,7 +239,7 @@ def test_whole_words():
 
 
 def test_a_size_that_has_no_room_for_the_bytes():
-    with pytest.raises(ValueError, match="size must be at least 260, .* not 259"):
+    with pytest.raises(CourseError, match="size must be at least 260, .* not 259"):
         Subwords.train(["a b"], 259)
     assert len(Subwords.train([], 260)) == 260
 
@@ -290,7 +295,7 @@ def foreign_files():
 def test_a_file_that_is_no_vocabulary(name, tmp_path):
     file = tmp_path / "vocabulary.json"
     file.write_bytes(foreign_files()[name])
-    with pytest.raises(ValueError, match=r"vocabulary\.json to hold a vocabulary .*: copy it anew, or") as caught:
+    with pytest.raises(CourseError, match=r"vocabulary\.json to hold a vocabulary .*: copy it anew, or") as caught:
         Subwords.load(file)
     assert "\n" not in str(caught.value)
     with pytest.raises(FileNotFoundError):
@@ -301,8 +306,8 @@ _TRAIN = """
 import hashlib, os, sys
 from course_utils import data
 assert "tokenizers" not in sys.modules  # what the first lessons import does not wait for it
-pairs = data.generate_translations(1500, 1, vocabulary=150)
-subwords = data.Subwords.train(pairs.sources + pairs.targets, 600)
+pairs = generate_translations(1500, 1, vocabulary=150)
+subwords = Subwords.train(pairs.sources + pairs.targets, 600)
 print(hashlib.sha256(subwords.tokenizer.to_str().encode()).hexdigest())
 if os.name == "posix" and sys.argv[1:] == ["fork"]:  # as a data loader does
     assert os.environ["TOKENIZERS_PARALLELISM"] == "false"  # else some versions of the library warn
@@ -340,34 +345,34 @@ def trainings(monkeypatch, tmp_path):
 
 
 def test_subwords_are_trained_once(trainings, tmp_path):
-    first = data.subwords_for("toy", TEXTS, 400)
-    again = data.subwords_for("toy", list(TEXTS), 400)
+    first = subwords_for("toy", TEXTS, 400)
+    again = subwords_for("toy", list(TEXTS), 400)
     assert trainings == [400]
     assert again.encode(TEXTS) == first.encode(TEXTS)
     (file,) = (tmp_path / "cache").rglob("*.*")
     assert file.parent.name == "subwords"
     assert file.name.startswith("toy-400-")
-    data.subwords_for("toy", TEXTS, 401)
-    data.subwords_for("toy", TEXTS[:-1], 400)
+    subwords_for("toy", TEXTS, 401)
+    subwords_for("toy", TEXTS[:-1], 400)
     joined = [TEXTS[0] + TEXTS[1], *TEXTS[2:]]
-    data.subwords_for("toy", joined, 400)
+    subwords_for("toy", joined, 400)
     assert trainings == [400, 401, 400, 400]
 
 
 def test_a_damaged_cache_is_replaced(trainings, tmp_path):
-    first = data.subwords_for("toy", TEXTS, 400)
+    first = subwords_for("toy", TEXTS, 400)
     (file,) = (tmp_path / "cache" / "subwords").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
-    assert data.subwords_for("toy", TEXTS, 400).encode(TEXTS) == first.encode(TEXTS)
+    assert subwords_for("toy", TEXTS, 400).encode(TEXTS) == first.encode(TEXTS)
     assert file.read_bytes() == whole
     assert trainings == [400, 400]
 
 
 def test_a_cache_that_cannot_be_written(trainings, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    assert len(data.subwords_for("toy", TEXTS, 400)) == 400
-    assert len(data.subwords_for("toy", TEXTS, 400)) == 400
+    assert len(subwords_for("toy", TEXTS, 400)) == 400
+    assert len(subwords_for("toy", TEXTS, 400)) == 400
     assert trainings == [400, 400]
 
 
@@ -602,12 +607,12 @@ def test_the_same_seed_gives_the_same_pairs_and_another_others():
     ],
 )
 def test_arguments_that_are_none(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CourseError, match=message):
         generate(10, 0, **arguments)
 
 
 def test_a_word_that_is_none():
-    with pytest.raises(ValueError, match=r"'zebra' is no word of this world: take those of World\.words"):
+    with pytest.raises(CourseError, match=r"'zebra' is no word of this world: take those of World\.words"):
         World().translate(["my", "zebra"])
 
 

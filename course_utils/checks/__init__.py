@@ -2,8 +2,6 @@
 
     cases(seed) --> run(answer, cases) --> outcomes --> judge(task, cases, outcomes) --> report
 
-`contract` holds what may cross the cut between run and judge: tensors, numbers and strings.
-`run` is the only module that calls an answer; it imports neither tasks nor judge. A process of its own for it needs
-`contract`, `limit` and `run`, and must leave out `course_utils.tasks` (the truth, the answers) and `judge`.
-`notebook` joins the two halves in one process and keeps the learner's progress.
+`running` is the half that calls the answer; it imports neither tasks nor judge, so that it can live in a process of its own.
+`judge` is the other half, with `compare` and `report`. `notebook` joins the two and keeps the learner's progress in `state`.
 """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from course_utils.checks.contract import Foreign
+from course_utils.checks.running.contract import Foreign
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

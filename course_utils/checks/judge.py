@@ -9,9 +9,9 @@ from dataclasses import replace
 import torch
 
 from course_utils.checks.compare import KINDS, Finding, close, describe, difference
-from course_utils.checks.contract import STATUSES, Failure, Foreign, Outcome, float_positions, in_float64
 from course_utils.checks.report import Report
-from course_utils.checks.run import marked, run
+from course_utils.checks.running.contract import STATUSES, Failure, Foreign, Outcome, float_positions, in_float64
+from course_utils.checks.running.run import marked, run
 
 # What PyTorch's commonest messages mean for a beginner.
 IN_OTHER_WORDS = {

@@ -6,10 +6,10 @@ from importlib import resources
 
 from course_utils import tasks
 from course_utils.checks import state
-from course_utils.checks.contract import question
 from course_utils.checks.judge import judge, refuse
 from course_utils.checks.report import SYMBOLS, Report, with_code
-from course_utils.checks.run import look, marked, run
+from course_utils.checks.running.contract import question
+from course_utils.checks.running.run import look, marked, run
 
 
 class Message:

@@ -6,23 +6,17 @@ set aside, never overwritten. COURSE_HOME names another folder; COURSE_PROGRESS=
 
 import json
 import os
-import tempfile
 from itertools import count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from course_utils.base.files import write
+from course_utils.base.places import learners_folder
+
 STATES = ("not attempted", "error", "failed", "passed")
 FILE = Path(".course") / "progress.json"
 _in_memory = {}  # serves where nothing can or shall be written
-
-
-def course_folder():
-    """The folder that holds the course: named by COURSE_HOME, else found upwards from here, else the current one."""
-    if named := os.environ.get("COURSE_HOME"):
-        return Path(named)
-    here = Path.cwd()
-    return next((p for p in (here, *here.parents) if (p / ".course").is_dir() or (p / "exercises").is_dir()), here)
 
 
 def read(say=print):
@@ -30,7 +24,7 @@ def read(say=print):
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
     try:
-        return _read(course_folder() / FILE, say)
+        return _read(learners_folder() / FILE, say)
     except OSError:  # there, but not to be read just now
         return dict(_in_memory)
 
@@ -64,7 +58,7 @@ def _set_aside(path, say):
 
 def change(task, alter, say=print):
     """Apply `alter` to the task's entry (a dict, empty at first) and keep the result. Returns the entry."""
-    path = course_folder() / FILE
+    path = learners_folder() / FILE
     if os.environ.get("COURSE_PROGRESS") != "off":
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +66,7 @@ def change(task, alter, say=print):
                 tasks = _read(path, say)
                 entry = tasks.setdefault(task, {})
                 alter(entry)
-                _replace(path, tasks)
+                write(path, json.dumps({"tasks": dict(sorted(tasks.items()))}, indent=1))
             return entry
         except (OSError, Timeout):
             if not _in_memory:
@@ -80,13 +74,3 @@ def change(task, alter, say=print):
     entry = _in_memory.setdefault(task, {})
     alter(entry)
     return entry
-
-
-def _replace(path, tasks):
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-        json.dump({"tasks": dict(sorted(tasks.items()))}, file, indent=1)
-    try:
-        os.replace(file.name, path)
-    except OSError:
-        Path(file.name).unlink(missing_ok=True)
-        raise

@@ -25,7 +25,7 @@ from types import SimpleNamespace
 
 import torch
 
-from course_utils.checks.contract import Candidate
+from course_utils.checks.running.contract import Candidate
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pooch
 
+from course_utils.base.errors import CourseError
+
 _SST2 = (
     "https://raw.githubusercontent.com/clairett/pytorch-sentiment-classification/"
     "457ffd83de90a9d6d472d8ffc31bbffe40a8b236/data/SST2/"
@@ -110,7 +112,7 @@ RETRIES = 2  # after a broken or wrong download; pooch waits 1 s before the firs
 pooch.get_logger().setLevel("WARNING")  # its "Downloading ..." says the same as the progress bar
 
 
-class DataError(RuntimeError):
+class DataError(CourseError):
     """A data file can't be had: the message says in one sentence what was expected, what came, what to do."""
 
 

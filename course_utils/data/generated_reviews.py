@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import torch
 
+from course_utils.base.errors import CourseError
 from course_utils.data.reviews import Reviews
 
 POSITIVE = ("great", "good", "superb", "lovely", "fine", "charming", "funny", "moving", "clever", "brilliant")
@@ -87,11 +88,11 @@ class _Review(NamedTuple):
 def generate_reviews(n: int, seed: int, negation: float = 0.5, contrast: float = 0.0) -> GeneratedReviews:
     """Return n reviews: a share `contrast` of them contrasts, a share `negation` of the others negated.
 
-    The same on every machine for the same arguments. Raises `ValueError` for a share outside 0 to 1.
+    The same on every machine for the same arguments. Raises `CourseError` for a share outside 0 to 1.
     """
     for name, share in (("negation", negation), ("contrast", contrast)):
         if not 0 <= share <= 1:
-            raise ValueError(f"{name} is a share: it must lie between 0 and 1, not be {share}")
+            raise CourseError(f"{name} is a share: it must lie between 0 and 1, not be {share}")
     rng = random.Random(seed)
     reviews = [_write(rng, _draw_kind(rng, negation, contrast)) for _ in range(n)]
     return _collect(reviews, f"generated reviews, seed {seed}")

@@ -5,6 +5,7 @@ Here: two files' lines made into `Pairs`. Not here: how the files get onto this 
 
 import gzip
 
+from course_utils.base.errors import CourseError
 from course_utils.data.download import DataError, fetch
 from course_utils.data.pairs import Pairs
 
@@ -16,12 +17,12 @@ MULTI30K_PAIRS = tuple(f"{one}-{other}" for one in _LANGUAGES for other in _LANG
 def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
     """Return train (29,000 pairs), val (1,014) or one of three tests: 2016_flickr and 2017_flickr (1,000), 2017_mscoco (461).
 
-    `pair` names source and target, two of en, de, fr. No links of words are known. Raises `ValueError` for
+    `pair` names source and target, two of en, de, fr. No links of words are known. Raises `CourseError` for
     another split or pair, and `DataError` where the files can't be had.
     """
     for name, received, known in (("split", split, MULTI30K_SPLITS), ("pair", pair, MULTI30K_PAIRS)):
         if received not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, not {received!r}")
+            raise CourseError(f"{name} must be one of {', '.join(known)}, not {received!r}")
     source, target = pair.split("-")
     sources, targets = _lines(f"multi30k/{split}.{source}.gz"), _lines(f"multi30k/{split}.{target}.gz")
     if len(sources) != len(targets):

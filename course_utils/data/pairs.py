@@ -5,13 +5,15 @@ Not here: where pairs come from (`multi30k.py`, `world.py`), nor how texts becom
 
 from dataclasses import dataclass
 
+from course_utils.base.errors import CourseError
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """N texts and their translations, words separated by single spaces.
 
     `alignments` holds, where they are known, the links of each pair: (place of a source word, place of the target word
-    that comes from it), both counted from 0. Raises `ValueError` when the lists differ in length.
+    that comes from it), both counted from 0. Raises `CourseError` when the lists differ in length.
     """
 
     sources: list[str]
@@ -21,7 +23,7 @@ class Pairs:
     def __post_init__(self):
         for name, others in (("targets", self.targets), ("alignments", self.alignments)):
             if others is not None and len(others) != len(self.sources):
-                raise ValueError(
+                raise CourseError(
                     f"{len(self.sources)} sources came with {len(others)} {name}: give each source one of them"
                 )
 

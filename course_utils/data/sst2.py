@@ -5,6 +5,7 @@ Here: a file's text made into `Reviews`. Not here: how the file gets onto this m
 
 import torch
 
+from course_utils.base.errors import CourseError
 from course_utils.data.download import fetch
 from course_utils.data.reviews import Reviews, holds_negation
 
@@ -14,10 +15,10 @@ SPLITS = ("train", "dev", "test")
 def load_sst2(split: str) -> Reviews:
     """Return the train (6,920), dev (872) or test (1,821) split.
 
-    Raises `ValueError` for another word, and `DataError` where the file can't be had.
+    Raises `CourseError` for another word, and `DataError` where the file can't be had.
     """
     if split not in SPLITS:
-        raise ValueError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+        raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     # The last line of a file has no newline, so every piece is a row: a sentence, a tab, its label.
     lines = fetch(f"sst2/{split}.tsv").read_text(encoding="utf-8").split("\n")
     rows = [line.split("\t") for line in lines]

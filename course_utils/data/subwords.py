@@ -12,11 +12,12 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from course_utils.base.errors import CourseError
+from course_utils.base.files import replacing
 from course_utils.data.download import cache_folder
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
@@ -38,11 +39,11 @@ class Subwords:
     def train(cls, texts: Iterable[str], size: int) -> "Subwords":
         """Learn up to `size` subwords, the four specials and 256 bytes among them, from texts of all languages together.
 
-        The same texts and size give the same vocabulary. Raises `ValueError` for a size below 260.
+        The same texts and size give the same vocabulary. Raises `CourseError` for a size below 260.
         """
         tokenizers, bytewise = _library(), len(_SPECIALS) + 256
         if size < bytewise:
-            raise ValueError(f"size must be at least {bytewise}, for the specials and every byte, not {size}")
+            raise CourseError(f"size must be at least {bytewise}, for the specials and every byte, not {size}")
         trainer = tokenizers.trainers.BpeTrainer(
             vocab_size=size - len(_SPECIALS),
             initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
@@ -70,7 +71,7 @@ class Subwords:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Subwords":
-        """Read what `save` wrote. Raises `ValueError` when the file holds something else."""
+        """Read what `save` wrote. Raises `CourseError` when the file holds something else."""
         tokenizers, text = _library(), Path(path).read_bytes()
         try:
             tokenizer = tokenizers.Tokenizer.from_str(text.decode("utf-8"))
@@ -78,7 +79,7 @@ class Subwords:
                 raise ValueError
             return cls(tokenizer)
         except Exception:  # the library raises nothing narrower
-            raise ValueError(
+            raise CourseError(
                 f"Expected {path} to hold a vocabulary that Subwords.save wrote, but it is damaged or something else: "
                 "copy it anew, or delete it and train again."
             ) from None
@@ -127,14 +128,13 @@ def subwords_for(name: str, texts: list[str], size: int) -> Subwords:
     """Return `Subwords.train(texts, size)`, trained once and then read from the cache, whose file begins with `name`."""
     key = hashlib.sha256(json.dumps([_RECIPE, size, texts]).encode()).hexdigest()[:16]
     file = cache_folder() / "subwords" / f"{name}-{size}-{key}.json"
-    with contextlib.suppress(OSError, ValueError):  # not there, or damaged: trained anew
+    with contextlib.suppress(OSError, ValueError, CourseError):  # not there, or damaged: trained anew
         return Subwords.load(file)
     subwords = Subwords.train(texts, size)
     with contextlib.suppress(OSError):  # a cache that can't be written costs seconds next time, nothing else
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=file.parent) as private:
-            subwords.save(Path(private) / file.name)
-            os.replace(Path(private) / file.name, file)  # as a whole or not at all, also with two processes
+        with replacing(file) as draft:
+            subwords.save(draft)
     return subwords
 
 

@@ -44,6 +44,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from course_utils.base.errors import CourseError
 from course_utils.data.pairs import Pairs
 
 ORDERS = ("monotone", "verb-last", "reversed")
@@ -100,7 +101,7 @@ Links = list[tuple[int, int]]
 class World:
     """Two languages and the rules between them, the same for the same arguments, whatever the seed of the sentences.
 
-    `vocabulary` counts the source's words, singular and plural apart. Raises `ValueError` for an order not in ORDERS, a
+    `vocabulary` counts the source's words, singular and plural apart. Raises `CourseError` for an order not in ORDERS, a
     vocabulary below 40, or a fertility outside 0 to 1.
     """
 
@@ -111,11 +112,11 @@ class World:
 
     def __post_init__(self):
         if self.order not in ORDERS:
-            raise ValueError(f"order must be one of {', '.join(ORDERS)}, not {self.order!r}")
+            raise CourseError(f"order must be one of {', '.join(ORDERS)}, not {self.order!r}")
         if self.vocabulary < SMALLEST_VOCABULARY:
-            raise ValueError(f"vocabulary must be at least {SMALLEST_VOCABULARY} words, not {self.vocabulary}")
+            raise CourseError(f"vocabulary must be at least {SMALLEST_VOCABULARY} words, not {self.vocabulary}")
         if not 0 <= self.fertility <= 1:
-            raise ValueError(f"fertility is a share: it must lie between 0 and 1, not be {self.fertility}")
+            raise CourseError(f"fertility is a share: it must lie between 0 and 1, not be {self.fertility}")
 
     def words(self) -> dict[str, list[str]]:
         """Return the source's words by kind; nouns in pairs, singular and plural."""
@@ -128,13 +129,13 @@ class World:
         """Return the translation and its links (source place, target place), in the target's order.
 
         Any sequence of the source's words has one: an adjective without a noun after it, or a verb without a subject,
-        ends as with a noun in -o. Raises `ValueError` for another word.
+        ends as with a noun in -o. Raises `CourseError` for another word.
         """
         dictionary = _dictionary(self.vocabulary, self.fertility)
         try:
             entries = [dictionary[word] for word in words]
         except KeyError as error:
-            raise ValueError(f"{error} is no word of this world: take those of World.words()") from None
+            raise CourseError(f"{error} is no word of this world: take those of World.words()") from None
         forms = _forms(entries) if self.agreement else [entry.form for entry in entries]
         target, links = [], []
         for place in _ordered(entries, self.order):
@@ -161,7 +162,7 @@ def generate_translations(
     `ValueError` for bounds that are none, and as `World` does.
     """
     if not 1 <= shortest <= longest:
-        raise ValueError(f"expected 1 <= shortest <= longest, as words of a sentence, not {shortest} and {longest}")
+        raise CourseError(f"expected 1 <= shortest <= longest, as words of a sentence, not {shortest} and {longest}")
     world = World(order, vocabulary, fertility, agreement)
     words, draw = world.words(), random.Random(seed).random
     pairs = Pairs([], [], [])

@@ -1,7 +1,8 @@
-"""Grades a class: runs each submission's answers in a cage, judges what comes back, keeps a journal, writes the results.
+"""Grades a class: `grade.grade_class` leads through it.
 
-    submissions --> notebook_file --> box: cage + fork server --> judge --> journal --> points --> results, pages
+    reading: submissions --> judging: a box around a process in the cage, and the judge --> keeping: a journal --> writing: results
 
-Nothing of a learner's is ever imported, executed or unpickled on this, the trusted side: notebooks are read as text, and
-answers run in processes that hold neither tasks nor judge (`fork_server`), behind the kernel's locks (`cage`).
+Nothing of a learner's is ever imported, executed or unpickled on this, the trusted side: notebooks are read as text, and answers run
+in processes that hold neither tasks nor judge, behind the kernel's locks. What runs there stands in `cage`. `handing_out` writes what
+a class is given to work on.
 """

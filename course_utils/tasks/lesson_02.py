@@ -2,7 +2,7 @@
 
 import torch
 
-from course_utils.checks.contract import Case
+from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 

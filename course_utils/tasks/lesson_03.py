@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from course_utils.checks.contract import Candidate, Case
+from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 

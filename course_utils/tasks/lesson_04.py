@@ -2,9 +2,9 @@
 
 import torch
 
-from course_utils import attention
-from course_utils.checks.contract import Candidate, Case
+from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task, sizes
+from course_utils.models import attention
 
 
 def _shapes(name, B, T, S, D, E, A):
@@ -746,7 +746,7 @@ catch_wrong_scores = Task(
     result="verdict",
     candidates=tuple(function for _, function, _ in _bank),
     hints=(
-        "course_utils.attention.SCORES[name] is right. The work is in the inputs: every size different, numbers of ordinary size, more than one sentence, and for the cosine a zero vector.",
+        "course_utils.models.attention.SCORES[name] is right. The work is in the inputs: every size different, numbers of ordinary size, more than one sentence, and for the cosine a zero vector.",
         "The arguments' shapes depend on the name: state B×T×D and hidden B×S×E (or B×S×D), then the weights of the table in the lesson. Compare shapes first, then values up to rounding. A candidate that raises is wrong.",
         "shapes = {name: [shape, …]}; args = random tensors of these shapes; also zero out one vector of state; try candidate(*args), except: False; return shapes equal and torch.allclose(…, atol=1e-5).",
     ),

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
 
 
@@ -43,15 +44,15 @@ class Batches:
         seed: for the order; the order of an epoch depends on it and on the epoch's number alone.
 
     Raises:
-        ValueError: when a pair is longer than a batch, or there is none.
+        CourseError: when a pair is longer than a batch, or there is none.
     """
 
     def __init__(self, sources: list[list[int]], targets: list[list[int]], tokens: int, seed: int):
         lengths = [(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
         if not lengths:
-            raise ValueError("there is no pair to train on: give at least one")
+            raise CourseError("there is no pair to train on: give at least one")
         if max(map(max, lengths)) >= tokens:
-            raise ValueError(
+            raise CourseError(
                 f"a sentence has {max(map(max, lengths))} tokens, and a batch holds {tokens} with its end: allow more"
             )
         self.sources, self.targets, self.tokens, self.seed = sources, targets, tokens, seed

@@ -6,7 +6,11 @@ Here: the choice. Not here: where pairs come from (`course_utils/data/`), and ho
 import inspect
 from dataclasses import dataclass
 
-from course_utils.data import Pairs, Subwords, generate_translations, load_multi30k, subwords_for
+from course_utils.base.errors import CourseError
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import Subwords, subwords_for
+from course_utils.data.world import generate_translations
 from course_utils.training.settings import Settings
 
 WORLD_PAIRS = {"train": (20_000, 1), "val": (500, 2), "test": (1_000, 3)}  # how many, and the seed they are drawn with
@@ -22,7 +26,7 @@ class Corpus:
 
 
 def load_corpus(settings: Settings) -> Corpus:
-    """Return what the settings name. Raises `ValueError` for a pair or a world there is not, `DataError` for want of data."""
+    """Return what the settings name. Raises `CourseError` for a pair or a world there is not, `DataError` for want of data."""
     train, val = (load_pairs(settings, split) for split in ("train", "val"))
     texts = train.sources + train.targets
     if settings.data == "world":
@@ -36,7 +40,7 @@ def load_pairs(settings: Settings, split: str) -> Pairs:
     if settings.data == "multi30k":
         return load_multi30k(split, settings.pair)
     if split not in WORLD_PAIRS:
-        raise ValueError(f"split must be one of {', '.join(WORLD_PAIRS)}, not {split!r}")
+        raise CourseError(f"split must be one of {', '.join(WORLD_PAIRS)}, not {split!r}")
     options = dict(settings.world)
     number, seed = WORLD_PAIRS[split]
     if split == "train":
@@ -44,8 +48,8 @@ def load_pairs(settings: Settings, split: str) -> Pairs:
     options.pop("pairs", None)
     known = list(inspect.signature(generate_translations).parameters)[2:]
     if unknown := set(options) - set(known):
-        raise ValueError(f"the world has no setting {min(unknown)!r}: it has pairs, {', '.join(known)}")
+        raise CourseError(f"the world has no setting {min(unknown)!r}: it has pairs, {', '.join(known)}")
     try:
         return generate_translations(number, seed, **options)
     except TypeError as error:
-        raise ValueError(f"the world can't be made of these settings ({error}): see `course train --help`") from None
+        raise CourseError(f"the world can't be made of these settings ({error}): see `course train --help`") from None

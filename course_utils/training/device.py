@@ -14,11 +14,13 @@ from collections.abc import Callable, Sequence
 import torch
 import torch.distributed as dist
 
+from course_utils.base.errors import CourseError
+
 
 def choose_device(name: str = "auto") -> torch.device:
     """Return the device named, or for "auto" a GPU where there is one and else the CPU.
 
-    Under torchrun each process takes the GPU of its own number. Raises `ValueError` for a device that is not there.
+    Under torchrun each process takes the GPU of its own number. Raises `CourseError` for a device that is not there.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -27,12 +29,12 @@ def choose_device(name: str = "auto") -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in ("cpu", "cuda"):
-        raise ValueError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+        raise CourseError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index
         if index >= count:
-            raise ValueError(
+            raise CourseError(
                 f"device {name} was named, but this machine has {count} GPUs that PyTorch can use: name cpu or auto"
             )
         device = torch.device("cuda", index)
@@ -43,10 +45,10 @@ def choose_device(name: str = "auto") -> torch.device:
 def choose_precision(name: str, device: torch.device) -> torch.dtype:
     """Return the type of number a model computes in: "fp32", "bf16", or for "auto" bf16 where it is faster.
 
-    Raises `ValueError` for another name.
+    Raises `CourseError` for another name.
     """
     if name not in ("auto", "fp32", "bf16"):
-        raise ValueError(f"precision must be auto, fp32 or bf16, not {name!r}")
+        raise CourseError(f"precision must be auto, fp32 or bf16, not {name!r}")
     if name == "auto":
         # Not torch.cuda.is_bf16_supported(), which is also true of GPUs that emulate it, such as the T4.
         fast = torch.cuda.get_device_capability(device) >= (8, 0) if device.type == "cuda" else cpu_is_fast_in_bf16()
@@ -99,13 +101,13 @@ def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:
     return flags.bool().tolist()
 
 
-def first_alone(work: Callable[[], None]) -> None:
+def in_first_process_only(work: Callable[[], None]) -> None:
     """Let the first process do something; what goes wrong ends all, as none shall wait for one that is gone."""
     wrong = [None]
     if rank() == 0:
         try:
             work()
-        except (RuntimeError, ValueError, OSError) as error:
+        except (CourseError, RuntimeError, ValueError, OSError) as error:
             wrong = [error]
     if dist.is_initialized():
         dist.broadcast_object_list(wrong)

@@ -22,8 +22,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from course_utils.data import Pairs
-from course_utils.models import make_model
+from course_utils.base.errors import CourseError
+from course_utils.data.pairs import Pairs
+from course_utils.models.files import make_model
 from course_utils.training import device as devices
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.corpus import Corpus, load_corpus
@@ -31,7 +32,8 @@ from course_utils.training.loss import smoothed_loss
 from course_utils.training.optimizer import Optimizer, schedule
 from course_utils.training.run_folder import RunError, RunFolder, describe_environment
 from course_utils.training.settings import Settings, make_settings
-from course_utils.translate import bleu, translate
+from course_utils.translation.scores import bleu
+from course_utils.translation.translate import translate
 
 AVERAGED = 200  # weights at most are averaged in the end: every step would cost time and tell no more
 
@@ -125,7 +127,7 @@ class Trainer:
         if resume:
             self.restore()
         else:
-            devices.first_alone(lambda: folder.create(settings, describe_environment(device, self.precision)))
+            devices.in_first_process_only(lambda: folder.create(settings, describe_environment(device, self.precision)))
         self.objective = Objective(self.model, settings.smoothing)
         if dist.is_initialized():
             self.objective = nn.parallel.DistributedDataParallel(self.objective)
@@ -227,7 +229,7 @@ class Trainer:
             if improved and settings.stop_on != "never":
                 self.best = {name: master.detach().clone() for name, master in self.optimizer.masters.items()}
 
-        devices.first_alone(write_down)
+        devices.in_first_process_only(write_down)
         self.loss.zero_()
         progress.loss_tokens = 0
         patient = settings.stop_on == "never" or progress.since_best < settings.patience
@@ -286,7 +288,7 @@ class Trainer:
             tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
         state = {"progress": asdict(self.progress), "curves": self.curves}
         state |= {"processes": devices.world(), "run": self.identity}
-        devices.first_alone(lambda: self.folder.save_checkpoint(tensors, state))
+        devices.in_first_process_only(lambda: self.folder.save_checkpoint(tensors, state))
 
     def identify(self) -> str:
         """Return what tells this run's checkpoints from others': a checksum of its settings and of what it trains on."""
@@ -314,7 +316,7 @@ class Trainer:
             self.progress, self.curves = Progress(**state["progress"]), state["curves"]
             self.optimizer.load(tensors)
             self.loss.copy_(tensors["loss"] if devices.rank() == 0 else torch.zeros(()))
-        except (KeyError, TypeError, ValueError, RuntimeError):
+        except (CourseError, KeyError, TypeError, ValueError, RuntimeError):
             raise foreign from None
         for name in self.optimizer.masters:
             for prefix, weights in ("average", self.average), ("best", self.best):
@@ -330,7 +332,9 @@ class Trainer:
         for name, parameter in self.model.named_parameters():
             parameter.copy_(final[name])
         about = {"settings": self.settings.to_dict(), **asdict(self.progress)}
-        devices.first_alone(lambda: self.folder.save_model(self.settings.kind, self.model, self.subwords, about))
+        devices.in_first_process_only(
+            lambda: self.folder.save_model(self.settings.kind, self.model, self.subwords, about)
+        )
 
 
 @contextlib.contextmanager

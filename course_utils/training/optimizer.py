@@ -8,6 +8,8 @@ from collections import defaultdict
 import torch
 from torch import Tensor, nn
 
+from course_utils.base.errors import CourseError
+
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # as AdamW names what it keeps of each weight
 MOMENTUM = 0.95  # of Muon
 
@@ -128,7 +130,7 @@ class Optimizer:
             found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}
             for value in (value for key, value in found.items() if key != "step"):
                 if value.shape != master.shape:  # copy_ would spread a smaller one
-                    raise ValueError(f"{name} must be shaped {list(master.shape)}, not {list(value.shape)}")
+                    raise CourseError(f"{name} must be shaped {list(master.shape)}, not {list(value.shape)}")
             master.copy_(found.pop("weight"))
             if name in self.momenta:
                 self.momenta[name].copy_(found["momentum"])

@@ -19,6 +19,7 @@ from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+from course_utils.base.errors import CourseError
 from course_utils.training.run_folder import RunError
 
 STOPPED = 130  # the exit code of what Ctrl-C ends
@@ -27,11 +28,11 @@ STOPPED = 130  # the exit code of what Ctrl-C ends
 def how_many(named: int | None, device: str, resumed: str | None = None) -> int:
     """Return how many processes share a run: those named, else those that the resumed run had, else one for each GPU.
 
-    In a process that torchrun started it is one, as the others are there. Raises `ValueError` for several on one GPU.
+    In a process that torchrun started it is one, as the others are there. Raises `CourseError` for several on one GPU.
     """
     if "RANK" in os.environ:
         if named is not None:
-            raise ValueError("torchrun has started the processes: leave out --processes, or torchrun")
+            raise CourseError("torchrun has started the processes: leave out --processes, or torchrun")
         return 1
     if named is None and resumed is not None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # the run itself will say what is wrong
@@ -39,7 +40,7 @@ def how_many(named: int | None, device: str, resumed: str | None = None) -> int:
     if named is None:
         named = torch.cuda.device_count() if device in ("auto", "cuda") and torch.cuda.is_available() else 1
     if named > 1 and device.startswith("cuda:"):
-        raise ValueError(f"{named} processes need a device each, and {device} is one: name cuda, cpu or auto")
+        raise CourseError(f"{named} processes need a device each, and {device} is one: name cuda, cpu or auto")
     return max(1, named)
 
 

@@ -4,7 +4,7 @@
     environment.json    machine, versions, precision, processes
     curves.csv          a row for each validation
     checkpoint.safetensors    everything a resumed run needs
-    model.safetensors, model.json, subwords.json    the trained model (`course_utils/models.py`)
+    model.safetensors, model.json, subwords.json    the trained model (`models/files.py`)
 
 Here: what is written and read, safely. Not here: when (`loop.py`).
 """
@@ -21,15 +21,17 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from course_utils.data import Subwords
-from course_utils.models import save_model, write
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.data.subwords import Subwords
+from course_utils.models.files import save_model
 from course_utils.training import device
 from course_utils.training.settings import Settings, make_settings
 
 CURVES = ("step", "epoch", "tokens", "seconds", "rate", "loss", "val_loss", "val_bleu")
 
 
-class RunError(RuntimeError):
+class RunError(CourseError):
     """A run can't begin or go on: the message says in one sentence what was expected, what came, what to do."""
 
 
@@ -55,7 +57,7 @@ class RunFolder:
             raise RunError(
                 f"there is no run in {self.path}: name the folder of one, or start it without --resume"
             ) from None
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (CourseError, OSError, ValueError, TypeError, AttributeError) as error:
             raise RunError(
                 f"{self.path / 'settings.json'} can't be read as a run's settings ({error}): start the run anew"
             ) from None
@@ -71,7 +73,7 @@ class RunFolder:
         """Write a file as a whole or leave the old one. Raises `RunError` when it can't be written."""
         with self.writing(name):
             self.path.mkdir(parents=True, exist_ok=True)
-            write(self.path / name, content)
+            write(self.path / name, content, durable=True)
 
     @contextlib.contextmanager
     def writing(self, name: str):

@@ -9,10 +9,8 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-try:
-    import tomllib
-except ImportError:  # Python 3.10
-    import tomli as tomllib
+from course_utils.base.environment import tomllib
+from course_utils.base.errors import CourseError
 
 PRESETS = Path(__file__).parent / "presets"
 OPTIMIZERS = ("adamw", "muon")
@@ -53,21 +51,21 @@ class Settings:
         for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS),
                               ("precision", ("auto", "fp32", "bf16")), ("stop_on", ("never", "loss", "bleu"))):  # fmt: skip
             if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+                raise CourseError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         for name in ("batch_tokens", "accumulate", "epochs", "rate", "clip", "validate", "patience"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0, not {getattr(self, name)}")
+                raise CourseError(f"{name} must be more than 0, not {getattr(self, name)}")
         for name in ("warmup", "smoothing", "average"):
             if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 0 and less than 1, not {getattr(self, name)}")
+                raise CourseError(f"{name} must be at least 0 and less than 1, not {getattr(self, name)}")
         if not all(0 <= beta < 1 for beta in self.betas):
-            raise ValueError(f"betas must be at least 0 and less than 1, not {self.betas}")
+            raise CourseError(f"betas must be at least 0 and less than 1, not {self.betas}")
         if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay must be at least 0, not {self.weight_decay}")
+            raise CourseError(f"weight_decay must be at least 0, not {self.weight_decay}")
         if not (math.isfinite(self.epochs) and math.isfinite(self.validate)):
-            raise ValueError(f"epochs and validate must be finite, not {self.epochs} and {self.validate}")
+            raise CourseError(f"epochs and validate must be finite, not {self.epochs} and {self.validate}")
         if not 0 <= self.seed < 2**32:
-            raise ValueError(f"seed must be at least 0 and less than 2^32, not {self.seed}")
+            raise CourseError(f"seed must be at least 0 and less than 2^32, not {self.seed}")
 
     def to_dict(self) -> dict:
         """Return the settings as JSON can hold them."""
@@ -80,21 +78,21 @@ def preset_names(kind: str) -> list[str]:
 
 
 def load_preset(kind: str, name: str) -> dict:
-    """Return the settings of a preset, to be changed and given to `make_settings`. Raises `ValueError` for one that is not there."""
+    """Return the settings of a preset, to be changed and given to `make_settings`. Raises `CourseError` for one that is not there."""
     if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if name not in preset_names(kind):
-        raise ValueError(f"there is no preset {name!r} for {kind}: name one of {', '.join(preset_names(kind))}")
+        raise CourseError(f"there is no preset {name!r} for {kind}: name one of {', '.join(preset_names(kind))}")
     return tomllib.loads((PRESETS / f"{kind}-{name}.toml").read_text(encoding="utf-8"))
 
 
 def make_settings(values: dict) -> Settings:
-    """Return checked settings from a dict as TOML or JSON give it. Raises `ValueError` for unknown names and wrong types."""
+    """Return checked settings from a dict as TOML or JSON give it. Raises `CourseError` for unknown names and wrong types."""
     known = {f.name: f for f in dataclasses.fields(Settings)}
     converted = {}
     for name, value in values.items():
         if name not in known:
-            raise ValueError(f"there is no setting {name!r}: the settings are {', '.join(known)}")
+            raise CourseError(f"there is no setting {name!r}: the settings are {', '.join(known)}")
         converted[name] = _converted(name, value, known[name].type)
     return Settings(**converted)
 
@@ -107,4 +105,4 @@ def _converted(name: str, value, wanted):
     if wanted in (int, float, str, dict) and type(value) is wanted:
         return value
     expected = "two numbers such as [0.9, 0.98]" if name == "betas" else wanted.__name__
-    raise ValueError(f"the setting {name} must be {expected}, not {value!r}")
+    raise CourseError(f"the setting {name} must be {expected}, not {value!r}")

@@ -1,0 +1,572 @@
+"""Writes every notebook, and the stored answers, from the .py files that people edit.
+
+    notebooks/NN_topic.py  -> notebooks/NN_topic.ipynb   executed
+    solutions/NN_topic.py  -> solutions/NN_topic.ipynb   executed
+                           -> exercises/NN_topic.ipynb   answers cut out, not executed
+                           -> course_utils/tasks/answers.json
+
+Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
+of itself (so that an edit by hand is found). What a lesson must look like is in lint.py, the command in
+cli.py.
+"""
+
+import ast
+import asyncio
+import atexit
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+
+from course_utils.base.environment import INSTALL, tomllib
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.imports import closure, imported
+from course_utils.base.places import FOLDERS, NAMED, chosen
+
+BUILD_VERSION = 1  # raise it when the build writes something else from the same sources
+CELL_TIMEOUT = 300  # seconds
+MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
+ANSWERS = "course_utils/tasks/answers.json"
+TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
+
+# Were magics looked for, a title such as "# Why?" would be taken for a commented call for help.
+PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
+OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
+CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+SETUP = """\
+# Installs the course's package where it is missing, as on Colab; elsewhere does nothing.
+import importlib.util, os, subprocess, sys
+
+if importlib.util.find_spec("course_utils") is None:
+    source = os.environ.get("COURSE_SOURCE", "{source}")
+    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:
+        sys.exit(f"The course could not be installed from {{source}}: check the connection, run this again.")
+    importlib.invalidate_caches()"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source file; `line` is where its text starts, 0 for a cell that the build inserts."""
+
+    kind: str
+    text: str
+    line: int
+    metadata: dict
+
+
+@dataclass(frozen=True)
+class Target:
+    """One notebook to be written, e.g. folder "exercises" and name "02_weighted_sums"."""
+
+    folder: str
+    name: str
+
+    @property
+    def built(self):
+        return f"{self.folder}/{self.name}.ipynb"
+
+    @property
+    def source(self):
+        return f"{'solutions' if self.folder == 'exercises' else self.folder}/{self.name}.py"
+
+    @property
+    def number(self):
+        return self.name[:2]
+
+
+def build(
+    root: Path, names: list[str] | None = None, check: bool = False, everything: bool = False, say=print
+) -> list[str]:
+    """Build what changed and return what is wrong as sentences; with check=True only look.
+
+    names: lessons as "02", "02_weighted_sums" or a path. everything: build also what is up to date.
+    say is called with one line for each file written.
+    """
+    root = Path(root).resolve()
+    try:
+        repository = _repository(root)
+        targets = _targets(root)
+        if names is not None:
+            lessons = chosen(names, sorted({target.name for target in targets}))
+            targets = [target for target in targets if target.name in lessons]
+    except CourseError as problem:
+        return [str(problem)]
+    problems, plans = [], []
+    if names is None:
+        problems += _orphans(root, check, say)
+    problems += _answers(root, targets, check, say)
+    for target in targets:
+        try:
+            plans += _plan(root, target, repository, check, everything)
+        except CourseError as problem:
+            problems.append(str(problem))
+    problems += [plan["why"] for plan in plans] if check else _build_all(root, plans, say)
+    return list(dict.fromkeys(problems)) + _too_big(root)  # one broken source may concern two notebooks
+
+
+# What there is to build
+
+
+def _repository(root):
+    """The repository's address, which stands in pyproject.toml only."""
+    if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
+        raise CourseError(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")
+    try:
+        return tomllib.loads(_text(root / "pyproject.toml"))["project"]["urls"]["Repository"].rstrip("/")
+    except (OSError, ValueError, KeyError):
+        raise CourseError(
+            f"{root} holds no pyproject.toml with a Repository address under [project.urls]: "
+            "run the build in the course's folder."
+        ) from None
+
+
+def _targets(root):
+    found = []
+    for folder in ("notebooks", "solutions"):
+        for path in sorted((root / folder).glob(f"{NAMED}.py")):
+            found.append(Target(folder, path.stem))
+            if folder == "solutions":
+                found.append(Target("exercises", path.stem))
+    if not found:
+        raise CourseError(f"{root} holds no lessons: expected files such as notebooks/02_topic.py.")
+    return sorted(found, key=lambda target: (target.name, FOLDERS.index(target.folder)))
+
+
+def _orphans(root, check, say):
+    """Built notebooks whose source is gone: removed, unless somebody has written into them."""
+    problems = []
+    for folder in FOLDERS:
+        for path in sorted((root / folder).glob("*.ipynb")):
+            target = Target(folder, path.stem)
+            if (root / target.source).exists():
+                continue
+            if _state(path, None) == "edited":
+                problems.append(
+                    f"{target.built} has no source {target.source} and holds more than the build wrote: "
+                    f"delete it, or write {target.source} and run `course build`."
+                )
+            elif check:
+                problems.append(f"{target.built} has no source {target.source}: `course build` removes it.")
+            else:
+                path.unlink()
+                say(f"removed {target.built}, which has no source any more")
+    return problems
+
+
+def _too_big(root):
+    size = sum(path.stat().st_size for folder in FOLDERS for path in (root / folder).glob("*.ipynb"))
+    if size <= MAX_TOTAL_BYTES:
+        return []
+    return [
+        f"All notebooks together have {size / 1e6:.1f} MB, at most {MAX_TOTAL_BYTES / 1e6:.0f} MB: "
+        "draw fewer or smaller pictures, then run `course build`."
+    ]
+
+
+# From a source file to cells
+
+
+def _text(path):
+    """A file's text with "\\n" line ends, whatever the checkout made of them."""
+    return Path(path).read_text(encoding="utf-8")
+
+
+def read_source(root: Path, name: str) -> list[Cell]:
+    """The cells of a jupytext percent file, e.g. name "notebooks/02_weighted_sums.py"."""
+    import jupytext
+
+    try:
+        text = _text(root / name)
+        ast.parse(text)
+        cells = jupytext.reads(text, fmt=PERCENT).cells
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{name} cannot be read: {error}.") from None
+    except SyntaxError as error:
+        raise CourseError(f"{name}, line {error.lineno}: this is not Python: {error.msg}.") from None
+    starts = [number for number, line in enumerate(text.split("\n"), 2) if re.match(r"# ?%%", line)]
+    starts = [1] * (len(cells) - len(starts)) + starts  # text before the first mark is a cell too
+    return [
+        Cell(cell.cell_type, cell.source, line, {k: v for k, v in cell.metadata.items() if k == "tags"})
+        for cell, line in zip(cells, starts, strict=False)
+    ]
+
+
+def has_answer(cell: Cell) -> bool:
+    return cell.kind == "code" and BEGIN in cell.text
+
+
+def _split_answers(name, cells):
+    """The exercise's cells, answers cut out, and the answers by task id."""
+    exercise, answers = [], {}
+    for cell, following in zip(cells, [*cells[1:], None], strict=True):
+        kept = _cut(name, cell)
+        exercise.append(replace(cell, text=kept))
+        if kept == cell.text:
+            continue
+        found = CHECK.search(following.text) if following and following.kind == "code" else None
+        if not found:
+            raise CourseError(f'{name}, line {cell.line}: the answer needs a `check("...", ...)` cell right under it.')
+        task = found.group(1)
+        if not task.startswith(Path(name).name[:2] + ".") or task in answers:
+            raise CourseError(
+                f"{name}, line {following.line}: task id {task} must be used once and start with {Path(name).name[:2]}."
+            )
+        lines = cell.text.split("\n")
+        answers[task] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+    return exercise, answers
+
+
+def _cut(name, cell):
+    """The cell's text with each marked answer replaced by `raise NotImplementedError`."""
+    kept, begun = [], None
+    for number, line in enumerate(cell.text.split("\n"), cell.line):
+        if ANY_MARK.search(line):
+            expected = END if begun else BEGIN
+            if line.strip() != expected or cell.kind != "code":
+                raise CourseError(
+                    f"{name}, line {number}: `{line.strip()}` stands where only `{expected}` is right, "
+                    "on a line of its own in a code cell."
+                )
+            if not begun:
+                kept.append(line[: line.index("#")] + "raise NotImplementedError")
+            begun = None if begun else number
+        elif not begun:
+            kept.append(line)
+    if begun:
+        raise CourseError(f"{name}, line {begun}: `{BEGIN}` has no `{END}` in its cell.")
+    return "\n".join(kept)
+
+
+def _answers(root, targets, check, say):
+    """Bring answers.json up to date for the lessons of these targets; the others' entries stay."""
+    path, problems = root / ANSWERS, []
+    try:
+        old = json.loads(_text(path))
+    except (OSError, ValueError):
+        old = None
+    numbers = {target.number for target in targets}
+    lessons = {file.name[:2] for file in (root / "solutions").glob(f"{NAMED}.py")}
+    new = {task: text for task, text in (old or {}).items() if task[:2] in lessons - numbers}
+    for target in (target for target in targets if target.folder == "solutions"):
+        try:
+            new.update(_split_answers(target.source, read_source(root, target.source))[1])
+        except CourseError as problem:
+            problems.append(str(problem))
+            new.update({task: text for task, text in (old or {}).items() if task[:2] == target.number})
+    text = json.dumps(new, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if not new and old is None or path.exists() and _text(path) == text:
+        return problems
+    if check:
+        return [*problems, f"{ANSWERS} is stale: run `course build`."]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        write(path, text)
+    except OSError as error:
+        return [*problems, _unwritable(ANSWERS, error)]
+    say(f"wrote {ANSWERS}")
+    return problems
+
+
+# From cells to a notebook
+
+
+def _compose(target, cells, repository):
+    """The cells of the notebook to be: a badge under the title, the set-up cell after the first cell."""
+    first = cells[0] if cells else None
+    if first is None or first.kind != "markdown" or not first.text.startswith("# "):
+        raise CourseError(f"{target.source}: the first cell must be markdown and start with `# ` and a title.")
+    if target.folder == "exercises":
+        cells, _ = _split_answers(target.source, cells)
+    title, _, rest = first.text.partition("\n")
+    parts = [title, _badge(target, repository), rest.strip("\n")]
+    first = replace(first, text="\n\n".join(part for part in parts if part))
+    setup = Cell("code", SETUP.format(source=f"git+{repository}"), 0, {"tags": ["setup"]})
+    return [first, setup, *cells[1:]]
+
+
+def _badge(target, repository):
+    host = "https://github.com/"
+    if not repository.startswith(host):
+        return ""  # Colab opens notebooks from there only
+    colab = "https://colab.research.google.com"
+    address = f"{colab}/github/{repository.removeprefix(host).removesuffix('.git')}/blob/main/{target.built}"
+    return f"[![Open in Colab]({colab}/assets/colab-badge.svg)]({address})"
+
+
+def _notebook(target, cells):
+    seen, made = {}, []
+    for cell in cells:
+        seen[cell.text] = seen.get(cell.text, 0) + 1
+        identity = _hash([target.built, cell.text, seen[cell.text]])[:12]
+        cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata, "source": cell.text}
+        made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+    }
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": made}
+
+
+def _hash(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _source_hash(root, target, cells):
+    """A hash of all that the notebook depends on: its source, the build, the modules that it imports."""
+    source, texts = _text(root / target.source), []
+    if target.folder != "exercises":
+        texts = [(path.relative_to(root).as_posix(), _text(path)) for path in sorted(runs(root, target, cells))]
+    return _hash([BUILD_VERSION, target.built, source, [cell.text for cell in cells], texts])
+
+
+def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
+    """Return the files of the package that a notebook's stored outputs depend on.
+
+    What only a cell imports whose output is not stored, as it is about the reader's machine, is left out.
+    """
+    stored = "\n".join(
+        cell.text for cell in cells if cell.kind == "code" and OWN_MACHINE not in cell.metadata.get("tags", ())
+    )
+    modules = imported(root, stored)
+    if CHECK.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
+        modules |= {root / "course_utils/checks/notebook.py"}
+        modules |= set((root / f"course_utils/tasks/lesson_{target.number}").glob("*.py"))
+    return closure(root, {path for path in modules if path.is_file()})
+
+
+# What is built already
+
+
+def content_hash(notebook):
+    """A checksum of a built notebook, but for the place that holds it: another one once somebody has edited it."""
+    course = {key: value for key, value in notebook["metadata"]["course"].items() if key != "content"}
+    return _hash(notebook | {"metadata": notebook["metadata"] | {"course": course}})
+
+
+def _state(path, source_hash):
+    """ "missing", "edited", "stale" or "fresh"."""
+    if not path.exists():
+        return "missing"
+    try:
+        notebook = json.loads(_text(path))
+        course = notebook["metadata"]["course"]
+        if course["content"] != content_hash(notebook):
+            return "edited"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "edited"
+    return "fresh" if course["source"] == source_hash else "stale"
+
+
+def _plan(root, target, repository, check, everything):
+    """What to do for a target: nothing ([]), or one plan with the reason in words."""
+    cells = _compose(target, read_source(root, target.source), repository)
+    source_hash = _source_hash(root, target, cells)
+    state = _state(root / target.built, source_hash)
+    if state == "fresh" and (check or not everything):
+        return []
+    command = f"`course build {target.number}`"
+    why = {
+        "missing": f"{target.built} is missing: run {command}.",
+        "stale": f"{target.built} is stale, what it is built from has changed: run {command}.",
+        "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
+        "fresh": "",
+    }[state]
+    return [{"target": target, "cells": cells, "hash": source_hash, "state": state, "why": why}]
+
+
+# Building
+
+
+def _build_all(root, plans, say):
+    problems = []
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:  # each waits for a kernel of its own
+        jobs = [pool.submit(_build_one, root, plan, say) for plan in plans]
+        try:
+            for job in jobs:
+                problems += job.result()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for plan in plans:
+                plan.get("stop", bool)()  # bool does nothing: this one doesn't run
+            raise
+    return problems
+
+
+def _build_one(root, plan, say):
+    target, path, started = plan["target"], root / plan["target"].built, time.monotonic()
+    notebook = _notebook(target, plan["cells"])
+    try:
+        if target.folder != "exercises":
+            notebook = _execute(root, plan, notebook)
+            _tidy(notebook["cells"])
+        path.parent.mkdir(exist_ok=True)
+        if plan["state"] == "edited":
+            _keep_copy(path, say)
+        if write(path, _sealed(notebook, plan["hash"])):
+            say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
+    except CourseError as problem:
+        return [str(problem)]
+    except OSError as error:
+        return [_unwritable(target.built, error)]
+    return []
+
+
+def _unwritable(name, error):
+    return f"{name} could not be written: {error.strerror or error}."
+
+
+def _keep_copy(path, say):
+    """Somebody's edits are not lost: they stay where Jupyter keeps its own copies, which git ignores."""
+    copy = path.parent / ".ipynb_checkpoints" / f"{path.stem}-before-build.ipynb"
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(path.read_bytes())
+    say(f"{path.parent.name}/{path.name} was edited by hand; it is kept as {copy.name} in {copy.parent.name}")
+
+
+def _execute(root, plan, notebook):
+    """Run all cells in a kernel of this Python; return the notebook with outputs, or raise CourseError.
+
+    While it runs, plan["stop"] stops it, from any thread.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
+
+    at, target = [0], plan["target"]
+    with tempfile.TemporaryDirectory(prefix="course") as folder:
+        client = NotebookClient(
+            nbformat.from_dict(notebook),
+            timeout=CELL_TIMEOUT,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(root / target.folder)}},
+            record_timing=False,
+            store_widget_state=False,
+            on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
+        )
+        client.km = _kernel(folder)  # not passed above: what the client was given it doesn't shut down
+        loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
+        try:
+            task = loop.create_task(client.async_execute(env=_environment(root)))
+            plan["stop"] = lambda: loop.call_soon_threadsafe(task.cancel)
+            return loop.run_until_complete(task)
+        except CellExecutionError as error:
+            words = (error.evalue or "").strip().split("\n")[0].rstrip(".")
+            reason = f"failed with {error.ename}: {words}"
+        except CellTimeoutError:
+            reason = f"ran longer than {CELL_TIMEOUT} s"
+        except RuntimeError as error:
+            reason = f"could not be run: {str(error).rstrip('.')}"
+        finally:
+            plan.pop("stop")
+            left = asyncio.all_tasks(loop)  # the client's watch over its kernel, where that was stopped
+            for task in left:
+                task.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left))
+            loop.close()
+            atexit.unregister(client._cleanup_kernel)  # it stays there if the kernel didn't start
+    cell = plan["cells"][at[0]]
+    first_line = cell.text.split("\n")[0]
+    raise CourseError(f"{target.source}, line {cell.line}: the cell `{first_line}` {reason}.")
+
+
+def _kernel(folder):
+    """A kernel of the running Python, whatever kernels are registered on this machine."""
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+
+    class ThisPython(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name):
+            argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            return KernelSpec(argv=argv, display_name="Python 3", language="python")
+
+    # Ports are chosen before the kernel takes them, so that two builds can collide: files can't.
+    return AsyncKernelManager(
+        kernel_spec_manager=ThisPython(),
+        transport="tcp" if os.name == "nt" else "ipc",
+        connection_file=os.path.join(folder, "kernel.json"),
+    )
+
+
+def _environment(root):
+    """Ours, with what makes runs alike; the kernel sees this folder's course_utils, whatever is installed."""
+    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    path = os.pathsep.join(filter(None, [str(root), environment.get("PYTHONPATH")]))
+    return environment | {
+        "COURSE_PROGRESS": "off",
+        "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": path,
+    }
+
+
+def _tidy(cells):
+    """Drop what differs from run to run (timing, how prints are cut up, widgets); give pictures words."""
+    for place, cell in enumerate(cells):
+        if cell["cell_type"] != "code":
+            continue
+        cell["metadata"].pop("execution", None)
+        cell["outputs"] = _merge_streams(_without_widgets(cell["outputs"]))
+        if OWN_MACHINE in cell["metadata"].get("tags", ()):
+            cell["outputs"], cell["execution_count"] = [], None
+        following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
+        sentence = first_sentence(next(following, ""))
+        for output in cell["outputs"]:
+            if sentence and "image/png" in output.get("data", {}):
+                output["data"]["text/plain"] = sentence
+                output["metadata"].setdefault("image/png", {})["alt"] = sentence
+
+
+def _without_widgets(outputs):
+    """A widget lives in a kernel only; what is kept is the static picture beside it, if there is one."""
+    kept = []
+    for output in outputs:
+        if output.get("data", {}).pop(WIDGET_VIEW, None) is None or set(output["data"]) - {"text/plain"}:
+            kept.append(output)
+    return kept
+
+
+def _merge_streams(outputs):
+    merged = []
+    for _, group in groupby(enumerate(outputs), key=lambda pair: pair[1].get("name", pair[0])):
+        group = [output for _, output in group]
+        if len(group) > 1:
+            group[0]["text"] = "".join(output["text"] for output in group)
+        merged.append(group[0])
+    return merged
+
+
+def first_sentence(markdown: str) -> str:
+    """The first sentence of a markdown text that isn't a heading, without its marks."""
+    lines = [line for line in markdown.split("\n") if not line.startswith("#")]
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
+    text = re.sub(r"(\*\*|__|[`$]|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
+    text = " ".join(text.split())
+    end = re.search(r"[.?!](?=\s+[A-Z0-9]|$)", text)
+    return text[: end.end()] if end else text
+
+
+def _sealed(notebook, source_hash):
+    """The notebook's text with both hashes in it; the same content gives the same bytes."""
+    import nbformat
+
+    notebook["metadata"] = {key: notebook["metadata"][key] for key in ("kernelspec", "language_info")}
+    notebook["metadata"]["language_info"] = {"name": "python"}  # the kernel adds its version
+    notebook["metadata"]["course"] = {"source": source_hash}
+    stored = json.loads(nbformat.writes(nbformat.from_dict(notebook)))
+    stored["metadata"]["course"]["content"] = content_hash(stored)
+    return json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

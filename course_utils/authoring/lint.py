@@ -1,0 +1,267 @@
+"""What the course asks of a lesson and of a solution, where a machine can see it, with all its numbers.
+
+Reads the .py sources and, where they are built, the outputs in the .ipynb. Whether a built file is up to date
+is build.py's business; how Python code is written is ruff's.
+"""
+
+import ast
+import json
+import re
+from pathlib import Path
+from statistics import median
+
+from course_utils.authoring.build import CHECK, OWN_MACHINE, Cell, has_answer, read_source
+from course_utils.base.errors import CourseError
+from course_utils.base.places import NAMED
+
+CELLS = (20, 40)  # of a lesson, without the set-up cell that the build inserts
+MAX_CODE_LINES = 20  # of one cell; blank lines and comments don't count
+MAX_MEDIAN_CODE_LINES = 6
+MAX_WORDS = 80  # of prose between two code cells
+RECAP_LINES = (3, 5)
+MIN_COMPARED = 3  # cells whose output is compared with the stored one
+TASKS = (1, 9)  # of a lesson
+DOTS = (1, 5)  # of difficulty and of importance
+
+HEADER = ("You will be able to", "You need", "Minutes", "GPU")
+COMPARED = "nbval-check-output"
+BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
+
+# What is markdown but not prose. Each piece is replaced by its line ends, so that line numbers stay right.
+NOT_PROSE = re.compile(
+    r"^ *(```|~~~).*?^ *\1"  # a block of code
+    r"|(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\2(?!`)"  # a code span
+    r"|\$\$.*?\$\$|\\begin\{(\w+\*?)\}.*?\\end\{\3\}|(?<![\\$])\$[^$\n]+\$"  # an equation
+    r"|^ *\|[^\n]*"  # a row of a table
+    r"|!\[[^\]]*\]\([^)]*\)"  # a picture
+    r"|(?<=\])\([^)]*\)"  # the address of a link
+    r"|<!--.*?-->|</?\w[^>\n]*>",  # html
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def lint(root: Path) -> list[str]:
+    """Return what breaks the rules, a sentence each, in the order of files and lines."""
+    root, sentences = Path(root), []
+    for folder, rules in (("notebooks", LESSON_RULES), ("solutions", SOLUTION_RULES)):
+        for path in sorted((root / folder).glob(f"{NAMED}.py")):
+            name = f"{folder}/{path.name}"
+            try:
+                cells = read_source(root, name)
+            except CourseError as problem:
+                sentences.append(str(problem))
+                continue
+            built = _built_outputs(path.with_suffix(".ipynb"), cells)
+            found = [breach for rule in rules for breach in rule(path.stem, cells, built)]
+            for line, message in sorted(found, key=lambda breach: breach[0]):
+                sentences.append(f"{name}, line {line}: {message}" if line else f"{name}: {message}")
+    return sentences
+
+
+def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
+    """Each cell's stored outputs, or None where the notebook isn't built from these cells."""
+    try:
+        built = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        built = [cell for cell in built if "setup" not in cell["metadata"].get("tags", [])]
+        same = [cell["cell_type"] for cell in built] == [cell.kind for cell in cells]
+        return [cell.get("outputs", []) for cell in built] if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def prose(markdown: str) -> str:
+    """The text that is read as sentences, on the lines where it stood."""
+    return NOT_PROSE.sub(lambda match: " " + "\n" * match.group().count("\n"), markdown)
+
+
+def _words(cells):
+    return sum(len(re.findall(r"\w+(?:['’-]\w+)*", prose(cell.text))) for cell in cells)
+
+
+def _code_lines(cell):
+    lines = (line.strip() for line in cell.text.split("\n"))
+    return sum(1 for line in lines if line and not line.startswith("#"))
+
+
+def _within(count, limits):
+    """What is wrong with a count, e.g. "at least 3", or None."""
+    low, high = limits
+    return f"at least {low}" if count < low else f"at most {high}" if count > high else None
+
+
+def _markdown_before(cells, place):
+    """The markdown cells between a cell and the code cell before it."""
+    start = place
+    while start and cells[start - 1].kind == "markdown":
+        start -= 1
+    return cells[start:place]
+
+
+def _is_markdown(cells, place):
+    return 0 <= place < len(cells) and cells[place].kind == "markdown"
+
+
+# Rules: each takes the lesson's name, its cells and their built outputs, and yields (line or 0, message).
+
+
+def _counts(name, cells, built):
+    if limit := _within(len(cells), CELLS):
+        yield 0, f"has {len(cells)} cells, {limit}"
+    compared = sum(COMPARED in cell.metadata.get("tags", []) for cell in cells)
+    if compared < MIN_COMPARED:
+        yield 0, f"has {compared} cells tagged {COMPARED}, at least {MIN_COMPARED}"
+
+
+def _code_length(name, cells, built):
+    lengths = [(cell, _code_lines(cell)) for cell in cells if cell.kind == "code"]
+    for cell, length in lengths:
+        if length > MAX_CODE_LINES:
+            yield cell.line, f"code cell has {length} lines, at most {MAX_CODE_LINES}"
+    middle = median([length for _, length in lengths] or [0])
+    if middle > MAX_MEDIAN_CODE_LINES:
+        yield 0, f"code cells have {middle:g} lines in the median, at most {MAX_MEDIAN_CODE_LINES}"
+
+
+def _prose_length(name, cells, built):
+    for place, cell in enumerate(cells):
+        between = [text for text in _markdown_before(cells, place) if text is not cells[0]]
+        if cell.kind == "code" and (words := _words(between)) > MAX_WORDS:
+            yield between[0].line, f"{words} words of text before the next code cell, at most {MAX_WORDS}"
+
+
+def _banned_words(name, cells, built):
+    for cell in cells:
+        if cell.kind == "markdown":
+            for line, text in enumerate(prose(cell.text).split("\n"), cell.line):
+                for match in BANNED.finditer(text):
+                    yield line, f'"{match.group()}" in prose: leave it out'
+
+
+def _header(name, cells, built):
+    text = cells[0].text if _is_markdown(cells, 0) else ""
+    if not text.startswith("# "):
+        yield 1, "the first cell must be markdown and start with `# ` and a title"
+    for field in HEADER:
+        if not re.search(rf"\*\*{field}[:.]?\*\*", text):
+            yield 1, f"the first cell has no line **{field}**"
+
+
+def _ending(name, cells, built):
+    last = cells[-1] if cells and cells[-1].kind == "markdown" else Cell("markdown", "", 0, {})
+    lines = _recap(last.text)
+    if lines is None:
+        yield last.line, "the last cell has no recap: a heading or bold **Recap**"
+    elif limit := _within(lines, RECAP_LINES):
+        yield last.line, f"the recap has {lines} lines, {limit}"
+    if f"](../exercises/{name}.ipynb)" not in last.text:
+        yield last.line, f"the last cell has no link to ../exercises/{name}.ipynb"
+    if not re.search(r"\*\*Next[:.]?\*\*.*\?", last.text, re.DOTALL):
+        yield last.line, "the last cell has no **Next** with a question"
+
+
+def _recap(text):
+    """How many lines, or list items, the recap has; None without one."""
+    begin = re.search(r"^(#+ *|\*\*)Recap\b[^\n*]*(\*\*)?", text, re.MULTILINE)
+    if not begin:
+        return None
+    body = re.split(r"^#|\*\*Next|^.*\.\./exercises/", text[begin.end() :], flags=re.MULTILINE)[0]
+    lines = [line for line in body.split("\n") if line.strip()]
+    return sum(bool(re.match(r" *([-*+]|\d+\.) ", line)) for line in lines) or len(lines)
+
+
+def _pictures(name, cells, built):
+    for place, outputs in enumerate(built or []):
+        if not any(key.startswith("image/") for output in outputs for key in output.get("data", {})):
+            continue
+        if not any("?" in cell.text for cell in _markdown_before(cells, place)):
+            yield cells[place].line, "a picture has no question in the text before it"
+        if not _is_markdown(cells, place + 1):
+            yield cells[place].line, "a picture has no text right after it that says what it shows"
+
+
+def _outputs(name, cells, built):
+    for cell, outputs in zip(cells, built or [], strict=False):
+        for output in outputs:
+            if output.get("output_type") == "error":
+                yield cell.line, f"the built notebook shows an error: {output.get('ename')}"
+            if output.get("name") == "stderr":
+                yield cell.line, "the built notebook shows text on stderr: mend what warns"
+        own = OWN_MACHINE in cell.metadata.get("tags", ())
+        if cell.kind == "code" and not outputs and not own and (why := _should_show(cell.text)):
+            yield cell.line, f"code cell {why} but shows nothing"
+
+
+def _should_show(code):
+    """Why a cell should have an output, or None."""
+    statements = ast.parse(code).body
+    if any(_calls(statement, "print") for statement in statements):
+        return "prints"
+    if any(_calls(statement, "plots") for statement in statements):
+        return "draws"
+    last = statements[-1] if statements else None
+    if not isinstance(last, ast.Expr) or _only_sets(last.value):
+        return None
+    after = code.split("\n")[last.end_lineno - 1].encode()[last.end_col_offset :]
+    return None if after.lstrip().startswith(b";") else "ends in an expression"
+
+
+def _only_sets(node):
+    """Whether an expression is called for its effect: torch.manual_seed(0), torch.set_printoptions(...)."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and (function.attr.startswith("set_") or function.attr == "manual_seed")
+
+
+def _calls(node, name):
+    """Whether running this node calls `name(...)` or `name.something(...)`; what a function would do once called doesn't count."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    if isinstance(node, ast.Call):
+        called = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        if isinstance(called, ast.Name) and called.id == name:
+            return True
+    return any(_calls(child, name) for child in ast.iter_child_nodes(node))
+
+
+def _tasks(name, cells, built):
+    places = [place for place, cell in enumerate(cells) if has_answer(cell)]
+    if limit := _within(len(places), TASKS):
+        yield 0, f"has {len(places)} tasks, {limit}"
+    for place in places:
+        cell = cells[place]
+        yield from ((cell.line, f"the task {wrong}") for wrong in _prompt(cells, place))
+        if not _has_example(cell.text):
+            yield cell.line, 'the task has no docstring with an example (">>>" or "Example")'
+        following = cells[place + 1] if place + 1 < len(cells) else None
+        if not following or following.kind != "code" or not CHECK.search(following.text):
+            yield cell.line, "the task has no check cell right under it"
+
+
+def _prompt(cells, place):
+    if not _is_markdown(cells, place - 1):
+        yield "has no markdown cell with its prompt right before it"
+        return
+    text = cells[place - 1].text
+    for dot, meaning in (("🔴", "difficulty"), ("🔵", "importance")):
+        if limit := _within(text.count(dot), DOTS):
+            yield f"has {text.count(dot)} {dot} for its {meaning}, {limit}"
+    if not re.search(r"\bup to \d+ minutes?\b", text, re.IGNORECASE):
+        yield 'has no "up to N minutes" in its prompt'
+
+
+def _has_example(code):
+    defined = (ast.FunctionDef, ast.ClassDef)
+    texts = [ast.get_docstring(node) or "" for node in ast.parse(code).body if isinstance(node, defined)]
+    return any(">>>" in text or "Example" in text for text in texts)
+
+
+LESSON_RULES = (
+    _counts,
+    _code_length,
+    _prose_length,
+    _banned_words,
+    _header,
+    _ending,
+    _pictures,
+    _outputs,
+)
+SOLUTION_RULES = (_banned_words, _outputs, _tasks)

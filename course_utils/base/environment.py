@@ -1,0 +1,87 @@
+"""What this Python offers the course, and how to get what is missing: versions, the kernel of JupyterLab, a browser.
+
+Nothing here uses the network or changes anything. Not here: the table that `course doctor` makes of it.
+"""
+
+from __future__ import annotations  # so that an older Python gets a sentence, not a SyntaxError
+
+import glob
+import json
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10; the oldest versions have neither, and are told so before anything is read
+    try:
+        import tomli as tomllib
+    except ImportError:
+        tomllib = None
+
+PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested on
+KERNEL_NAME = "Attention course"
+EXTRAS = {"lab": "jupyterlab", "test": "nbval"}  # an extra of pyproject.toml -> a module that only it brings
+INSTALL = 'pip install -c constraints.txt -e ".[lab]"'
+
+CHROMIUM_COMMANDS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+)
+CHROMIUM_PLACES = (  # where installers put it outside the PATH; the last three are Playwright's own downloads
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    r"%PROGRAMFILES%\Google\Chrome\Application\chrome.exe",
+    r"%PROGRAMFILES(X86)%\Google\Chrome\Application\chrome.exe",
+    r"%LOCALAPPDATA%\Google\Chrome\Application\chrome.exe",
+    "~/.cache/ms-playwright/chromium-*/chrome-linux*/chrome",
+    "~/Library/Caches/ms-playwright/chromium-*/chrome-mac*/*.app/Contents/MacOS/*",
+    r"%LOCALAPPDATA%\ms-playwright\chromium-*\chrome-win*\chrome.exe",
+)
+GET_CHROMIUM = "run `python -m playwright install chromium`, or name a browser in CHROMIUM"
+
+
+def right_python(version=None) -> bool:
+    """Whether this Python (or the version given) is one the course is tested on."""
+    return PYTHONS[0] <= tuple(version or sys.version_info)[:2] <= PYTHONS[1]
+
+
+def kernel_folder() -> Path:
+    """Return where this environment, and no other, keeps its Python kernel."""
+    return Path(sys.prefix) / "share" / "jupyter" / "kernels" / "python3"
+
+
+def kernel_is_ours() -> bool:
+    """Whether that kernel has the course's name and starts this very Python."""
+    try:
+        spec = json.loads((kernel_folder() / "kernel.json").read_text(encoding="utf-8"))
+        return spec["display_name"] == KERNEL_NAME and spec["argv"][0] == sys.executable
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        return False
+
+
+def find_chromium() -> str | None:
+    """Return the path of Chromium or Chrome: what CHROMIUM names, else from the PATH or the usual places."""
+    if os.environ.get("CHROMIUM"):
+        return shutil.which(os.environ["CHROMIUM"])
+    for command in filter(shutil.which, CHROMIUM_COMMANDS):
+        return shutil.which(command)
+    for place in CHROMIUM_PLACES:
+        for path in sorted(glob.glob(os.path.expandvars(os.path.expanduser(place))), reverse=True):
+            if os.access(path, os.X_OK):
+                return path
+    return None
+
+
+def need(extra: str) -> None:
+    """Raise `CourseError` unless an extra of pyproject.toml, "lab" or "test", is installed."""
+    if find_spec(EXTRAS[extra]) is None:
+        raise CourseError(f'{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e ".[lab,test]"` first.')

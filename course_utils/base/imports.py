@@ -1,0 +1,67 @@
+"""Which modules of the course a piece of code depends on, read from its imports without running anything.
+
+A module depends on what it imports, wherever the import stands, and on the `__init__.py` of the folders above that. It does not
+depend on what else lies in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
+changed, and not when anything has.
+"""
+
+import ast
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+PACKAGE = "course_utils"
+
+
+def closure(root: Path, files: Iterable[Path]) -> set[Path]:
+    """Return these files of the course's package and all that they import from it, directly or not.
+
+    Args:
+        root: the folder that holds the package.
+        files: modules of the package.
+    """
+    seen, waiting = set(), set(files)
+    while waiting:
+        path = waiting.pop()
+        seen.add(path)
+        waiting |= imported(root, path.read_text(encoding="utf-8"), path.parent.relative_to(root).parts) - seen
+    return seen
+
+
+def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:
+    """Return the files of the package that a piece of code imports itself; code that is not Python imports none.
+
+    Args:
+        root: the folder that holds the package.
+        code: its text.
+        package: the folders from root to the code, where its relative imports start.
+    """
+    return {root.joinpath(*parts) for parts in _files(root, _names(code, package))}
+
+
+@lru_cache(maxsize=1024)
+def _names(code, package):
+    """The dotted names that code imports from the package; of `from a import b` both a and a.b, as b may be a module."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # whoever runs the code will say so better
+        return ()
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
+
+
+def _files(root, names):
+    """For each name the module's file and the `__init__.py` of each folder above it, as parts below root."""
+    for name in names:
+        parts = name.split(".")
+        for length in range(1, len(parts) + 1):
+            for found in ((*parts[:length], "__init__.py"), (*parts[: length - 1], f"{parts[length - 1]}.py")):
+                if root.joinpath(*found).is_file():
+                    yield found

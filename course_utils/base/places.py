@@ -1,0 +1,61 @@
+"""Where things lie: the folder of the course, the folder of a learner's progress, and what a lesson is called.
+
+A lesson has a number, "03", and a name, "03_queries_keys_values"; people write "3", "03", the name, or a path that ends in it.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+
+FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
+NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
+
+
+def number_of(lesson: str) -> str:
+    """Return a lesson's number, "03", from its number, its name or a path: "3", "03_queries_keys_values", a task's id "03.dot"."""
+    return lesson.zfill(2) if lesson.isdecimal() else Path(lesson).name[:2]
+
+
+def chosen(wanted: Iterable[str], known: Iterable[str], what: str = "lesson") -> list[str]:
+    """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
+
+    Raises `CourseError` for a lesson that is not known. `what` completes the sentence "There is no … '7'".
+    """
+    known, found = list(known), set()
+    for text in wanted:
+        stem = text.zfill(2) if text.isdecimal() else Path(text).stem
+        match = [lesson for lesson in known if stem == lesson or stem == lesson[:2] or stem[:2] == lesson]
+        if not match:
+            there = ", ".join(known) or "not here yet"
+            raise CourseError(f"There is no {what} {text!r}: the lessons are {there}.")
+        found.update(match)
+    return [lesson for lesson in known if lesson in found]
+
+
+def course_folder() -> Path:
+    """Return the folder of the course around the current one. Raises `CourseError`."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        raise CourseError("The current folder is gone: change into the folder of the course.") from None
+    for folder in (here, *here.parents):
+        if (folder / "pyproject.toml").is_file() and (folder / "notebooks").is_dir():
+            return folder
+    raise CourseError(
+        f"{here} is not inside the course: change into its folder (it holds pyproject.toml and notebooks/)."
+    )
+
+
+def learners_folder() -> Path:
+    """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one."""
+    if named := os.environ.get("COURSE_HOME"):
+        return Path(named)
+    here = Path.cwd()
+    return next((p for p in (here, *here.parents) if (p / ".course").is_dir() or (p / "exercises").is_dir()), here)
+
+
+def names_in(folder: Path, ending: str) -> list[str]:
+    """Return the names of the lessons that have a file with this ending, such as ".ipynb", in a folder, in order."""
+    return sorted(path.stem for path in folder.glob(NAMED + ending))

@@ -1,0 +1,49 @@
+"""The one walker over nested values: dicts, lists and tuples, to any depth, of anything else, the leaves.
+
+Here: applying a function to all leaves, listing them, comparing two trees leaf by leaf. Not here: which leaves are allowed
+(`checks.running.contract`), or how close two numbers must be (`checks.compare`).
+"""
+
+from collections.abc import Callable, Iterator
+
+from torch import Tensor
+
+
+def map_leaves(function: Callable, tree):
+    """Return the tree with function(leaf) in place of each leaf; the keys of dicts stay."""
+    if isinstance(tree, dict):
+        return {key: map_leaves(function, branch) for key, branch in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([map_leaves(function, branch) for branch in tree])
+    return function(tree)
+
+
+def map_tensors(function: Callable[[Tensor], Tensor], tree):
+    """Return the tree with function(tensor) in place of each tensor."""
+    return map_leaves(lambda leaf: function(leaf) if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def leaves(tree, deepest: int | None = None) -> Iterator:
+    """Give the leaves, from left to right. Raises `ValueError` where they lie deeper than `deepest` containers."""
+    if not isinstance(tree, (dict, list, tuple)):
+        yield tree
+    elif deepest == 0:
+        raise ValueError("there are too many containers inside one another")
+    else:
+        for branch in tree.values() if isinstance(tree, dict) else tree:
+            yield from leaves(branch, None if deepest is None else deepest - 1)
+
+
+def tensors(tree, deepest: int | None = None) -> list[Tensor]:
+    """Return the tensors among the leaves; `deepest` and what is raised are as in `leaves`."""
+    return [leaf for leaf in leaves(tree, deepest) if isinstance(leaf, Tensor)]
+
+
+def alike(same: Callable, a, b) -> bool:
+    """Whether two trees branch alike and same(leaf, leaf) holds for each pair; a list counts as a tuple."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(alike(same, a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(alike(same, x, y) for x, y in zip(a, b, strict=True))
+    containers = (dict, list, tuple)
+    return not isinstance(a, containers) and not isinstance(b, containers) and same(a, b)

@@ -1,0 +1,294 @@
+"""The only place that calls a learner's answer. Sees cases, never the truth; imports neither tasks nor judge.
+
+`run(answer, cases)` gives one Outcome a case: what came back, which gradients flowed, what was altered, what
+was printed, or which exception stood at which line of the learner's.
+"""
+
+import contextlib
+import dis
+import inspect
+import io
+import linecache
+import os
+import sysconfig
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from course_utils.checks.running.contract import DTYPES, Candidate, Failure, Foreign, Outcome, float_positions
+from course_utils.checks.running.limit import TimeIsUp, time_limit
+
+PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
+NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
+DIGITS_AT_MOST = 4096  # binary ones
+NOT_THE_LEARNERS = tuple(
+    f"{place}{os.sep}"
+    for place in {str(Path(__file__).parents[2]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
+)
+NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
+
+
+def run(answer, cases, seconds=10.0, candidates=None):
+    """Call `answer` with each case's args and return a list of Outcomes, in order.
+
+    Args:
+        answer: any callable; arguments are passed by position, as copies.
+        cases: Cases, smallest first.
+        seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
+        candidates: maps a Candidate's key to a function, for answers that test other functions.
+    """
+    outcomes, printed = [], _Kept()
+    try:
+        with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
+            for case in cases:
+                printed = _Kept()
+                outcome = _call(answer, case, candidates, printed)
+                outcomes.append(replace(outcome, printed=printed.text()))
+                if outcome.status in ("not implemented", "memory"):
+                    break
+    except TimeIsUp:
+        outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
+    return outcomes
+
+
+def look(answer):
+    """What stands under the answer's name, before it is called: (kind, plain value to show).
+
+    Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a module's class instead of an instance;
+    "value", anything else that cannot be called.
+    """
+    if answer is None or answer is ... or _is_empty(answer):
+        return "empty", None
+    if inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
+        return "class", str(answer.__name__)
+    return ("callable", None) if callable(answer) else ("value", plain(answer))
+
+
+def _is_empty(answer):
+    """Whether a function has no body: only a docstring, `pass` or `...`."""
+    if not inspect.isfunction(answer):
+        return False
+    code = answer.__code__
+    does = {instruction.opname for instruction in dis.get_instructions(code)}
+    return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and set(code.co_consts) <= {
+        None,
+        answer.__doc__,
+    }
+
+
+@contextlib.contextmanager
+def _settings():
+    """One thread, gradients on; and whatever an answer sets globally is set back.
+
+    Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting.
+    """
+    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+    torch.set_num_threads(1)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_default_dtype(dtype)
+
+
+class _Kept(io.StringIO):
+    """The beginning of what is printed. An answer that closes it is not heeded."""
+
+    left_out = 0
+
+    def write(self, text):
+        room = max(PRINTED_AT_MOST - self.tell(), 0)
+        self.left_out += max(len(text) - room, 0)
+        super().write(text[:room])
+        return len(text)
+
+    def text(self):
+        return self.getvalue() + (f"\n… {self.left_out} more characters" if self.left_out else "")
+
+    def close(self):
+        pass
+
+
+def _call(answer, case, candidates, printed):
+    args = _copies(case.args, candidates)
+    try:
+        with contextlib.redirect_stdout(printed):
+            value = answer(*args)
+    except NotImplementedError as error:
+        stub = _raised_by_hand(error)
+        return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+            return Outcome("memory", failure=_failure(error, answer, args))
+        return Outcome("error", failure=_failure(error, answer, args))
+    except (TimeIsUp, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # SystemExit, too
+        return Outcome("error", failure=_failure(error, answer, args))
+    changed = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _same(old, new))
+    kept = plain(value)
+    with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
+        unstable = not case.edge and not changed and not _repeats(answer, case, candidates, kept)
+        gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
+    return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable)
+
+
+def _copies(args, candidates):
+    def copy(arg):
+        if isinstance(arg, torch.Tensor):
+            return arg.clone()
+        if isinstance(arg, Candidate):
+            return candidates(arg.key)
+        return type(arg)(copy(a) for a in arg) if isinstance(arg, (list, tuple)) else arg
+
+    return tuple(copy(arg) for arg in args)
+
+
+def marked(candidate):
+    """The candidate, with a mark left on every exception that it raises itself."""
+
+    def call(*args, **options):
+        try:
+            return candidate(*args, **options)
+        except Exception as error:
+            error.raised_by_candidate = True
+            raise
+
+    return call
+
+
+def _raised_by_hand(error):
+    """Whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    raised = dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
+    return raised and not code.co_filename.startswith(NOT_THE_LEARNERS)
+
+
+def _same(old, new):
+    try:
+        if isinstance(old, torch.Tensor):
+            return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
+        return isinstance(old, Candidate) or bool(old == new)
+    except Exception:  # what was put into a list cannot even be compared
+        return False
+
+
+def _repeats(answer, case, candidates, first):
+    """Whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
+    try:
+        return _close(first, plain(answer(*_copies(case.args, candidates))))
+    except (TimeIsUp, KeyboardInterrupt):
+        raise
+    except BaseException:
+        return False
+
+
+def _close(a, b):
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        a, b = (a, b) if a.is_complex() else (a.double(), b.double())
+        return torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return a == b or a != a and b != b
+
+
+def _gradients(answer, case, candidates):
+    """Gradients of a fixed random projection of the output, one for each floating-point tensor in args."""
+    positions = float_positions(case.args)
+    leaves = [case.args[i].clone().requires_grad_() for i in positions]
+    args = list(_copies(case.args, candidates))
+    for i, leaf in zip(positions, leaves, strict=True):
+        args[i] = leaf.clone()  # not a leaf, so that altering it in place is reported as that, not as an error
+    try:
+        value = answer(*args)
+        outputs = [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(v, torch.Tensor)]
+        outputs = [v for v in outputs if v.requires_grad]
+        if not outputs:
+            return (None,) * len(leaves), None
+        loss = sum((v.double() * _projection(v.shape)).sum() for v in outputs)
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
+    except (TimeIsUp, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return (None,) * len(leaves), _failure(error, answer, args)
+    return tuple(None if g is None else plain(g) for g in gradients), None
+
+
+def _projection(shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def plain(value):
+    """The value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
+    try:
+        return _plain(value)
+    except Exception:  # a tensor without data, a list that holds itself, an object that raises at every touch
+        return Foreign(type(value).__name__)
+
+
+def _plain(value):
+    if isinstance(value, torch.Tensor):
+        if value.is_nested or value.is_meta:
+            return Foreign("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
+        if value.dtype not in DTYPES.values():
+            return Foreign(f"tensor of {str(value.dtype).removeprefix('torch.')} numbers")
+        if value.numel() > NUMBERS_AT_MOST:
+            return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
+        with torch._C.DisableTorchFunctionSubclass():
+            dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+            return dense.cpu().clone().as_subclass(torch.Tensor)
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, int) and int.bit_length(value) > DIGITS_AT_MOST:
+        return Foreign("int with thousands of digits")
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    for basic in (int, float, str):  # a subclass may redefine everything: keep the number or the text
+        if isinstance(value, basic):
+            return basic.__add__(value, basic())
+    if isinstance(value, Mapping):
+        return {_plain(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        if len(value) > NUMBERS_AT_MOST:
+            return Foreign(f"{type(value).__name__} of {len(value):,}")
+        return [_plain(v) for v in value] if type(value) is list else tuple(map(_plain, value))
+    return Foreign(type(value).__name__)
+
+
+def _failure(error, answer, args):
+    """The exception told at the learner's own line, without our frames and without the library's."""
+    name = getattr(answer, "__name__", type(answer).__name__)
+    try:
+        message = str(error).strip() or "no message"
+    except Exception:
+        message = "no message"
+    frame, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")):
+            frame = (code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    if frame is None:  # the call itself failed, or a library's callable was given as the answer
+        return Failure(type(error).__name__, message, _definition(answer), name)
+    by_candidate = getattr(error, "raised_by_candidate", False) is True
+    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2], by_candidate)
+
+
+def _around(filename, line, reach=2):
+    lines = linecache.getlines(filename)
+    numbers = range(max(1, line - reach), min(len(lines), line + reach) + 1)
+    return tuple((n, lines[n - 1].rstrip("\n"), n == line) for n in numbers)
+
+
+def _definition(answer):
+    code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
+    return _around(code.co_filename, code.co_firstlineno, reach=0) if inspect.iscode(code) else ()

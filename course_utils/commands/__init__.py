@@ -1,0 +1,75 @@
+"""The command line, `course`: each file in this folder is a command, its arguments and its work together.
+
+A command has `WORDS`, which its help begins with, `add_arguments(parser)` and `run(options)`, which returns the exit code. What several
+of them need stands in files whose names begin with an underscore. Here: finding them, reading arguments, and saying in one
+sentence what is wrong. Exit codes: 0 all well, 1 problems found, 2 it was not done, 130 stopped by Ctrl-C.
+"""
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from course_utils.base.environment import PYTHONS, right_python
+from course_utils.base.errors import CourseError
+
+
+class Parser(argparse.ArgumentParser):
+    """Complains in one sentence, without the usage lines."""
+
+    def error(self, message):
+        raise CourseError(f"{message}; `{self.prog} --help` shows how it is used")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code; no traceback reaches a user unless COURSE_DEBUG is set."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # as in `course doctor | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("COURSE_DEBUG"):
+            raise
+        print(f"course: {_sentence(error)}", file=sys.stderr)
+        return 2
+
+
+def _run(arguments):
+    if not right_python():
+        oldest, newest, came = (".".join(map(str, version[:2])) for version in (*PYTHONS, sys.version_info))
+        raise CourseError(
+            f"The course needs Python {oldest} to {newest}, and this is {came}: make its environment anew."
+        )
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if "command" not in options:
+        parser.print_help()
+        return 0
+    return options.command(options)
+
+
+def _sentence(error):
+    if isinstance(error, CourseError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename:
+        return f"Cannot use {error.filename}: {error.strerror}."
+    if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
+        return "The GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width."
+    words = " ".join(str(error).split())
+    return f"Something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where."
+
+
+def make_parser() -> Parser:
+    """Return the parser of all commands; its options hold the chosen one's `run` as `command`."""
+    parser = Parser(prog="course", description="Attention, from sums to Transformers: the course's commands.")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for name in sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")):
+        module = import_module(f"{__name__}.{name}")
+        added = commands.add_parser(name, help=module.WORDS, description=module.WORDS)
+        added.set_defaults(command=module.run)
+        module.add_arguments(added)
+    return parser

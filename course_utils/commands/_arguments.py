@@ -1,0 +1,72 @@
+"""What several commands read from the command line, and how they spell what they print. No command stands here."""
+
+import argparse
+import math
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+
+def at_least(least: float, kind: type) -> Callable[[str], float]:
+    """Return what reads a number of a kind, int or float, of at least `least`."""
+
+    def read(text):
+        try:
+            number = kind(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number < math.inf:
+            words = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"expected {words} of at least {least}, not {text!r}")
+        return number
+
+    return read
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add --device and --threads."""
+    parser.add_argument("--device", default="auto", help="auto (if left out: a GPU where there is one), cpu or cuda")
+    parser.add_argument(
+        "--threads", type=at_least(1, int), metavar="N", help="of the CPU; PyTorch's choice if left out"
+    )
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Add what decides on a translation: --model, --width, --alpha."""
+    parser.add_argument("--model", metavar="NAME", help="a run's folder or a model of the course")
+    parser.add_argument("--width", type=at_least(1, int), default=5, help="of the beam; 5 if left out, 1 is greedy")
+    words = "exponent of the length penalty; 1.2 if left out"
+    parser.add_argument("--alpha", type=at_least(0, float), default=1.2, help=words)
+
+
+def add_handing_out(parser: argparse.ArgumentParser) -> None:
+    """Add --settings and --force, for what is written for a class."""
+    words = "the class's points and late rule, one small TOML file; the tasks' own points if left out"
+    parser.add_argument("--settings", metavar="FILE", type=Path, help=words)
+    parser.add_argument("--force", action="store_true", help="also over files that hold something else")
+
+
+def report(problems: list[str]) -> int:
+    """Print the problems, a line each, and return the exit code."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+def quoted(path: Path) -> str:
+    """Spell a path as a command line takes it, on Windows too."""
+    return shlex.quote(path.as_posix())
+
+
+def threads() -> str:
+    """Say how many threads of the CPU PyTorch uses."""
+    import torch
+
+    number = torch.get_num_threads()
+    return f"{number} thread{'s' * (number > 1)}"
+
+
+def how_to_resume(run: Path) -> str:
+    """Name the command that goes on with a run."""
+    return f"`course train --resume {quoted(run)}` goes on"

@@ -1,0 +1,21 @@
+"""`course build`: writes the notebooks from their sources (`authoring/build.py`)."""
+
+from course_utils.base.places import course_folder
+from course_utils.commands._arguments import report
+
+WORDS = "Write the notebooks from their sources: what changed, or the lessons named."
+
+
+def add_arguments(parser) -> None:
+    """Add lessons, --check and --all."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as 02 or 02_weighted_sums")
+    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
+    parser.add_argument("--all", action="store_true", help="build also what is up to date")
+
+
+def run(options) -> int:
+    """Build; 1 if anything is wrong or, with --check, stale."""
+    root = course_folder()
+    from course_utils.authoring.build import build
+
+    return report(build(root, options.names or None, check=options.check, everything=options.all))

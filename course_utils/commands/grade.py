@@ -1,0 +1,59 @@
+"""`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/grade.py`."""
+
+import sys
+from pathlib import Path
+
+WORDS = "Grade a class's notebooks, locked in, and write gradebooks and feedback."
+WRITTEN = ("grades.csv", "class.html", "feedback/")
+
+
+def add_arguments(parser) -> None:
+    """Add submissions and results, and what decides on points, inputs and where the work is done."""
+    parser.add_argument("submissions", metavar="SUBMISSIONS", type=Path, help="notebooks, or a folder for each student")
+    parser.add_argument(
+        "--out", metavar="RESULTS", type=Path, required=True, help="the folder of results, made or gone on with"
+    )
+    parser.add_argument("--lessons", nargs="+", metavar="LESSON", help="such as 03 04; those handed in if left out")
+    parser.add_argument(
+        "--roster", metavar="FILE", type=Path, help="a CSV with a column student; also name, email, submitted"
+    )
+    parser.add_argument(
+        "--settings", metavar="FILE", type=Path, help="a TOML file: points, tasks left out, late rule, limits"
+    )
+    parser.add_argument("--title", default="Attention course", help="the name of the assignment in gradebooks")
+    parser.add_argument(
+        "--seed", type=int, help="of the inputs that answers are tried on; a secret, drawn anew if left out"
+    )
+    parser.add_argument("--workers", type=int, help="notebooks graded at once; as many as cores if left out")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a dask cluster that grades, such as tcp://host:8786")
+    parser.add_argument("--unsafe", action="store_true", help="grade also where learners' code cannot be locked in")
+
+
+def run(options) -> int:
+    """Grade, and say what came of it; 1 if a file could not be graded."""
+    from tqdm import tqdm
+
+    from course_utils.grading.grade import UNSAFE, grade_class
+
+    bar = tqdm(desc="Graded", unit=" files", disable=not sys.stderr.isatty())
+
+    def begin(what):
+        if what.without_locks:
+            print(UNSAFE, file=sys.stderr)
+        bar.reset(what.files)
+
+    taken = ("submissions", "out", "lessons", "roster", "settings", "title", "seed", "workers", "scheduler", "unsafe")
+    try:
+        with bar:
+            done = grade_class(**{name: getattr(options, name) for name in taken}, begin=begin, step=bar.update)
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on where it stopped.", file=sys.stderr)
+        raise
+    print(
+        f"{done.files:,} files and students without any: {done.new:,} graded now, {done.files - done.new:,} taken from the journal."
+    )
+    print(
+        f"Lessons {', '.join(done.lessons) or 'none'}; {done.problems:,} of {done.handed_in:,} files could not be graded."
+    )
+    print(f"Results: {options.out.as_posix()} ({', '.join(WRITTEN)}, and more). Begin with class.html.")
+    return 1 if done.problems else 0

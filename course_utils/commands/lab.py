@@ -1,0 +1,89 @@
+"""`course lab`: opens JupyterLab on a lesson, with this environment's kernel."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from course_utils.base.environment import KERNEL_NAME, kernel_is_ours, need
+from course_utils.base.errors import CourseError
+from course_utils.base.places import chosen, course_folder, names_in
+
+WORDS = "Open JupyterLab on a lesson."
+SETTINGS = Path(__file__).parent / "lab_settings"
+
+
+def add_arguments(parser) -> None:
+    """Add the lesson, --port and --no-browser."""
+    parser.add_argument(
+        "lesson", nargs="?", default="00", help="such as 02 or 02_weighted_sums (the first if left out)"
+    )
+    parser.add_argument("--port", type=_port, default=8888, help="8888 if left out; a taken port gives the next")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def _port(text):
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to 65535, not {text!r}")
+    return int(text)
+
+
+def run(options) -> int:
+    """Start JupyterLab and stay until it ends."""
+    root = course_folder()
+    need("lab")
+    notebook = _notebook(root, options.lesson)
+    _set_up_kernel()
+    os.chdir(root)
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
+    arguments = [
+        f"--ServerApp.root_dir={root}",
+        f"--ServerApp.port={options.port}",
+        f"--LabApp.default_url=/lab/tree/{notebook}",
+        f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news, kernel
+        "--LabApp.extension_manager=readonly",  # the other one asks the network
+        "--ServerApp.log_level=ERROR",
+        "--LabApp.log_level=ERROR",
+        "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
+    ]
+    if options.no_browser or not _has_display():
+        arguments.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--allow-root")
+    print(f"Opening {notebook} in JupyterLab. Ctrl-C here ends it.", flush=True)
+    from jupyterlab.labapp import main as lab
+
+    return lab(arguments) or 0
+
+
+def _notebook(root, lesson):
+    """Return the path below the root of the notebook of a lesson such as 02, once it can be read."""
+    known = sorted({*names_in(root / "notebooks", ".py"), *names_in(root / "notebooks", ".ipynb")})
+    (name,) = chosen([lesson], known)
+    notebook = f"notebooks/{name}.ipynb"
+    try:
+        json.loads((root / notebook).read_text(encoding="utf-8"))["cells"]
+    except FileNotFoundError:
+        raise CourseError(f"{notebook} is not there: run `course build {name[:2]}`.") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CourseError(f"{notebook} cannot be read as a notebook: run `course build {name[:2]}`.") from None
+    return notebook
+
+
+def _set_up_kernel():
+    """Write this environment's kernel into its own folder, so that no other environment's is taken."""
+    if kernel_is_ours():
+        return
+    from ipykernel.kernelspec import install
+
+    try:
+        install(prefix=sys.prefix, kernel_name="python3", display_name=KERNEL_NAME)
+    except OSError:
+        print(f"{sys.prefix} cannot be written: Jupyter's own Python 3 kernel serves instead.")
+
+
+def _has_display():
+    if os.environ.get("CI") or os.environ.get("SSH_CONNECTION"):
+        return False
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,29 @@
+"""`course release`: writes lessons' exercises to hand out (`grading/handing_out/release.py`)."""
+
+from pathlib import Path
+
+from course_utils.base.places import course_folder
+from course_utils.commands._arguments import add_handing_out, quoted
+
+WORDS = "Write lessons' exercises to hand out."
+RELEASED = Path("released")  # in the current folder
+
+
+def add_arguments(parser) -> None:
+    """Add the lessons, --out, --settings and --force."""
+    parser.add_argument("lessons", nargs="+", metavar="LESSON", help="such as 03 or 03_queries_keys_values")
+    words = "where each lesson gets a folder; released/ if left out"
+    parser.add_argument("--out", metavar="DIR", type=Path, default=RELEASED, help=words)
+    add_handing_out(parser)
+
+
+def run(options) -> int:
+    """Write exercises to hand out, and say where they lie."""
+    from course_utils.grading.handing_out.release import release
+    from course_utils.grading.reading.settings import read_settings
+
+    settings = read_settings(options.settings)
+    notebooks = release(course_folder(), options.lessons, options.out, settings, options.force)
+    for notebook in notebooks:
+        print(f"To hand out: {quoted(notebook.parent)} ({notebook.name} and README.md, how to hand in)")
+    return 0

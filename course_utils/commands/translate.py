@@ -1,0 +1,135 @@
+"""`course translate`: lines in, translated lines out, and below each, if asked, what attended to what.
+
+The translations themselves are `translation.translate`'s. What is heavy, PyTorch first, is imported where it is used.
+"""
+
+import itertools
+import sys
+from bisect import bisect_right
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.commands._arguments import add_device, add_search
+
+WORDS = "Translate lines of text with a trained model."
+CHUNK = 256  # lines translated together, so that a batch has lines of like length
+COLUMNS = 100  # of a terminal
+LONGEST_LABEL = 24
+SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
+LEGEND = "Attention, rows: words of the translation, columns: words of the source; ░ from 5 %, ▒ 25 %, ▓ 50 %, █ 75 %."
+
+
+def add_arguments(parser) -> None:
+    """Add the file, the model and its search, --show and --picture."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help="of UTF-8 lines; what is typed or piped if left out")
+    add_search(parser)
+    parser.add_argument("--show", action="store_true", help="draw under each translation what attended to what")
+    parser.add_argument("--picture", metavar="FILE", help="draw that for the first line, into a .png or .svg")
+    add_device(parser)
+
+
+def run(options) -> int:
+    """Translate line by line; an empty line stays empty."""
+    if options.picture and Path(options.picture).suffix.lower() not in (".png", ".svg"):
+        raise CourseError(f"--picture expects a file that ends in .png or .svg, not {options.picture!r}")
+    from course_utils.commands._trained import lines as lines_of
+    from course_utils.commands._trained import load
+    from course_utils.translation.translate import align
+
+    model, subwords, _ = load(options)
+    if (options.show or options.picture) and not _has_attention(model):
+        raise CourseError("this model has no attention to draw: leave out --show and --picture, or name one that has")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
+    search = {"width": options.width, "alpha": options.alpha}
+    picture, number, lines = options.picture, 0, lines_of(options.file)
+    one_by_one = options.show or (options.file is None and sys.stdin.isatty())
+    if options.show:
+        print(LEGEND, file=sys.stderr)
+    while texts := list(itertools.islice(lines, 1 if one_by_one else CHUNK)):
+        for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
+            print(translated)
+            number += 1
+            if text and (options.show or picture):
+                alignment = align(model, subwords, text, **search)
+                if options.show:
+                    print(draw(alignment), end="\n\n")
+                if picture:
+                    picture = save_picture(alignment, picture)
+        sys.stdout.flush()
+    if picture:
+        raise CourseError(f"{picture} was not drawn: expected a line with words, and none came")
+    return 0
+
+
+def _has_attention(model):
+    import torch
+
+    from course_utils.data.subwords import BOS, EOS
+
+    one = torch.tensor([[EOS]], device=next(model.parameters()).device)
+    with torch.inference_mode():
+        return model.attention(one, torch.full_like(one, BOS)) is not None
+
+
+def _translations(model, subwords, texts, first, search):
+    """Give the translation of each text; where one can't be had, those before it, and then say which line it is."""
+    from course_utils.translation.translate import translate
+
+    try:
+        yield from translate(model, subwords, texts, **search)
+    except CourseError:
+        for number, text in enumerate(texts, first):
+            try:
+                (translated,) = translate(model, subwords, [text], **search)
+            except CourseError as error:
+                raise CourseError(f"line {number}: {error}") from None
+            yield translated
+
+
+def draw(alignment, columns: int = COLUMNS) -> str:
+    """Return an alignment as text: a row for each target word, a column two characters wide for each source word.
+
+    The source's words stand on steps above their columns; a source too wide for `columns` goes on in a further block.
+    """
+    source, target = ([_cut(word) for word in side] for side in alignment[:2])
+    if alignment.weights is None:
+        return ""
+    margin = max(map(len, target)) + 1
+    fit = max(1, (columns - margin - max(map(len, source))) // 2 + 1)  # the last column has its word beside it
+    blocks = []
+    for start in range(0, len(source), fit):
+        words, weights = source[start : start + fit], alignment.weights[:, start : start + fit]
+        steps = [" " * margin + "│ " * i + word for i, word in enumerate(words)]
+        rows = [
+            f"{word:{margin}}" + "".join(2 * SHADES[bisect_right(FROM, weight)] for weight in row)
+            for word, row in zip(target, weights.tolist(), strict=True)
+        ]
+        blocks.append("\n".join(line.rstrip() for line in steps + rows))
+    return "\n\n".join(blocks)
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= LONGEST_LABEL else f"{word[: LONGEST_LABEL - 1]}…"
+
+
+def save_picture(alignment, file: str) -> None:
+    """Write an alignment as an image, in the format that the file's name ends in."""
+    import matplotlib
+
+    matplotlib.use("Agg")  # draws into files, and needs no screen
+    import matplotlib.pyplot as plt
+
+    from course_utils.figures import plots
+
+    if alignment.weights is None:
+        raise CourseError(f"{file} was not drawn: the translation of the first line has no words")
+    # A dollar sign would begin a formula.
+    source, target = ([word.replace("$", r"\$") for word in side] for side in alignment[:2])
+    plots.weights(
+        alignment.weights, keys=source, queries=target, xlabel="keys: source words", ylabel="queries: target words"
+    )
+    plt.savefig(
+        file, metadata={"Title": f"Attention from “{' '.join(alignment.target)}” to “{' '.join(alignment.source)}”"}
+    )
+    plt.close()

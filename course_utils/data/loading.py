@@ -1,0 +1,47 @@
+"""`load_reviews`: real reviews where they can be had, generated ones everywhere else, so that a lesson always has some.
+
+Not here: how either is made (`sst2.py`, `generated_reviews.py`), nor how files are downloaded (`download.py`).
+"""
+
+import copy
+import functools
+import os
+
+from course_utils.base.errors import CourseError
+from course_utils.data.download import DataError
+from course_utils.data.generated_reviews import generate_reviews
+from course_utils.data.reviews import Reviews
+from course_utils.data.sst2 import SPLITS, load_sst2
+
+# The stand-in for SST-2: as many reviews, and about as many of them negated.
+_SIZES_AND_SEEDS = {"train": (6920, 1), "dev": (872, 2), "test": (1821, 3)}
+_NEGATION = 0.22
+
+
+def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
+    """Return the train, dev or test split of SST-2, or of generated reviews where SST-2 can't be had.
+
+    The choice is made once per process, for all three splits; `prefer="generated"` makes it here.
+    Raises `CourseError` for another split or preference, never for want of data: but where the environment variable
+    COURSE_REAL_DATA is set, as it is while lessons are built, generated reviews do not stand in (`DataError`).
+    """
+    if split not in SPLITS:
+        raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+    if prefer not in ("sst2", "generated"):
+        raise CourseError(f"prefer must be sst2 or generated, not {prefer!r}")
+    if prefer == "sst2" and (splits := _sst2()):
+        return copy.deepcopy(splits[split])  # so that a lesson may change what it gets
+    size, seed = _SIZES_AND_SEEDS[split]
+    return generate_reviews(size, seed, negation=_NEGATION)
+
+
+@functools.cache
+def _sst2() -> dict[str, Reviews] | None:
+    """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
+    try:
+        return {split: load_sst2(split) for split in SPLITS}
+    except DataError as error:
+        if os.environ.get("COURSE_REAL_DATA"):
+            raise
+        print(f"Going on with generated reviews, until SST-2 is there and the kernel restarted. {error}")
+        return None

@@ -1,0 +1,1 @@
+"""What lessons show: `plots`, and `widgets`, plots with sliders."""

@@ -1,0 +1,331 @@
+"""The learner's side: imports what answers need once, locks itself in, and forks a process for each submission.
+
+Started by `box.Box`, to which it talks over one socket: "start" comes with the two ends of a pipe each way and gives a
+process id, "end" kills and reaps that process. In the forked process a notebook's cells and answers run; what it is
+asked and what it replies are frames of `wire`. Neither tasks nor judge can be read from here.
+"""
+
+import builtins
+import contextlib
+import ctypes
+import gc
+import importlib
+import io
+import json
+import linecache
+import os
+import pkgutil
+import signal
+import socket
+import struct
+import sys
+import types
+from dataclasses import replace
+
+import torch
+
+from course_utils.checks.running.contract import Case, Foreign, pack, unpack
+from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.run import look, marked, plain, run
+from course_utils.grading.cage import locks, seccomp, wire
+
+USED_BY_ANSWERS = (
+    *(
+        "abc",
+        "collections",
+        "copy",
+        "dataclasses",
+        "enum",
+        "functools",
+        "heapq",
+        "importlib.util",
+        "inspect",
+        "itertools",
+    ),
+    *("json", "logging", "math", "operator", "pathlib", "pprint", "random", "re", "statistics", "string", "subprocess"),
+    *(
+        "textwrap",
+        "time",
+        "timeit",
+        "traceback",
+        "typing",
+        "unittest",
+        "warnings",
+        "numpy",
+        "numpy.random",
+        "numpy.testing",
+    ),
+)
+STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
+REMEMBERED = 200  # questions to candidates
+MESSAGE_AT_MOST = 500  # characters kept of an exception's text
+MADV_COLLAPSE = 25  # of linux/mman.h
+
+
+def main() -> None:
+    """Serve until the socket closes. Arguments: the socket's descriptor, and the settings as JSON."""
+    control, settings = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
+    layers = locks.Layers(**settings["layers"])
+    sys.path[:] = [path for path in sys.path if path]
+    try:
+        warm_up()
+        gc.collect()
+        gc.freeze()  # what is here now is never looked at again, so that its pages stay shared
+        into_huge_pages()
+        memory = locks.memory_limits(settings["memory"])
+        locks.lock_server(layers, settings["hidden"], settings["data"])
+    except Exception as error:
+        control.sendall(f"{type(error).__name__}: {error}".encode())
+        return
+    control.sendall(b"ready")
+    for name in (0, 1, 2):
+        os.dup2(os.open(os.devnull, os.O_RDWR), name)
+    serve(control, layers, memory, settings["cpu_seconds"])
+
+
+def warm_up() -> None:
+    """Import and use once whatever answers import late, so that no submission waits for it."""
+    for name in (*USED_BY_ANSWERS, *_of_the_course()):
+        importlib.import_module(name)
+    import matplotlib.pyplot as plt
+    from torch.nn import functional as F
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    torch.set_num_threads = lambda threads: None  # there are none to be had, and asking for them ends the process
+    layer = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.Adam(layer.parameters())
+    loss = F.scaled_dot_product_attention(*[layer(torch.randn(1, 2, 3))] * 3).pow(2).sum()
+    loss.backward()
+    optimizer.step()
+    torch.einsum("ij,jk->ik", torch.ones(2, 2), torch.ones(2, 2)).softmax(-1)
+    F.embedding_bag(torch.tensor([[0]]), torch.ones(1, 1))  # looks the processor up
+    F.conv1d(torch.ones(1, 1, 3), torch.ones(1, 1, 1))
+    torch.vmap(torch.mul)(torch.ones(2, 2), torch.ones(2, 2))
+    plt.subplots()
+    plt.close("all")
+    _stand_in_for_checks()
+    rehearse()
+
+
+REHEARSAL = """
+import torch
+from course_utils.models.attention import attention as reference
+
+def answer(query, key, value, mask):
+    scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0.0)
+    generator = torch.Generator().manual_seed(0)
+    other = torch.einsum("btd,bsd->bts", query, key).exp() + torch.randn(scores.shape, generator=generator)
+    other = torch.where(mask, other, 0.0) / other.sum(-1, keepdim=True) + torch.arange(scores.shape[-1])
+    torch.allclose(other, scores, atol=1e-5), torch.equal(other, scores), torch.ones(3, 3).tril().bool()
+    torch.stack([torch.tanh(other), torch.cat([other, other], 0)[:2]]), torch.zeros(2, 2).masked_fill_(torch.eye(2).bool(), 1)
+    reference(query, key, value, mask)
+    return weights @ value, weights
+"""
+
+
+def rehearse() -> None:
+    """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
+    answers = Answers(None, None)
+    sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
+    for gradient in (False, True) * 10:
+        args = [torch.randn(size) for size in sizes]
+        cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
+        answers._cell(1, REHEARSAL, 10)
+        unpack(pack(answers._run("answer", 10, unpack(pack(cases)))))
+
+
+def into_huge_pages() -> None:
+    """Gather this process's memory in huge pages, where Linux can (from 6.1): a fork copies an entry for each page."""
+    libc = seccomp.libc()
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        for line in maps.read().splitlines():
+            bounds, rights, _, _, file, *name = line.split()
+            if rights == "rw-p" and file == "0" and name in ([], ["[heap]"]):
+                start, end = (int(bound, 16) for bound in bounds.split("-"))
+                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_COLLAPSE)
+
+
+def _of_the_course():
+    """The modules of the course that an answer may use, by name."""
+    for folder in ("models", "figures"):
+        yield from (
+            f"course_utils.{folder}.{found.name}" for found in pkgutil.iter_modules([str(locks.PACKAGE / folder)])
+        )
+
+
+def _stand_in_for_checks():
+    """Put modules in place of those behind a notebook's checks, nbgrader's and the doctor's too: they do nothing, at once."""
+    module = types.ModuleType("course_utils.checks.notebook")
+    graded = types.ModuleType("course_utils.grading.handing_out.nbgrader")
+    graded.grade = lambda task_id=None, answer=None, points=None: None
+    told = types.ModuleType("course_utils.commands.doctor")
+    told.doctor = lambda: None
+    sys.modules.update({stand_in.__name__: stand_in for stand_in in (module, graded, told)})
+
+    def check(task_id=None, answer=None, seed=0, seconds=10):
+        return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
+
+    module.check, module.hint = check, lambda task_id=None: None
+    module.solution, module.progress = lambda task_id=None, force=False: None, lambda: None
+
+
+def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int) -> None:
+    """Fork and reap on request, one process at a time."""
+    pid = None
+    while True:
+        request, pipes, _, _ = socket.recv_fds(control, 16, 2)
+        if request == b"start":
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _child(*pipes, layers, memory, cpu_seconds)
+            for pipe in pipes:
+                os.close(pipe)
+            control.sendall(STARTED.pack(pid))
+        elif pid:
+            os.kill(pid, signal.SIGKILL)
+            _, status, usage = os.wait4(pid, 0)
+            ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            control.sendall(ENDED.pack(status, ended_by, usage.ru_utime + usage.ru_stime, usage.ru_maxrss))
+            pid = None
+        if not request:
+            return
+
+
+def _child(requests, replies, layers, memory, cpu_seconds):
+    """What a forked process does, to its end."""
+    try:
+        os.dup2(requests, 3)
+        os.dup2(replies, 4)
+        os.closerange(5, 64)
+        locks.lock_child(layers, memory, cpu_seconds)
+        Answers(3, 4).serve()
+    finally:
+        os._exit(0)
+
+
+class Answers:
+    """A notebook's names, and the requests about them."""
+
+    def __init__(self, requests, replies):
+        self._requests, self._replies, self._nonce, self._came = requests, replies, b"", {}
+        self._module = types.ModuleType("__main__")
+        self._module.__dict__.update(get_ipython=lambda: None, display=print)
+        sys.modules["__main__"] = self._module
+        sys.stdout = sys.stderr = _Nowhere()
+        sys.stdin = io.StringIO()
+
+    def serve(self):
+        """Answer requests until there are none."""
+        while True:
+            try:
+                self._nonce, request = wire.read(self._requests)
+            except wire.Closed:
+                return
+            if isinstance(request, dict) and "do" in request:
+                if request.pop("do") == "cell":
+                    self._reply(self._cell(**request))
+                else:
+                    self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
+
+    def _reply(self, value):
+        body = pack(value)
+        if len(body) > wire.LARGEST:
+            values = [replace(outcome, value=Foreign("value of several megabytes")) for outcome in value["outcomes"]]
+            body = pack({"outcomes": values})
+        wire.write(self._replies, self._nonce, body)
+
+    def _cell(self, number, source, seconds):
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing}."""
+        name = f"cell {number}"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            code = compile(source, name, "exec", dont_inherit=True)
+        except SyntaxError:
+            try:
+                code = compile(without_magics(source), name, "exec", dont_inherit=True)
+            except Exception as error:
+                return {"failed": _told(error)}
+        except Exception as error:
+            return {"failed": _told(error)}
+        try:
+            with time_limit(seconds):
+                exec(code, self._module.__dict__)
+        except TimeIsUp:
+            return {"failed": f"stopped after {seconds:g} seconds"}
+        except BaseException as error:
+            return {"failed": _told(error)}
+        return {"failed": ""}
+
+    def _run(self, name, seconds, cases):
+        """{"outcomes": …}, or {"looked": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
+        if name not in self._module.__dict__:
+            return {"looked": ("missing", None)}
+        answer = self._module.__dict__[name]
+        looked = look(answer)
+        if looked[0] != "callable":
+            return {"looked": looked}
+        borrowed = str(getattr(answer, "__module__", "")).startswith("course_utils")
+        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)))
+        return {"outcomes": outcomes, "borrowed": borrowed}
+
+    def _candidate(self, key):
+        """A function that stays on the other side: its arguments go there, its value or exception comes back."""
+
+        def candidate(*args, **options):
+            given, named = plain(args), plain(options)
+            asked = pack((given, named))
+            reply = self._came.get(asked, {}).get(key)
+            if reply is None:
+                reply = self._call(key, given, named, asked)
+            places = {**dict(enumerate(args)), **options}
+            for place, after in reply["changed"].items():
+                places[place].data.copy_(after)
+            if "error" in reply:
+                kind = getattr(builtins, reply["error"], RuntimeError)
+                raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(
+                    reply["message"]
+                )
+            return plain(reply["value"])  # a copy: the same may be asked again
+
+        return candidate
+
+    def _call(self, key, args, options, asked):
+        """What came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
+        request = {"call": key, "args": args, "options": options, "asked before": asked in self._came}
+        wire.write(self._replies, self._nonce, pack(request))
+        nonce, reply = wire.read(self._requests)
+        if nonce != self._nonce or "call" not in reply:
+            raise RuntimeError("the candidate gave no answer")
+        if len(self._came) < REMEMBERED:
+            self._came.setdefault(asked, {}).update(reply.get("came", {}))
+        return reply["came"][key] if "came" in reply else reply
+
+
+class _Nowhere(io.TextIOBase):
+    """Takes what is printed and keeps nothing."""
+
+    def write(self, text):
+        return len(text)
+
+
+def _told(error):
+    with contextlib.suppress(Exception):
+        return f"{type(error).__name__}: {str(error)[:MESSAGE_AT_MOST]}"
+    return type(error).__name__
+
+
+def without_magics(source: str) -> str:
+    """A cell without what only a notebook understands: %magics, !commands and ?help; a cell of another language is empty."""
+    lines = source.splitlines()
+    first = lines[0].split()[0] if lines and lines[0].split() else ""
+    if first.startswith("%%"):
+        lines = lines[1:] if first in ("%%time", "%%timeit", "%%capture", "%%prun") else []
+    plain = []
+    for line in lines:
+        bare = line.lstrip()
+        magic = bare.startswith(("%", "!", "?")) or bare.endswith("?")
+        plain.append(line[: len(line) - len(bare)] + "pass" if magic else line)
+    return "\n".join(plain)

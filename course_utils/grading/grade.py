@@ -1,0 +1,189 @@
+"""Grades a class, from the folder of what was handed in to gradebooks and pages of feedback: `grade_class`.
+
+    what_to_grade    the settings, the roster, the files, the locks: whatever is wrong with them is said before anything runs
+    fill_journal     each file that the journal does not hold yet is graded and kept
+    write_results    points, gradebooks, feedback and the class's page, from the journal alone
+
+Nothing is printed here and nothing read from a command line: `commands/grade.py` does both.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.base.errors import CourseError
+from course_utils.base.files import opened
+from course_utils.base.places import chosen
+from course_utils.grading.cage import locks
+from course_utils.grading.judging import pool
+from course_utils.grading.judging.box import Limits
+from course_utils.grading.judging.grader import result_key
+from course_utils.grading.keeping.journal import Journal, cannot_write
+from course_utils.grading.keeping.record import Person
+from course_utils.grading.reading.settings import Settings, read_settings
+from course_utils.grading.reading.submissions import Found, find, read_roster
+from course_utils.grading.writing.class_page import class_page
+from course_utils.grading.writing.gradebook import graded_class, lessons_of
+from course_utils.grading.writing.pages import write_feedback
+from course_utils.grading.writing.results import write_all
+
+TITLE = "Attention course"
+UNSAFE = (
+    "Unsafe: learners' code ran without locks. It could do whatever you may: read and change files, results and other "
+    "submissions, use the network. Points can be forged."
+)
+
+
+@dataclass(frozen=True)
+class Class:
+    """What is graded, and with what."""
+
+    submissions: Path
+    out: Path
+    lessons: list[str]  # "03"; [] for those that were handed in
+    settings: Settings
+    roster: dict[str, Person]
+    layers: locks.Layers
+    scheduler: str | None  # of a dask cluster; None grades on this machine
+    unsafe: bool  # whether a machine without locks may grade
+    beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
+    files: int = field(default=0)  # files and students without any
+
+    @property
+    def without_locks(self) -> bool:
+        """Whether learners' code may run without locks. On a cluster each worker looks for itself what it has."""
+        return self.unsafe and not self.layers.safe
+
+    @property
+    def locks_in_words(self) -> str:
+        """Which locks are on, for the journal."""
+        said = "those of the cluster's workers" if self.scheduler else str(self.layers)
+        return f"unsafe: {said}" if self.without_locks else said
+
+    def found(self) -> Iterator[Found]:
+        """Find every student's files anew."""
+        return find(self.submissions, self.roster, [self.out, *self.beside])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of grading a class."""
+
+    files: int  # files and students without any
+    new: int  # of these graded now, not taken from the journal
+    lessons: list[str]  # that count
+    handed_in: int  # files
+    problems: int  # of these that could not be graded
+
+
+def grade_class(
+    submissions: Path,
+    out: Path,
+    *,
+    lessons: list[str] | None = None,
+    roster: Path | None = None,
+    settings: Path | None = None,
+    title: str = TITLE,
+    seed: int | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    unsafe: bool = False,
+    begin: Callable[[Class], None] = lambda what: None,
+    step: Callable[[], None] = lambda: None,
+) -> Outcome:
+    """Grade what was handed in and write the results; what an earlier, interrupted call has graded is not graded again.
+
+    Args:
+        submissions: notebooks, or a folder for each student.
+        out: the folder of results, made or gone on with.
+        lessons: such as ["03"]; None for those that were handed in.
+        roster: a CSV file with the class.
+        settings: a TOML file with points, tasks left out, the late rule, limits.
+        title: the name of the assignment in gradebooks.
+        seed: of the inputs that answers are tried on, a secret; None takes the journal's, or draws one.
+        workers: notebooks graded at once; None for as many as there are cores.
+        scheduler: the address of a dask cluster that grades.
+        unsafe: grade also where learners' code cannot be locked in.
+        begin: is called once with what is to be graded, before anything runs.
+        step: is called after each file.
+
+    Raises:
+        CourseError: in one sentence, for whatever is wrong with the arguments, the files or the machine.
+    """
+    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe)
+    if workers is not None and workers < 1:
+        raise CourseError(f"--workers must be 1 or more, not {workers}.")
+    begin(what)
+    with Journal(what.out) as journal:
+        if seed is None:
+            seed = journal.header.get("seed", secrets.randbits(128))
+        journal.begin(seed, what.locks_in_words)
+        before = len(journal)
+        keys = fill_journal(journal, what, seed, workers or pool.cores(), step)
+        counted, handed_in, problems = write_results(journal, keys, what, title)
+        return Outcome(len(keys), len(journal) - before, counted, handed_in, problems)
+
+
+def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe) -> Class:
+    """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
+    submissions, out = Path(submissions), Path(out)
+    numbers = chosen(lessons or (), tasks.by_lesson(), "lesson with tasks")
+    if out.resolve() == submissions.resolve():
+        raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
+    beside = tuple(filter(None, (roster, settings)))
+    read, people = read_settings(settings), read_roster(roster) if roster else {}
+    files = sum(1 for _ in find(submissions, people, [out, *beside]))
+    layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
+    return Class(submissions, out, numbers, read, people, layers, scheduler, unsafe, beside, files)
+
+
+def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
+    """Grade what the journal does not hold yet; return the keys of all, in order of students and files."""
+    limits, keys = Limits.from_settings(what.settings.limits), []
+    hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
+    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe)
+
+    def missing():
+        for found in what.found():
+            key = result_key(found, seed, limits, safe=not what.without_locks)
+            keys.append(key)
+            if key not in journal:
+                yield found, key
+            else:
+                step()
+
+    for result in _grading(what, workers)(missing(), plan):
+        journal.add(result)
+        step()
+    journal.sync()
+    return keys
+
+
+def _grading(what, workers):
+    """What does the work: processes here, or a cluster's workers."""
+    if what.scheduler:
+        from course_utils.grading.judging import cluster  # dask is an extra
+
+        return lambda found, plan: cluster.grade_all(found, plan, what.scheduler)
+    return lambda found, plan: pool.grade_all(found, plan, workers)
+
+
+def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[list[str], int, int]:
+    """Write all that stands in the results' folder; return the lessons that count, the files, and those that failed to be read."""
+    lessons = what.lessons or lessons_of(journal, keys)
+    counted = [
+        task for lesson in lessons for task in tasks.by_lesson()[lesson] if task.id not in what.settings.leave_out
+    ]
+
+    def students():
+        return graded_class(journal, keys, what.roster, what.settings, lessons)
+
+    with cannot_write(what.out):
+        write_all(what.out, students(), counted, title, journal.began)
+        write_feedback(what.out / "feedback", students(), counted)
+        with opened(what.out / "class.html") as file:
+            file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
+    problems = [bool(result.problem) for student in students() for result in student.results if result.file]
+    return lessons, len(problems), sum(problems)

@@ -1,0 +1,132 @@
+"""Writes a course for nbgrader: the same exercises, graded there by the same judge. Needs no nbgrader itself.
+
+    nbgrader_config.py
+    source/03/03_queries_keys_values.ipynb      # the solution: nbgrader cuts the answers out itself
+
+Here: the notebooks, and `grade`, which their graded cells call. Not here: this course's own, caged grading (`course grade`):
+under nbgrader an answer runs in the same process as what judges it.
+"""
+
+import ast
+import contextlib
+import io
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.authoring.build import BEGIN, CHECK
+from course_utils.checks.notebook import judge_answer
+from course_utils.grading.handing_out import release
+from course_utils.grading.keeping.record import Verdict
+from course_utils.grading.reading.settings import Settings
+from course_utils.grading.writing.points import share_of
+
+CONFIG = '''\
+"""nbgrader's settings for "Attention, from sums to Transformers"; `course export nbgrader` wrote them."""
+
+import os
+
+os.environ["COURSE_PROGRESS"] = "off"  # grading keeps no learner's progress
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "attention"
+c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}  # as in the course's own exercises
+c.Execute.timeout = 120  # seconds a cell; a check stops an answer after 10
+'''
+
+GRADED = """\
+# Graded: {task}
+from course_utils.grading.handing_out.nbgrader import grade
+
+grade("{task}", {answer}, points={points:.10g})"""
+
+
+def export(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
+    """Write nbgrader's settings and one assignment a lesson into `out`; return the notebooks' paths.
+
+    Args:
+        root: the folder of the course.
+        names: lessons as "03" or "03_queries_keys_values"; all for none.
+        out: the folder of nbgrader's course.
+        settings: the instructor's; a task's points come from it, and one that is left out is not graded.
+        force: write also over files that hold something else.
+    """
+    files, notebooks = {out / "nbgrader_config.py": CONFIG}, []
+    for lesson in release.lessons(root, names):
+        notebooks.append(out / "source" / lesson[:2] / f"{lesson}.ipynb")
+        built = release.read_built(root, "solutions", lesson)
+        files[notebooks[-1]] = release.to_text(assignment(built, lesson, settings))
+    release.write_all(files, force)
+    return notebooks
+
+
+def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
+    """Return a solution's notebook with nbgrader's metadata, and below each check that counts a graded cell, locked."""
+    notebook = release.stamped(notebook, lesson)
+    points, cells = release.worth(lesson, settings), []
+    for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], None], strict=True):
+        if cell["cell_type"] == "markdown":
+            cells.append(cell | {"source": _without_badge(cell["source"])})
+            continue
+        cell = cell | {"execution_count": None, "outputs": []}
+        if BEGIN in cell["source"]:
+            name = _name(CHECK.search(following["source"]).group(1))
+            cell["metadata"] = cell["metadata"] | _metadata(name, solution=True)
+        cells.append(cell)
+        found = CHECK.search(cell["source"])
+        if found and found.group(1) in points:
+            cells.append(_graded_cell(found.group(1), _checked(cell["source"]), points[found.group(1)]))
+    return notebook | {"cells": cells}
+
+
+def grade(task_id: str, answer, points: float) -> float | None:
+    """Judge an answer inside a graded cell of nbgrader's: None where it is right, its points where they are partial.
+
+    Raises AssertionError with the report where it earns nothing. What an answer writes to stderr, a warning perhaps, is kept
+    back: nbgrader would take it for a failure.
+    """
+    task = tasks.load(task_id)
+    with contextlib.redirect_stderr(io.StringIO()):
+        report = judge_answer(task, answer)
+    if report.state == "passed":
+        return None
+    edge = report.case is not None and report.case.edge
+    verdict = Verdict(task.id, report.state, report.kind or "", report.mistake or "", edge)
+    share, explanation = share_of(task, verdict)
+    if not share:
+        raise AssertionError(str(report))
+    print(f"{report}\n{share:.0%} of the points: {explanation}")
+    return round(float(share) * points, 2)
+
+
+def _graded_cell(task, answer, points):
+    name = f"{_name(task)}_graded"
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": _metadata(name, points=points) | {"deletable": False, "editable": False},
+        "source": GRADED.format(task=task, answer=answer, points=points),
+        "execution_count": None,
+        "outputs": [],
+    }
+
+
+def _metadata(name, solution=False, points=None):
+    values = {"schema_version": 3, "grade_id": name, "grade": not solution, "solution": solution}
+    values |= {"locked": not solution, "task": False, "cell_type": "code"}
+    return {"nbgrader": values if points is None else values | {"points": points}}
+
+
+def _name(task):
+    """A task's id as nbgrader allows it: letters, digits, - and _."""
+    return task.replace(".", "_")
+
+
+def _checked(source):
+    """The second argument of a cell's check, as it stands there."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")
+
+
+def _without_badge(text):
+    """A badge opens the course's own exercise, in which nbgrader finds nothing."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("[![Open in Colab]"))

@@ -1,0 +1,182 @@
+"""What an instructor hands out: one lesson's exercises, stamped, with a page on how to hand them in.
+
+Here: finding the built notebooks, writing files that spare a learner's work. Not here: nbgrader's form (`nbgrader`).
+Whatever is wrong is a `CourseError` of one sentence.
+"""
+
+import json
+import os
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.authoring import build
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.places import chosen, names_in
+from course_utils.grading.reading.settings import Settings
+
+ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
+SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder
+
+README = """\
+# {title}
+
+[{file}]({file}) holds {tasks}, {points} in all.
+
+| task | what you write | points |
+| --- | --- | --- |
+{rows}
+{due}
+## How to work
+
+1. Open the notebook in JupyterLab, or upload it to Colab. Its first cell installs the course's package where it is missing.
+2. Put your answers in place of `raise NotImplementedError`, in any style. The cell under each tells you at once what is
+   right, what is wrong and why; `hint("{first}")` gives a hint.
+3. Keep the functions' names. Cells, imports and functions of your own are welcome.
+
+## How to hand in
+
+1. Choose "Restart Kernel and Run All Cells": what works only because of a cell that you have deleted shows now.
+2. Save, and hand in the notebook itself, the `.ipynb` file: no PDF, no archive.
+3. Hand in also what is not finished: each task counts by itself, and none needs an earlier one.
+"""
+
+
+def release(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
+    """Write each lesson's exercises into a folder of its own, out/NN_topic/, and return the notebooks' paths.
+
+    Args:
+        root: the folder of the course.
+        names: lessons as "03" or "03_queries_keys_values".
+        out: the folder that the lessons' folders go into.
+        settings: the instructor's; the page on handing in tells points and the late rule.
+        force: write also over files that hold something else.
+    """
+    files, notebooks = {}, []
+    for lesson in lessons(root, names):
+        notebook = read_built(root, "exercises", lesson)
+        notebooks.append(out / lesson / f"{lesson}.ipynb")
+        files[notebooks[-1]] = to_text(stamped(notebook, lesson))
+        files[out / lesson / "README.md"] = _readme(notebook, lesson, settings)
+    write_all(files, force)
+    return notebooks
+
+
+def lessons(root: Path, names: list[str]) -> list[str]:
+    """Return the lessons with exercises that the names stand for, as "03_queries_keys_values", in order; all for none."""
+    known = names_in(root / "exercises", ".ipynb")
+    if not known:
+        raise CourseError(f"{root / 'exercises'} holds no notebooks: run `course build` first.")
+    return chosen(names, known, "lesson with exercises") if names else known
+
+
+def read_built(root: Path, folder: str, lesson: str) -> dict:
+    """Return a notebook that the build wrote. Refuses one that was altered: an answer could be handed out."""
+    file = f"{folder}/{lesson}.ipynb"
+    try:
+        notebook = json.loads((root / file).read_text(encoding="utf-8"))
+        untouched = notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CourseError(
+            f"{file} cannot be read as a notebook of the course: run `course build {lesson[:2]}`."
+        ) from None
+    if not untouched:
+        raise CourseError(
+            f"{file} holds something else than the build wrote, perhaps an answer of yours: keep what you need of it "
+            f"elsewhere, delete it and run `course build {lesson[:2]}`."
+        )
+    return notebook
+
+
+def stamped(notebook: dict, lesson: str) -> dict:
+    """Return a copy that can stand outside the course: it says which lesson it is, and its links lead to the course's address."""
+    course = {
+        "lesson": lesson[:2],
+        "name": lesson,
+        "version": _version(),
+        "source": notebook["metadata"]["course"]["source"],
+    }
+    text = "\n".join(cell["source"] for cell in map(_joined, notebook["cells"]) if cell["cell_type"] == "code")
+    found = ADDRESS.search(text)
+    base = f"{found.group(1).removesuffix('.git')}/blob/main/" if found else None
+    cells = [_joined(cell) for cell in notebook["cells"]]
+    for cell in cells:
+        if cell["cell_type"] == "markdown" and base:
+            cell["source"] = SIBLING.sub(f"]({base}", cell["source"])
+    return notebook | {"cells": cells, "metadata": notebook["metadata"] | {"course": course}}
+
+
+def _joined(cell):
+    """A copy of a cell, its source as one text."""
+    return cell | {"source": "".join(cell["source"])}
+
+
+def _version():
+    try:
+        return version("attention-course")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return ""
+
+
+def _title(notebook):
+    """The heading of a notebook's first cell."""
+    return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
+
+
+def worth(lesson: str, settings: Settings) -> dict[str, float]:
+    """Return the points of each task of a lesson that counts, by its id, in order."""
+    asked = tasks.by_lesson()[lesson[:2]]
+    return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
+
+
+def _readme(notebook, lesson, settings):
+    asked, points = tasks.by_lesson()[lesson[:2]], worth(lesson, settings)
+    return README.format(
+        title=_title(notebook),
+        file=f"{lesson}.ipynb",
+        tasks=_count(len(asked), "task"),
+        points=_count(sum(points.values()), "point"),
+        rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in asked),
+        due=_due(settings),
+        first=asked[0].id,
+    )
+
+
+def _due(settings):
+    """A paragraph on the deadline, "" where there is none."""
+    if settings.deadline is None:
+        return ""
+    sentences = [f"Hand in by {settings.deadline.isoformat(' ', 'minutes')}."]
+    if settings.per_day:
+        sentences.append(f"Each day begun after that costs {float(settings.per_day) * 100:g}% of the points.")
+    if settings.none_after is not None:
+        sentences.append(f"After {_count(float(settings.none_after), 'day')} nothing counts.")
+    return f"\n{' '.join(sentences)}\n"
+
+
+def _count(number, noun):
+    return f"{number:g} {noun}{'s' * (number != 1)}"
+
+
+def to_text(notebook: dict) -> str:
+    """Return a notebook as the text of its file, as Jupyter writes it."""
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def write_all(files: dict[Path, str], force: bool = False) -> None:
+    """Write all the files, each at once and whole; or none, if one is there that holds something else, unless force."""
+    for path, text in files.items():
+        if not force and os.path.lexists(path) and not _holds(path, text):
+            raise CourseError(
+                f"{path} is there already and holds something else, perhaps somebody's work: "
+                "name another folder, or say --force to write over it."
+            )
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, text)
+
+
+def _holds(path, text):
+    return path.is_file() and path.read_bytes() == text.encode()

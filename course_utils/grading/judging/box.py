@@ -1,0 +1,310 @@
+"""The trusted side of a learner's process: starts it, asks it, ends it, and believes nothing it says.
+
+`Box` owns one fork server. `answers` runs one notebook in it and gives, for each task, what came of it: plain values
+for the judge. A process that dies or hangs costs the cell or the task at hand; the rest goes on in a new one.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import site
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from course_utils.checks.running.contract import Outcome, pack
+from course_utils.data.download import cache_folder, named_mirror
+from course_utils.grading.cage import locks, wire
+from course_utils.grading.cage.fork_server import ENDED, STARTED
+
+LOOKED = ("missing", "empty", "class", "value")
+SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
+SECONDS_TO_OBEY = 30  # of the server, afterwards
+GRACE = 0.5  # seconds beyond the time that a process is told to keep
+SENTENCE_AT_MOST = 400  # characters
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may cost."""
+
+    seconds: float = 3.0  # wall clock, for a cell and for all calls of an answer
+    whole: float = 12.0  # wall clock, for the whole notebook
+    memory: int = 2**30  # bytes on top of what Python and PyTorch take
+    processes: int = 8  # begun anew after a death
+
+    @classmethod
+    def from_settings(cls, limits: dict[str, float]) -> "Limits":
+        """From the instructor's file: `seconds`, `total` seconds, and `memory` in megabytes."""
+        default = cls()
+        memory = int(limits["memory"] * 10**6) if "memory" in limits else default.memory
+        return cls(limits.get("seconds", default.seconds), limits.get("total", default.whole), memory)
+
+    @property
+    def cpu_seconds(self) -> int:
+        """CPU time of one process."""
+        return int(self.whole) + 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one task. `state`: "missing"; a kind of `look`; "outcomes"; "not run", when time was used up."""
+
+    state: str
+    shown: object = None
+    outcomes: object = ()
+    seconds: float = 0.0
+    died: str = ""  # how its process ended, where it did
+    borrowed: bool = False  # a function of the course's own, as it says itself
+
+
+class ServerGone(RuntimeError):
+    """The fork server ended: by no learner's doing, since it is out of reach. Begin anew."""
+
+
+class Box:
+    """One fork server and at most one learner's process. A context manager.
+
+    Args:
+        layers: the locks to put on, from `cage.chosen`.
+        limits: what a submission may cost.
+        hidden: paths that may not be read in there, such as the folder of submissions.
+    """
+
+    def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
+        self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
+        self.peak = 0  # bytes: the largest process so far
+        self._server = self._control = self._pipes = self._pid = None
+
+    def __enter__(self):
+        self._start_server()
+        return self
+
+    def __exit__(self, *_):
+        self._stop_server()
+
+    def restart(self) -> None:
+        """Begin with a new fork server."""
+        self._stop_server()
+        self._start_server()
+
+    def _start_server(self):
+        mirror = named_mirror()
+        data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
+        self._scratch = tempfile.mkdtemp(prefix="course-grade-")
+        self._control, theirs = socket.socketpair()
+        settings = {
+            "layers": asdict(self.layers),
+            "hidden": self.hidden,
+            "data": data if os.path.isdir(data) else "",
+            "memory": self.limits.memory,
+            "cpu_seconds": self.limits.cpu_seconds,
+        }
+        program = [locks.python(), "-B", "-c", "from course_utils.grading.cage.fork_server import main; main()"]
+        program += [str(theirs.fileno()), json.dumps(settings)]
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": "/",
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "CUDA_VISIBLE_DEVICES": "",
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "MPLBACKEND": "Agg",
+            "MPLCONFIGDIR": "/tmp" if self.layers.bubblewrap else self._scratch,
+            "COURSE_PROGRESS": "off",
+            **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
+            **({"COURSE_DATA_MIRROR": settings["data"]} if settings["data"] else {}),
+        }
+        line = locks.command(self.layers, program, self.hidden, settings["data"])
+        with theirs, tempfile.TemporaryFile() as said:
+            self._server = subprocess.Popen(
+                line, cwd="/", env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
+            )  # fmt: skip
+            theirs.close()
+            self._control.settimeout(SECONDS_TO_START)
+            try:
+                answer = self._control.recv(4096)
+            except TimeoutError:
+                answer = b"no answer in time"
+            if answer != b"ready":
+                said.seek(0)
+                words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
+                self._stop_server()
+                raise locks.CageError(
+                    f"The process for learners' code could not be started with the locks {self.layers}: "
+                    f"{words.decode(errors='replace')}"
+                )
+            self._control.settimeout(SECONDS_TO_OBEY)
+
+    def _stop_server(self):
+        self._drop_pipes()
+        self._pid = None
+        if self._server:
+            self._control.close()
+            self._server.kill()
+            self._server.wait()
+            self._server = None
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    # One learner's process.
+
+    def _begin(self):
+        """Fork a process; the pipes to it."""
+        their_requests, requests = os.pipe()
+        replies, their_replies = os.pipe()
+        os.set_blocking(requests, False)
+        self._pipes = requests, replies
+        try:
+            socket.send_fds(self._control, [b"start"], [their_requests, their_replies])
+            (self._pid,) = STARTED.unpack(self._receive(STARTED.size))
+        except OSError:
+            raise ServerGone from None
+        finally:
+            os.close(their_requests)
+            os.close(their_replies)
+
+    def _end(self):
+        """Kill and reap it; how it ended, in words."""
+        if self._pid is None:
+            return ""
+        self._drop_pipes()
+        self._pid = None
+        try:
+            self._control.sendall(b"end")
+            _, ended_by, _, kilobytes = ENDED.unpack(self._receive(ENDED.size))
+        except OSError:
+            raise ServerGone from None
+        self.peak = max(self.peak, 1024 * kilobytes)
+        return f"signal {ended_by}" if ended_by and ended_by != 9 else ""
+
+    def _receive(self, size):
+        received = b""
+        while len(received) < size:
+            part = self._control.recv(size - len(received))
+            if not part:
+                raise ConnectionError
+            received += part
+        return received
+
+    def _drop_pipes(self):
+        for pipe in self._pipes or ():
+            os.close(pipe)
+        self._pipes = None
+
+    def _ask(self, request, seconds, cases=None, candidate=None):
+        """The reply to a request, with packed cases or none, within `seconds`. Raises wire.Closed, wire.Late, wire.Garbled."""
+        requests, replies = self._pipes
+        nonce, deadline = secrets.token_bytes(wire.NONCE), time.monotonic() + seconds
+        for body in (pack(request), cases):
+            if body is not None:
+                wire.write(requests, nonce, body, deadline)
+        while True:
+            reply = wire.understood(wire.read_reply(replies, nonce, deadline))
+            if not isinstance(reply, dict) or ("call" in reply and candidate is None):
+                raise wire.Garbled
+            if "call" not in reply:
+                return reply
+            wire.write(requests, nonce, pack(candidate(reply)), deadline)
+
+    # One notebook.
+
+    def answers(self, cells, wanted: list[tuple[str, bytes, Callable | None]]) -> Iterator[Answer | str]:
+        """Run a notebook's cells, then its answers.
+
+        Args:
+            cells: the sources of its code cells.
+            wanted: for each task the answer's name, its cases as an answer may see them, packed, and what calls a candidate.
+
+        Yields:
+            One sentence (str) for each cell that failed, and one Answer for each task, in order.
+        """
+        notebook = _Run(self, cells)
+        try:
+            yield from notebook.cells_run()
+            for name, cases, candidate in wanted:
+                yield notebook.answer(name, cases, candidate)
+        finally:
+            with suppress(ServerGone):
+                self._end()
+
+
+class _Run:
+    """One notebook at work: which cells are left out, which process it lives in, how much time is left."""
+
+    def __init__(self, box, cells):
+        self._box, self._cells, self._skip, self._said = box, cells, set(), {}
+        self._limits, self._until, self._deaths = box.limits, time.monotonic() + box.limits.whole, 0
+        self._alive = False
+
+    def _left(self):
+        return self._until - time.monotonic()
+
+    def cells_run(self):
+        self._revive()
+        return [f"Cell {number + 1} failed: {self._said[number]}" for number in sorted(self._said)]
+
+    def _revive(self):
+        """Run the cells in a new process, leaving out those that ended one. False where time or patience is used up."""
+        while self._deaths <= self._limits.processes and self._left() > 0:
+            self._box._begin()
+            self._alive = True
+            if all(self._cell(number) for number in range(len(self._cells)) if number not in self._skip):
+                return True
+        return False
+
+    def _cell(self, number):
+        """Whether the process outlived the cell."""
+        seconds = min(self._limits.seconds, self._left())
+        if seconds <= 0:
+            self._said.setdefault(number, "not run, since the notebook's time was used up")
+            return True
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
+        try:
+            failed = self._box._ask(request, seconds + GRACE).get("failed")
+            if isinstance(failed, str) and failed:
+                self._said[number] = failed[:SENTENCE_AT_MOST]
+            return True
+        except (wire.Closed, wire.Late, wire.Garbled) as error:
+            self._skip.add(number)
+            self._said[number] = self._bury(error, seconds)
+            return False
+
+    def _bury(self, error, seconds):
+        """End the process; why, in words."""
+        self._alive = False
+        self._deaths += 1
+        how = self._box._end()
+        if isinstance(error, wire.Late):
+            return f"stopped after {seconds:g} seconds"
+        if isinstance(error, wire.Garbled):
+            return "it wrote into the grader's pipe"
+        return f"it ended the process{f' ({how})' if how else ''}"
+
+    def answer(self, name, cases, candidate):
+        began = time.monotonic()
+        if not self._alive and not self._revive():
+            return Answer("not run")
+        seconds = min(self._limits.seconds, self._left())
+        if seconds <= 0:
+            return Answer("not run")
+        try:
+            request = {"do": "run", "name": name, "seconds": seconds}
+            reply = self._box._ask(request, seconds + GRACE, cases, candidate)
+            if "looked" in reply:
+                state, shown = reply["looked"]
+                state = state if isinstance(state, str) and state in LOOKED else "value"
+                return Answer(state, shown, seconds=time.monotonic() - began)
+            borrowed = reply.get("borrowed") is True
+            return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began, borrowed=borrowed)
+        except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
+            status = "timeout" if isinstance(error, wire.Late) else "stopped"
+            how = self._bury(error, seconds)
+            return Answer("outcomes", None, [Outcome(status, seconds=seconds)], time.monotonic() - began, how)

@@ -1,0 +1,101 @@
+"""The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
+
+from contextlib import suppress
+from itertools import islice
+
+import torch
+
+from course_utils.base import trees
+from course_utils.checks.running import contract
+from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.run import marked, plain
+from course_utils.grading.cage import locks
+
+NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
+TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
+TOO_LONG = "the candidate took too long on these arguments"
+DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
+NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
+MEMORY_OF_CANDIDATE = 2**29  # bytes
+SECONDS_OF_CANDIDATE = 1
+
+
+class Candidates:
+    """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
+
+    A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
+    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for.
+
+    Args:
+        task: which has candidates.
+        cases: the task's cases of this grading.
+    """
+
+    def __init__(self, task, cases):
+        self._task, groups = task, {}
+        for case in cases:
+            like = contract.pack([arg for arg in case.args if not isinstance(arg, contract.Candidate)])
+            groups.setdefault(like, []).extend(arg.key for arg in case.args if isinstance(arg, contract.Candidate))
+        self._together = {key: keys for keys in groups.values() for key in keys}
+
+    def __call__(self, request: dict) -> dict:
+        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing."""
+        try:
+            args, options, key = request["args"], request["options"], request["call"]
+            if not isinstance(args, (tuple, list)) or not isinstance(options, dict):
+                raise TypeError
+            numbers = _numbers((args, options))
+            if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
+                with suppress(TimeIsUp):  # all together; each alone may well have time enough
+                    return self._asked(self._together[key], args, options)
+            return self._asked([key], args, options)
+        except TooLarge:
+            return {"call": True, **_raised(ValueError()), "message": TOO_LARGE}
+        except TimeIsUp:
+            return {"call": True, **_raised(RuntimeError()), "message": TOO_LONG}
+        except Exception as error:
+            return {"call": True, **_raised(error)}
+
+    def _asked(self, keys, args, options):
+        with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
+            return {"call": True, "came": {key: self._one(key, args, options) for key in keys}}
+
+    def _one(self, key, args, options):
+        given, named = plain(args), plain(options)
+        try:
+            value = plain(marked(self._task.candidate(key))(*given, **named))
+        except Exception as error:
+            return _raised(error)
+        before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
+        changed = {
+            place: after[place]
+            for place, old in before.items()
+            if isinstance(old, torch.Tensor) and not torch.equal(old, after[place])
+        }
+        return {"changed": changed, "value": value}
+
+
+def _raised(error):
+    """An exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
+    return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
+
+
+class TooLarge(Exception):
+    """More numbers than a test needs."""
+
+
+def _numbers(value):
+    """How many numbers the tensors in a value hold. Raises TooLarge."""
+    try:
+        leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))
+    except ValueError:
+        raise TooLarge from None
+    tensors = trees.tensors(leaves)
+    numbers = sum(tensor.numel() for tensor in tensors)
+    if (
+        len(leaves) > LEAVES_AT_MOST
+        or numbers > NUMBERS_AT_MOST
+        or any(tensor.dim() > 4 or any(n > AXIS_AT_MOST for n in tensor.shape) for tensor in tensors)
+    ):
+        raise TooLarge
+    return numbers

@@ -1,0 +1,279 @@
+"""Grading on a dask cluster: the same graders in the workers' processes, notebooks in batches, verdicts back as JSON.
+
+A notebook's bytes travel with its task, so workers need no shared disk. Each worker puts up its own cage, and refuses
+without one. A worker that is killed loses nothing: dask gives its batches to another. The files of a batch that keeps
+ending workers are graded last, one at a time with nothing beside them, so that only the one at fault pays for it.
+
+What is pickled is a function's name and plain values, made here; nothing of a learner's is ever unpickled as more than
+bytes. A scheduler runs whatever it is sent: keep it in a private network, or use dask's TLS.
+"""
+
+import faulthandler
+import json
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.grading.cage import locks
+from course_utils.grading.judging import pool
+from course_utils.grading.judging.box import Limits
+from course_utils.grading.keeping.record import Result
+from course_utils.grading.reading.notebook_file import LARGEST, Unreadable, read_bytes
+from course_utils.grading.reading.submissions import Found
+
+BATCH = 64  # submissions a task
+BYTES = 8_000_000  # after which a batch is full, too; a file has at most notebook_file.LARGEST
+AHEAD = 2  # batches for each thread of the cluster: one at work, one waiting there
+SECONDS_TO_CONNECT = 20  # to the scheduler
+SECONDS_FOR_WORKERS = 60  # until the first is there, or another one after the last has gone
+
+
+class ClusterError(CourseError):
+    """One sentence for whoever grades."""
+
+
+def grade_all(found: Iterable[tuple[Found, str]], plan: pool.Plan, address: str) -> Iterator[Result]:
+    """Grade (file, key) on the cluster of a scheduler; results come as they are ready, each once.
+
+    Raises ClusterError, or locks.CageError where a worker's machine gives no locks.
+    """
+    client = _connected(address)
+    from distributed import CancelledError
+    from distributed.comm import CommClosedError
+
+    try:
+        yield from _Run(client, plan, address).results(iter(found))
+    except (CancelledError, CommClosedError):
+        raise ClusterError(f"The scheduler at {address} has gone: start it, and run the same command again.") from None
+    finally:
+        client.close()
+
+
+def _connected(address):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError(
+            'Grading on a cluster needs dask: run `pip install "attention-course[cluster]"` here and on its machines.'
+        ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what matters is said in one sentence
+    try:
+        try:
+            return Client(address, timeout=SECONDS_TO_CONNECT)
+        except AssertionError:  # dask gives its own thread ten seconds to begin, which a machine at its limit may miss
+            return Client(address, timeout=SECONDS_TO_CONNECT)
+    except (OSError, ValueError, TypeError, AssertionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ClusterError(
+            f"There is no dask scheduler at {address} ({reason}): start one with `dask scheduler`."
+        ) from None
+
+
+class _Run:
+    """Batches on their way, no more than the cluster has use for, so that memory stays flat here and there."""
+
+    def __init__(self, client, plan, address):
+        self._client, self._address = client, address
+        self._plan = {
+            "seed": plan.seed,
+            "limits": asdict(plan.limits),
+            "hidden": list(plan.hidden),
+            "unsafe": plan.unsafe,
+        }
+        self._expected = about()
+        self._pending, self._suspects = {}, []
+
+    def results(self, found):
+        batches = _batches(found)
+        try:
+            while True:
+                while len(self._pending) < AHEAD * self._threads() and (batch := next(batches, None)) is not None:
+                    if isinstance(batch, Result):
+                        yield batch
+                    else:
+                        self._send(batch)
+                if not self._pending:
+                    break
+                for future in self._ready():
+                    yield from self._taken(future)
+            for one in self._suspects:
+                self._send([one])
+                while self._pending:
+                    for future in self._ready():
+                        yield from self._taken(future, alone=True)
+        finally:
+            with suppress(Exception):  # the scheduler may be gone, which is being told already
+                self._client.cancel(list(self._pending))
+
+    def _send(self, batch):
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "100MB"}):
+            future = self._client.submit(grade_batch, batch, self._plan, self._expected, pure=False)
+        self._pending[future] = batch
+
+    def _threads(self):
+        """Threads of all workers; waits for the first one."""
+        from distributed import TimeoutError as NobodyCame
+
+        if not (threads := sum(self._client.nthreads().values())):
+            try:
+                self._client.wait_for_workers(1, timeout=SECONDS_FOR_WORKERS)
+            except (NobodyCame, TimeoutError):
+                raise ClusterError(
+                    f"The scheduler at {self._address} has no workers: start some with `dask worker {self._address} "
+                    "--nthreads 1`, and run the same command again."
+                ) from None
+            threads = sum(self._client.nthreads().values())
+        return max(1, threads)
+
+    def _ready(self):
+        """Batches that are done, or failed."""
+        from distributed import TimeoutError as NotYet
+        from distributed import wait
+
+        try:
+            return list(wait(list(self._pending), timeout=5, return_when="FIRST_COMPLETED").done)
+        except (NotYet, TimeoutError):
+            return []  # and see whether there still are workers
+
+    def _taken(self, future, alone=False):
+        """The results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
+        from distributed.scheduler import KilledWorker
+
+        batch = self._pending.pop(future)
+        try:
+            lines = future.result(timeout=60)
+        except KilledWorker:
+            if alone:
+                yield from (pool.given_up(Found(o["student"], Path(), o["file"]), o["key"]) for o in batch)
+            else:
+                self._suspects += batch
+            return
+        except ModuleNotFoundError as error:
+            raise ClusterError(
+                f"A worker lacks {error.name}: install the same version of the course, with its extra cluster, there."
+            ) from None
+        finally:
+            future.release()
+        for line in lines:
+            yield Result.from_json(json.loads(line))
+
+
+def _batches(found):
+    """Lists of plain values to be sent, and Results of what there is no need to send."""
+    batch, size = [], 0
+    for one, key in found:
+        plain = {"student": one.student, "file": one.file, "note": one.note, "key": key, "name": "", "data": b""}
+        if one.file:
+            try:
+                plain |= {"name": os.path.basename(one.path), "data": read_bytes(one.path, LARGEST)}
+            except Unreadable as error:
+                yield Result(key, one.student, one.file, "", str(error), (one.note,) if one.note else ())
+                continue
+        if batch and size + len(plain["data"]) > BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(plain)
+        size += len(plain["data"])
+        if len(batch) == BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+# On a worker
+
+
+@cache
+def about() -> dict[str, str]:
+    """What must be the same here and there for the verdicts to be the same."""
+    import torch
+
+    from course_utils.grading.judging.grader import tasks_digest
+
+    return {"torch": torch.__version__, "the course's tasks and judge": tasks_digest()}
+
+
+class _Own:
+    """This process's grader, kept between batches. Threads take turns: a worker process is best given one."""
+
+    lock, plan, grader = threading.Lock(), None, None
+
+
+def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list[str]:
+    """Grade notebooks on a worker; a Result as JSON for each. Raises ClusterError and locks.CageError."""
+    for what, version in expected.items():
+        if about()[what] != version:
+            came, wanted = (text[:12] for text in (about()[what], version))
+            raise ClusterError(
+                f"A worker on {os.uname().nodename} has another version of {what} ({came}, here {wanted}): install the same."
+            )
+    with _Own.lock, tempfile.TemporaryDirectory(prefix="course-batch-") as folder:
+        return [json.dumps(_graded(one, plan, Path(folder)).to_json()) for one in batch]
+
+
+def _graded(one, plan, folder):
+    place = folder / "submission"
+    place.mkdir()
+    path = place / (one["name"] or "none")
+    found = Found(one["student"], path, one["file"], one["note"])
+    try:
+        path.write_bytes(one["data"])
+        for _ in range(pool.ATTEMPTS):
+            grader = _grader(plan)
+            try:
+                with _dead_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
+                    return grader.grade(found, one["key"])
+            except locks.CageError:
+                raise
+            except Exception:  # as in the pool: what ends a grader is tried again with a new one
+                _close()
+        return pool.given_up(found, one["key"])
+    finally:
+        shutil.rmtree(place)
+
+
+@contextmanager
+def _dead_after(seconds):
+    """End this process when the body takes so long, whatever it is at; dask begins a new one."""
+    with open(os.devnull, "w") as nowhere:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _grader(plan):
+    """The process's grader for this plan, begun where there is none or one for another."""
+    import torch
+
+    from course_utils.grading.judging.grader import Grader
+
+    if _Own.plan != plan:
+        _close()
+        torch.set_num_threads(1)
+        try:
+            grader = Grader(plan["seed"], locks.chosen(plan["unsafe"]), Limits(**plan["limits"]), plan["hidden"])
+            grader.__enter__()
+        except locks.CageError as error:
+            raise locks.CageError(f"A worker on {os.uname().nodename} does not grade. {error}") from None
+        _Own.grader, _Own.plan = grader, plan
+    return _Own.grader
+
+
+def _close():
+    if _Own.grader:
+        with suppress(Exception):
+            _Own.grader.__exit__()
+    _Own.grader = _Own.plan = None

@@ -1,0 +1,232 @@
+"""Grades one notebook: reads it, has its answers run in a box, judges what came back. One `Grader` serves one worker.
+
+Judges with fresh inputs: the same for a whole grading, from a seed that no learner knows. What the truth and the named
+mistakes give on them is computed once.
+"""
+
+import hashlib
+import json
+import re
+import time
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from course_utils import tasks
+from course_utils.base.imports import closure
+from course_utils.checks import judge
+from course_utils.checks.judge import Known, refuse
+from course_utils.checks.running import contract
+from course_utils.checks.running.contract import Outcome, question
+from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.grading.cage import fork_server, locks
+from course_utils.grading.judging.box import Box, Limits, ServerGone
+from course_utils.grading.judging.candidates import Candidates
+from course_utils.grading.keeping.record import Result, Verdict
+from course_utils.grading.keeping.texts import cut
+from course_utils.grading.reading.notebook_file import (
+    Unreadable,
+    definition,
+    definitions,
+    digest,
+    fingerprint,
+    likely_rename,
+    read_notebook,
+)
+from course_utils.grading.reading.submissions import Found
+
+SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
+CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
+FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
+SUSPICIOUS = {
+    r"course_utils\s*\.\s*(tasks|grading|checks)|answers\.json": "names the course's own tasks or checks",
+    r"\bctypes\b|\bcffi\b": "calls the operating system directly",
+    r"_getframe|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
+    r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
+    r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
+    r"\bthreading\b|\batexit\b|__del__|\bsys\s*\.\s*settrace\b": "would run code after or beside its answers",
+    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
+}  # fmt: skip
+
+
+def answer_name(task_id: str) -> str:
+    """The name of the function that answers a task."""
+    return task_id.partition(".")[2]
+
+
+@cache
+def names_by_lesson() -> dict[str, list[str]]:
+    """{"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
+    return {lesson: [answer_name(t.id) for t in of] for lesson, of in tasks.by_lesson().items()}
+
+
+@cache
+def tasks_digest() -> str:
+    """SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the cage, and what each of them imports."""
+    package = locks.PACKAGE
+    modules = {Path(__file__), Path(fork_server.__file__), *(package / "tasks").rglob("*.py")}
+    sources = [path.read_text(encoding="utf-8") for path in sorted(closure(package.parent, modules))]
+    return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
+
+
+def result_key(found: Found, seed: int, limits: Limits, safe: bool = True) -> str:
+    """What the journal keeps a result under: equal only where grading again would give the same, and as safely."""
+    parts = [
+        found.student,
+        found.file,
+        found.note,
+        digest(found.path) if found.file else "",
+        tasks_digest(),
+        seed,
+        asdict(limits),
+        safe,
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Grader:
+    """Grades notebooks, one after the other, in one box. A context manager.
+
+    Args:
+        seed: of the inputs that answers are tried on.
+        layers: from `cage.chosen`.
+        limits: what a submission may cost.
+        hidden: paths that answers may not read.
+    """
+
+    def __init__(self, seed: int, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
+        self._seed, self._limits = seed, limits
+        self.box = Box(layers, limits, hidden)
+        self._known = {}
+
+    def __enter__(self):
+        self.box.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.box.__exit__()
+
+    def grade(self, found: Found, key: str) -> Result:
+        """Grade one file, whose `result_key` is `key`. Raises locks.CageError where the box cannot be started again."""
+        began = time.monotonic()
+        if not found.file:
+            return Result(key, found.student, "", "", found.note)
+        try:
+            notebook = read_notebook(found.path, names_by_lesson())
+        except Unreadable as error:
+            return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
+        remarks = [*_sentences(found.note), *notebook.remarks]
+        if not notebook.lesson:
+            problem = (
+                "No task of the course was found in it: hand in the notebook from `exercises`, with its cells kept."
+            )
+            return Result(key, found.student, found.file, "", problem, tuple(remarks))
+        for attempt in (1, 2):
+            try:
+                failed, verdicts, suspicions = self._run(notebook)
+                break
+            except ServerGone:
+                self.box.restart()
+                if attempt == 2:
+                    raise
+        suspicions = (*suspicions, *_suspicions(notebook.cells))
+        return Result(
+            key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
+            tuple(dict.fromkeys(suspicions)), verdicts, round(time.monotonic() - began, 3),
+        )  # fmt: skip
+
+    def _run(self, notebook):
+        """What cells failed, the verdicts, and what is odd about them."""
+        asked = tasks.by_lesson()[notebook.lesson]
+        wanted = [(answer_name(task.id), *self._known_of(task)[1:3]) for task in asked]
+        came = list(self.box.answers(notebook.cells, wanted))
+        failed, answers = came[: -len(asked)], came[-len(asked) :]
+        verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
+        suspicions = [
+            f"{task.id} is answered by a function of the course's own"
+            for task, a in zip(asked, answers, strict=True)
+            if a.borrowed
+        ]
+        suspicions += [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
+        suspicions += [sentence for sentence in failed if "ended the process" in sentence or "pipe" in sentence]
+        return failed, verdicts, suspicions
+
+    def _known_of(self, task):
+        """What is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
+        if task.id not in self._known:
+            cases = task.make_cases(self._seed)
+            candidates, known = Candidates(task, cases) if task.candidates else None, Known(task, cases)
+            known.run_all()  # before any submission's time runs
+            self._known[task.id] = cases, contract.pack([question(case) for case in cases]), candidates, known
+        return self._known[task.id]
+
+    def _verdict(self, task, answer, notebook):
+        name = answer_name(task.id)
+        whole = definition(notebook.cells, name, at_most=100_000)
+        common = {
+            "code": cut(whole, CODE_AT_MOST),
+            "fingerprint": fingerprint(whole),
+            "seconds": round(answer.seconds, 3),
+        }
+        common["note"] = _note(notebook.cells, name)
+        if answer.state == "missing":
+            rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])
+            message = f"After the notebook has run there is no `{name}`."
+            common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
+            return Verdict(task.id, "missing", message=message, **common)
+        if answer.state == "not run":
+            message = "It was not run: the notebook's time was used up before."
+            return Verdict(task.id, "not run", message=message, **common)
+        verdict = self._judged(task, answer)
+        message = verdict.message
+        if answer.state == "outcomes" and verdict.state == "error" and _status(answer.outcomes) == "timeout":
+            message = (
+                f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
+            )
+        return Verdict(
+            task.id, verdict.state, verdict.kind or "", verdict.mistake or "", verdict.only_edges,
+            message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", values_right=verdict.values_right,
+            **common,
+        )  # fmt: skip
+
+    def _judged(self, task, answer):
+        """The judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
+        cases, _, _, known = self._known_of(task)
+        try:
+            with time_limit(SECONDS_OF_JUDGE):
+                if answer.state != "outcomes":
+                    report = refuse(task, answer.state, answer.shown)
+                else:
+                    # no outcome at all is no empty answer
+                    report = judge.judge(task, cases, answer.outcomes, known) if answer.outcomes else _unreadable(task)
+                str(report.message)
+                return report
+        except (Exception, TimeIsUp):  # whatever it is, it came from outside and is no right answer
+            return _unreadable(task)
+
+
+def _unreadable(task):
+    return judge.judge(task, (), None)
+
+
+def _status(outcomes):
+    return outcomes[-1].status if isinstance(outcomes, list) and outcomes and isinstance(outcomes[-1], Outcome) else ""
+
+
+def _note(cells, name):
+    places = [str(place + 1) for place in definitions(cells, name)]
+    if len(places) < 2:
+        return ""
+    return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: the last that ran counts."
+
+
+def _sentences(note):
+    return (note,) if note else ()
+
+
+def _suspicions(cells):
+    """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
+    code = "\n".join(cell.replace(FROM_NBGRADER, "") for cell in cells if "COURSE_SOURCE" not in cell)
+    return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]

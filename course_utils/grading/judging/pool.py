@@ -1,0 +1,163 @@
+"""Worker processes on this machine: each grades one notebook at a time; one that dies loses nothing.
+
+A worker belongs to the trusted side: it judges. It is a process because judging takes a core, and because a notebook
+that brings it down, which none should, must cost a row and not the run.
+"""
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+
+from course_utils.grading.cage.locks import CageError, Layers, limit_memory
+from course_utils.grading.judging.box import Limits, ServerGone
+from course_utils.grading.judging.grader import Grader
+from course_utils.grading.keeping.journal import GAVE_UP
+from course_utils.grading.keeping.record import Result
+from course_utils.grading.reading.submissions import Found
+
+ATTEMPTS = 3  # at a file whose worker died
+SECONDS_BEYOND = 120  # a worker that takes so much longer than a notebook may is taken for dead
+MEMORY_OF_WORKER = 3 * 2**30  # bytes on top of what it starts with
+SECONDS_TO_END = 2  # for workers that have nothing to do
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all workers grade with."""
+
+    seed: int
+    layers: Layers
+    limits: Limits
+    hidden: tuple[str, ...]
+    unsafe: bool = False  # whether a machine without locks may grade, where there are several machines
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
+    """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
+    waiting, source, members = deque(), iter(found), []
+    scratch = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+    try:
+        while True:
+            while len(waiting) < workers and (item := next(source, None)) is not None:
+                waiting.append((item, 1))
+            while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
+                members.append(_Member(plan, scratch.name))
+            for member in members:
+                if member.item is None and waiting:
+                    member.give(*waiting.popleft())
+            busy = [member for member in members if member.item is not None]
+            if not busy:
+                return
+            for ready in wait([member.pipe for member in busy], timeout=1.0):
+                member = next(m for m in busy if m.pipe is ready)
+                result = member.take()
+                if isinstance(result, CageError):
+                    raise result
+                if result is not None:
+                    yield result
+            for member in [m for m in busy if m.dead()]:
+                members.remove(member)
+                again, attempt = member.item, member.attempt + 1
+                member.end(time.monotonic())
+                if attempt <= ATTEMPTS:
+                    waiting.appendleft((again, attempt))
+                else:
+                    yield given_up(*again)
+    finally:
+        for member in members:
+            member.pipe.close()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for member in members:
+            member.end(deadline)
+        scratch.cleanup()
+
+
+class _Member:
+    """One worker process, and the file it is at."""
+
+    def __init__(self, plan, scratch):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, plan, scratch), daemon=True)
+        with _interrupts_wait():
+            self.process.start()
+        theirs.close()
+        self.item, self.attempt, self._lost, self._whole = None, 0, False, plan.limits.whole
+
+    def give(self, item, attempt):
+        self.item, self.attempt, self._since = item, attempt, time.monotonic()
+        try:
+            self.pipe.send(item)
+        except OSError:
+            self._lost = True
+
+    def take(self):
+        try:
+            result = self.pipe.recv()
+        except (EOFError, OSError):
+            self._lost = True
+            return None
+        self.item = None
+        return result
+
+    def dead(self):
+        patience = self._whole + SECONDS_BEYOND
+        return self.item is not None and (self._lost or time.monotonic() - self._since > patience)
+
+    def end(self, deadline):
+        """Close its pipe, at which it ends when it is idle; else kill it, at the deadline or at once when it is busy."""
+        self.pipe.close()
+        self.process.join(0 if self.item else max(0, deadline - time.monotonic()))
+        self.process.kill()
+        self.process.join()
+
+
+@contextmanager
+def _interrupts_wait():
+    """A Ctrl-C in here is taken at the end, and what is started in here never gets one: it is the parent's to handle."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def given_up(found: Found, key: str) -> Result:
+    """The row of a file that its grader does not outlive."""
+    problem = (
+        f"{GAVE_UP} {ATTEMPTS} times: run the same command once more, and if it stays so, look at the file and tell "
+        "the course's authors."
+    )
+    return Result(key, found.student, found.file, "", problem)
+
+
+def _work(pipe, plan, scratch):
+    """A worker's life: it ends with its pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = scratch  # what a killed worker leaves goes with the grading's own folder
+    import torch
+
+    torch.set_num_threads(1)
+    limit_memory(MEMORY_OF_WORKER)
+    try:
+        try:
+            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden) as grader:
+                while True:
+                    pipe.send(grader.grade(*pipe.recv()))
+        except CageError as error:
+            pipe.send(error)
+    except (EOFError, OSError, ServerGone):  # the parent is gone, or tries again with another worker
+        os._exit(0)

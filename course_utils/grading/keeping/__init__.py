@@ -1,0 +1,1 @@
+"""What is kept: verdicts as plain records, in a journal that outlives any interruption."""

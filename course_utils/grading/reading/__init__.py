@@ -1,0 +1,1 @@
+"""What comes in: files and who handed them in, notebooks as text, the instructor's settings."""

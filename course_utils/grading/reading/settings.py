@@ -1,0 +1,173 @@
+"""What an instructor sets in one small TOML file: points, the late rule, limits of an answer's run.
+
+    [points]
+    "03.attention" = 4              # a task counts what it declares, mostly 1, unless it stands here
+    leave_out = ["01.word_polarity"]
+
+    [late]
+    deadline = 2026-11-20T23:59:00+01:00
+    per_day = 0.1                   # of the possible points, for each day begun
+    grace = 15                      # minutes
+    none_after = 7                  # days: later, nothing counts
+
+    [limits]
+    seconds = 3                     # of the clock for an answer
+    total = 12                      # seconds for a notebook
+    memory = 1000                   # megabytes on top of what Python and PyTorch take
+
+Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.base.environment import tomllib
+from course_utils.base.errors import CourseError
+
+MOST = 10_000  # points for a task
+FORM = {  # what each section may hold; the points' keys are tasks, too
+    "points": ("leave_out",),
+    "late": ("deadline", "per_day", "grace", "none_after"),
+    "limits": ("seconds", "total", "memory"),
+}
+
+
+class SettingsError(CourseError):
+    """One sentence on the instructor's file: the key, what was expected, what came."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the instructor's file says."""
+
+    points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
+    leave_out: frozenset[str] = frozenset()  # tasks that do not count
+    deadline: datetime | None = None  # with its offset
+    per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
+    grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
+    none_after: Decimal | None = None  # days late from which nothing counts
+    limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Read the instructor's file; the defaults for None. Raises `SettingsError`."""
+    if path is None:
+        return Settings()
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        plain = tomllib.loads(text, parse_float=Decimal)
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror}): name a TOML file with the class's settings."
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8: save it as UTF-8.") from None
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not TOML: {error or 'it is too deeply nested'}.") from None
+    try:
+        return _settings(plain)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def _settings(plain):
+    for section, content in plain.items():
+        if section not in FORM:
+            raise SettingsError(
+                f"there is no section [{section}]{_like(section, FORM)}: the sections are {_list(FORM)}."
+            )
+        if not isinstance(content, dict):
+            raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
+    points, late, limits = (plain.get(section, {}) for section in FORM)
+    known = [task.id for lesson in tasks.by_lesson().values() for task in lesson]
+    return Settings(**_points(points, known), **_late(late), limits=_limits(limits))
+
+
+def _points(section, known):
+    worth = {}
+    for key, value in _flat(section).items():
+        if key == "leave_out":
+            continue
+        _must_be_known(f"[points] {key}", key, known)
+        worth[key] = _number(f'[points] "{key}"', value, 0, MOST)
+    left_out = section.get("leave_out", [])
+    if not isinstance(left_out, list) or not all(isinstance(task, str) for task in left_out):
+        raise SettingsError(
+            f'[points] leave_out must be a list of tasks such as ["03.attention"], not {_shown(left_out)}.'
+        )
+    for task in left_out:
+        _must_be_known("[points] leave_out", task, known)
+    return {"points": worth, "leave_out": frozenset(left_out)}
+
+
+def _flat(section):
+    """The section, where 03.attention = 4 without quotes, which TOML reads as nested, means the same as with."""
+    flat = {}
+    for key, value in section.items():
+        flat |= {f"{key}.{inner}": v for inner, v in value.items()} if isinstance(value, dict) else {key: value}
+    return flat
+
+
+def _must_be_known(where, task, known):
+    if task not in known:
+        lesson = [each for each in known if each.partition(".")[0] == task.partition(".")[0]]
+        there = f"lesson {task[:2]} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
+        raise SettingsError(f'{where}: there is no task "{task}"{_like(task, known)}: {there}.')
+
+
+def _late(section):
+    _only("late", section)
+    if section and "deadline" not in section:
+        raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
+    deadline = section.get("deadline")
+    if section and (not isinstance(deadline, datetime) or deadline.tzinfo is None):
+        raise SettingsError(
+            "[late] deadline must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 "
+            f"without quotes, not {_shown(deadline)}."
+        )
+    late = {"deadline": deadline}
+    for key, most in (("per_day", 1), ("grace", 60 * 24 * 365), ("none_after", 10_000)):
+        if key in section:
+            late[key] = _number(f"[late] {key}", section[key], 0, most)
+    return late
+
+
+def _limits(section):
+    _only("limits", section)
+    return {key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True)) for key, value in section.items()}
+
+
+def _only(name, section):
+    for key in section:
+        if key not in FORM[name]:
+            raise SettingsError(f"[{name}] has no {key}{_like(key, FORM[name])}: it may hold {_list(FORM[name])}.")
+
+
+def _number(where, value, least, most, above=False):
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        number = Decimal(value)
+        if number.is_finite() and least <= number <= most and not (above and number == least):
+            return number
+    start = f"more than {least}" if above else f"from {least}"
+    raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
+
+
+def _like(name, known):
+    close = get_close_matches(name, known, 1)
+    return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def _list(names):
+    return ", ".join(names)
+
+
+def _shown(value):
+    if isinstance(value, datetime):
+        return value.isoformat()
+    text = str(value) if isinstance(value, Decimal | float | int) and not isinstance(value, bool) else repr(value)
+    text = {"True": "true", "False": "false", "None": "nothing"}.get(text, text)
+    return text if len(text) <= 60 else text[:60] + "…"

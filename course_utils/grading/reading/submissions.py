@@ -1,0 +1,374 @@
+"""Finds what was handed in, and by whom: files and folders, and the list of the class.
+
+    flat                   alice.ipynb                                  the student is the file's name
+    a folder a student     alice/03/queries.ipynb, at any depth         the student is the first folder's name
+    Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is what stands before the number
+    Moodle                 Ada Lovelace_123_assignsubmission_file_/…    the same
+
+With a roster, names are looked up there: by the column `file`, then the student, then Canvas's or Moodle's number in a
+column `id`, then the name. Nothing is opened here; links are never followed; what was handed in by two is never merged.
+"""
+
+import csv
+import hashlib
+import io
+import os
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.grading.keeping.record import Person
+
+ROSTER_BYTES = 50_000_000
+FILES = 100  # of one student that are graded
+ENTRIES = 20_000  # files and folders of one student that are looked at
+# What learners hand in in place of a notebook gets a row; tables, settings and notes beside them do not.
+NO_SUBMISSION = {".csv", ".tsv", ".toml", ".log"}
+IGNORED = {"__macosx", "__pycache__", "thumbs.db", "desktop.ini", "icon\r", "timestamp.txt", "readme.md", "readme.txt"}
+
+
+class SubmissionError(CourseError):
+    """One sentence for whoever grades, shown as it is."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One file to be graded, or a student without any."""
+
+    student: str  # identifier, unique in the class
+    path: Path  # absolute; the student's folder where there is no file
+    file: str  # path below the folder of submissions with "/", fit to be shown; "" where there is none
+    note: str = ""  # why there is no file, or what was left out, as a sentence
+
+
+def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[Path] = ()) -> Iterator[Found]:
+    """Find every student's files, students and files in natural order (…_2 before …_10). Raises `SubmissionError`.
+
+    A student has all notebooks found, at most `FILES`, or else one other file, or else one Found without a file.
+    Everybody on the roster comes up.
+
+    Args:
+        folder: the submissions.
+        roster: the class, from `read_roster`.
+        skip: files and folders that are no submissions, such as the results' folder.
+    """
+    root = Path(os.path.abspath(folder))
+    if root.is_file() and root.suffix == ".ipynb":
+        return iter([Found(_fit(root.stem), root, _fit(root.name))])
+    if root.is_file():
+        raise SubmissionError(f"{folder} is a file: unpack it, and name the folder that holds the notebooks.")
+    try:
+        with os.scandir(root) as listing:
+            entries = [_Entry(e.name, _kind(e)) for e in listing if not _ignored(e.name)]
+    except OSError as error:
+        raise SubmissionError(
+            f"{folder} cannot be listed ({error.strerror}): name the folder of the submissions."
+        ) from None
+    skipped = {os.path.abspath(path) for path in skip}
+    entries = [e for e in entries if os.path.join(root, e.name) not in skipped and _may_be_submission(e, roster)]
+    if not entries and not roster:
+        raise SubmissionError(f"{folder} holds no submissions: expected notebooks, or a folder for each student.")
+    return _in_order(root, _by_student(entries, roster or {}), roster or {}, skipped)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Something right below the folder of submissions."""
+
+    name: str
+    kind: str  # file, folder, link, other
+
+    @property
+    def stem(self):
+        return self.name if self.kind == "folder" else os.path.splitext(self.name)[0]
+
+
+def _kind(entry):
+    if entry.is_symlink() or getattr(entry, "is_junction", lambda: False)():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+def _ignored(name):
+    return name.startswith((".", "~$")) or name.lower() in IGNORED
+
+
+def _may_be_submission(entry, roster):
+    return (
+        entry.kind == "folder"
+        or os.path.splitext(entry.name)[1].lower() not in NO_SUBMISSION
+        or entry.stem in (roster or ())
+    )
+
+
+# Who handed it in
+
+LEARNING_PLATFORM = re.compile(r"(?P<who>.+?)_(?:LATE_)?(?P<number>\d{2,})_(?:\d{2,}_|assignsubmission_file)", re.S)
+
+
+def _by_student(entries, roster):
+    """{student: entries}. What bears different names goes to different students, whatever is left of the names."""
+    known, numbers = _Known(roster), defaultdict(set)
+    matches = {entry: LEARNING_PLATFORM.match(entry.name) for entry in entries}
+    for match in filter(None, matches.values()):
+        numbers[match["who"]].add(match["number"])
+    raw = defaultdict(list)  # by the student on the roster, or by the name as it stands in the folder
+    for entry in entries:
+        match = matches[entry]
+        student = known.student(entry, match)
+        if student is not None:
+            raw["roster", student].append(entry)
+        elif match:
+            several = len(numbers[match["who"]]) > 1
+            raw["path", f"{match['who']}_{match['number']}" if several else match["who"]].append(entry)
+        else:
+            raw["path", entry.stem].append(entry)
+    taken, students = set(roster), {}
+    for origin, name in sorted(raw, key=lambda key: (key[0] != "roster", _fit(key[1]) != key[1], key[1])):
+        student = name if origin == "roster" else _unique(name, taken)
+        taken.add(student)
+        students[student] = raw[origin, name]
+    return students
+
+
+def _unique(name, taken):
+    """The name fit to be shown, told apart from those that are taken."""
+    shown = _fit(name) or "\ufffd"
+    if shown not in taken:
+        return shown
+    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+    return next(told for n in range(8, 65) if (told := f"{shown} [{mark[:n]}]") not in taken)
+
+
+class _Known:
+    """The roster, looked up by all that a file's name may tell."""
+
+    def __init__(self, roster):
+        self.roster = roster
+        self.files = _unambiguous((_fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
+        self.numbers = _unambiguous((_other(p, "id") or s, s) for s, p in roster.items())
+        self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
+
+    def student(self, entry, match):
+        """The student whose entry it is, or None."""
+        name, stem = _fit(entry.name), _fit(entry.stem)
+        for found in (self.files.get(name), self.files.get(stem), stem if stem in self.roster else None):
+            if found is not None:
+                return found
+        if match:
+            return self.numbers.get(match["number"]) or self.names.get(_letters(match["who"]))
+        return self._begins(stem) if entry.kind == "file" else None
+
+    def _begins(self, stem):
+        """The longest identifier that the name begins with, as in alice_03.ipynb."""
+        for end in range(len(stem) - 1, 0, -1):
+            if not stem[end].isalnum() and stem[:end] in self.roster:
+                return stem[:end]
+        return None
+
+
+def _unambiguous(pairs):
+    """A dict of the pairs whose key is not empty and leads to one student only."""
+    found = defaultdict(set)
+    for key, student in pairs:
+        found[key].add(student)
+    return {key: next(iter(students)) for key, students in found.items() if key and len(students) == 1}
+
+
+def _other(person, column):
+    return next((value for name, value in person.other.items() if name.lower() == column), "")
+
+
+def _spellings(person):
+    """The letters of the identifier and of the name, last name first and last, as platforms write them."""
+    words = person.name.replace(",", " ").split()
+    turns = {"".join(words[i:] + words[:i]) for i in range(len(words))}
+    return {_letters(text) for text in (person.student, *turns)}
+
+
+def _letters(text):
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).lower()
+
+
+def _fit(text):
+    """A name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
+    shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)
+
+
+def natural(text: str) -> list:
+    """Return a sorting key that counts numbers as such: q2 before q10."""
+    parts = re.split(r"([0-9]{1,18})", text)
+    return [(int(part), "") if i % 2 else (-1, part.lower()) for i, part in enumerate(parts) if part] + [(-2, text)]
+
+
+# Which files
+
+
+def _in_order(root, students, roster, skipped):
+    for student in sorted({**roster, **students}, key=natural):
+        notebooks, others, notes = [], [], []
+        for entry in students.get(student, ()):
+            for path, kind in _below(os.path.join(root, entry.name), entry.kind, skipped, notes):
+                if kind == "link":
+                    notes.append(
+                        f"{_fit(os.path.basename(path))} is a link, which is not followed: hand in the file itself."
+                    )
+                else:
+                    is_notebook = path.lower().endswith(".ipynb") and kind != "folder"
+                    (notebooks if is_notebook else others).append(path)
+        if len(notebooks) > FILES:
+            notes.append(f"{len(notebooks)} notebooks were handed in; the last {FILES} are graded.")
+        order = lambda path: natural(os.path.splitext(os.path.relpath(path, root))[0])  # noqa: E731
+        chosen = sorted(notebooks, key=order)[-FILES:] or sorted(others, key=order)[:1]
+        note = " ".join(notes[:3])
+        for path in chosen:
+            yield Found(student, Path(path), _fit(os.path.relpath(path, root).replace(os.sep, "/")), note)
+        if not chosen:
+            where = students.get(student)
+            nothing = "The folder holds no notebook." if where else "Nothing was handed in."
+            yield Found(student, root / where[0].name if where else root, "", note or nothing)
+
+
+def _below(path, kind, skipped, notes):
+    """(path, kind) of what can be handed in, here and below; a folder only where it bears a notebook's name."""
+    waiting, found, seen = [(path, kind)], [], 0
+    while waiting:
+        path, kind = waiting.pop()
+        if path in skipped:
+            continue
+        if kind != "folder" or path.lower().endswith(".ipynb"):
+            found.append((path, kind))
+        if kind != "folder":
+            continue
+        try:
+            with os.scandir(path) as listing:
+                for entry in listing:
+                    seen += 1
+                    if seen > ENTRIES:  # a part of them would depend on the order in which this disk lists them
+                        notes.append(f"More than {ENTRIES:,} files were handed in: hand in the notebooks alone.")
+                        return []
+                    if not _ignored(entry.name):
+                        waiting.append((entry.path, _kind(entry)))
+        except OSError as error:
+            notes.append(f"A folder could not be listed ({error.strerror}).")
+    return found
+
+
+# The class
+
+COLUMNS = {  # how the columns that have a meaning may be called, in lower case
+    "student": ("student", "student id", "student_id", "id", "username", "user"),
+    "name": ("name", "full name", "student name"),
+    "email": ("email", "e-mail", "email address", "mail"),
+    "submitted": ("submitted", "submitted at", "submission time", "timestamp"),
+    "file": ("file", "folder", "filename", "path"),
+}
+
+
+def read_roster(path: Path) -> dict[str, Person]:
+    """Read the class from a CSV file with a header: `student`, and perhaps `name`, `email`, `submitted`, `file`.
+
+    Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
+    Raises `SubmissionError`.
+    """
+    rows = _rows(path)
+    header = next(rows, (0, ()))[1]
+    columns = _columns(path, header)
+    people, lines = {}, {}
+    for line, row in rows:
+        if len(row) > len(header) and any(row[len(header) :]):
+            raise SubmissionError(
+                f"{path}, line {line}: {len(row)} fields where the header has {len(header)}: quote a field that holds a comma."
+            )
+        fields = dict(zip(header, [*row, *[""] * len(header)], strict=False))
+        student = _fit(fields[columns["student"]])
+        if not any(row) or student.lower() == "points possible":  # the latter in Canvas's exports
+            continue
+        if not student:
+            raise SubmissionError(
+                f'{path}, line {line}: the column "{columns["student"]}" is empty: every row needs a student.'
+            )
+        if student in people:
+            raise SubmissionError(
+                f'{path}, line {line}: the student "{student}" stands in line {lines[student]} already: keep one of them.'
+            )
+        people[student], lines[student] = _person(student, fields, columns), line
+        try:
+            submitted(people[student])
+        except ValueError:
+            came = people[student].other["submitted"]
+            raise SubmissionError(
+                f'{path}, line {line}: "{came}" is no time: write it as 2026-11-20T23:59:00+01:00.'
+            ) from None
+    if not people:
+        raise SubmissionError(
+            f"{path} names no student: expected a header such as `student,name,email` and a row for each."
+        )
+    return people
+
+
+def submitted(person: Person) -> datetime | None:
+    """Return when a person's work came in, as the roster says; None where it does not. Raises `CourseError`."""
+    text = person.other.get("submitted", "").removesuffix(" UTC")
+    offset = "+00:00" if text != person.other.get("submitted", "") else ""
+    return datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset) if text else None
+
+
+def _rows(path):
+    """(line, fields without blanks around them) of the file."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(ROSTER_BYTES + 1)
+    except OSError as error:
+        raise SubmissionError(f"The roster {path} cannot be read ({error.strerror}).") from None
+    if len(data) > ROSTER_BYTES:
+        raise SubmissionError(f"The roster {path} has more than {ROSTER_BYTES // 10**6} MB: is it the right file?")
+    try:
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise SubmissionError(f"The roster {path} is not UTF-8: save it as CSV UTF-8.") from None
+    first = text.partition("\n")[0]
+    skip = re.match(r"sep=(.)\s*$", first, re.I)  # a line that Excel understands
+    delimiter = skip[1] if skip else max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if not (skip and reader.line_num == 1):
+                yield reader.line_num, [field.strip() for field in row]
+    except csv.Error as error:
+        raise SubmissionError(f"{path}, line {reader.line_num}: {error}.") from None
+
+
+def _columns(path, header):
+    """{meaning: the column's name in this file}."""
+    lower = {name.lower(): name for name in header}
+    columns = {}
+    for meaning, names in COLUMNS.items():
+        found = next((lower[name] for name in names if name in lower), None)
+        if found is not None:
+            columns[meaning] = found
+    if "student" not in columns:
+        came = ", ".join(filter(None, header)) or "nothing"
+        raise SubmissionError(
+            f'{path} has no column "student": its first line must name the columns, it holds {came}.'[:500]
+        )
+    doubled = next((name for name in header if name and header.count(name) > 1), None)
+    if doubled:
+        raise SubmissionError(f'{path} has two columns "{doubled}": rename one of them.')
+    return columns
+
+
+def _person(student, fields, columns):
+    named = {meaning: fields[columns[meaning]] for meaning in columns}
+    own = {columns[meaning] for meaning in columns}
+    other = {name: value for name, value in fields.items() if name and name not in own}
+    other |= {meaning: named[meaning] for meaning in ("submitted", "file") if meaning in named}
+    return Person(student, named.get("name", ""), named.get("email", ""), other)

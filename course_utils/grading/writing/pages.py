@@ -1,0 +1,117 @@
+"""Writes what people read: a page of feedback for each student, and the page on the class.
+
+Not here: what is said on a task (`results`), the class page's sections (`class_page`), how texts are made safe (`markup`).
+"""
+
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from course_utils.base.files import opened
+from course_utils.checks.report import with_code
+from course_utils.grading.keeping.record import Graded, Points
+from course_utils.grading.writing.class_page import class_page
+from course_utils.grading.writing.markup import anchor, count, css_class, line, link, page, sentence, sign, state
+from course_utils.grading.writing.results import (
+    NOTHING,
+    file_name,
+    hint,
+    number,
+    points_in_words,
+    problems,
+    verdicts,
+    why,
+)
+
+__all__ = ["class_page", "feedback", "write_feedback"]
+
+
+def feedback(graded: Graded, tasks: list) -> str:
+    """Return the page for one student: what became of each task, why, and the first hint where one is wanted.
+
+    It holds no answer and no input: only the judge's sentences, what was said on the notebook, and the task's own words.
+    """
+    rows = list(verdicts(graded, tasks))
+    passed = sum(verdict.state == "passed" for _, verdict, _ in rows)
+    name = graded.person.name or graded.person.student
+    parts = [
+        f"<header><h1>Feedback for <bdi>{line(name)}</bdi></h1><p class='lead'>{number(graded.total)} of "
+        f"{number(graded.possible)} points. {passed} of {count(len(rows), 'task')} passed.</p>",
+        f"<p>{sentence(graded.late)}</p>" if graded.late else "",
+        _overview(rows),
+        "</header><main>",
+        _remarks(graded),
+    ]
+    for lesson, its in groupby(rows, key=lambda row: row[0].id.partition(".")[0]):
+        parts.append(f"<h2>Lesson {escape(lesson)}</h2>{_lesson(list(its))}")
+    if passed < len(rows):
+        parts.append(_way_on(rows))
+    return page(f"Feedback for {name}", "".join([*parts, "</main>"]))
+
+
+def _overview(rows):
+    """A link to each task, its state as a sign and, for a screen reader, in words; the eye finds the words below."""
+    items = []
+    for task, verdict, points in rows:
+        words = f"{sign(verdict, points)} {escape(task.id)}<span class='hidden'>: {line(verdict.state)}</span>"
+        items.append(f"<li class='{css_class(verdict, points)}'><a href='#{anchor(task.id)}'>{words}</a></li>")
+    return f"<nav aria-label='Tasks'><ul class='overview'>{''.join(items)}</ul></nav>" if len(rows) > 1 else ""
+
+
+def _remarks(graded):
+    said = [*problems(graded), *(remark for result in graded.results for remark in result.remarks)]
+    items = "".join(f"<li>{sentence(text)}</li>" for text in said)
+    return f"<h2>On your notebook</h2><div class='remarks'><ul>{items}</ul></div>" if items else ""
+
+
+def _lesson(rows):
+    if any(verdict.state != NOTHING for _, verdict, _ in rows):
+        return "".join(_task(*row) for row in rows)
+    possible = sum(points.possible for _, _, points in rows)
+    asked = "".join(
+        f"<li id='{anchor(task.id)}'><b>{escape(task.id)}</b>: {escape(task.title)}</li>" for task, _, _ in rows
+    )
+    said = f"{why(rows[0][1])} That is {points_in_words(Points('', 0, possible))}. What was asked:"
+    return f"<div class='task none'><p>{sentence(said)}</p><ul>{asked}</ul></div>"
+
+
+def _task(task, verdict, points):
+    here, wanted, colour = anchor(task.id), hint(task, verdict), css_class(verdict, points)
+    parts = [
+        f"<article class='task {colour}' id='{here}' aria-labelledby='{here}-title'>",
+        f"<header><h3 id='{here}-title'>{escape(task.id)}: {escape(task.title)}</h3>",
+        f"<p><span class='word'>{state(verdict, points)}</span>, {escape(points_in_words(points))}</p></header>",
+        *(f"<p>{sentence(text)}</p>" for text in (why(verdict), points.explanation, verdict.note) if text),
+        f"<p class='hint'><b>Hint.</b> {with_code(wanted)}</p>" if wanted else "",
+        "</article>",
+    ]
+    return "".join(parts)
+
+
+def _way_on(rows):
+    first = next(task.id for task, verdict, _ in rows if verdict.state != "passed")
+    return (
+        "<h2>How to go on</h2><p>Change your answer in the exercise notebook and run its check: it shows the smallest "
+        f'input that goes wrong. <code>hint("{escape(first)}")</code> gives hints, one after the other.</p>'
+    )
+
+
+def write_feedback(folder: Path, graded: Iterable[Graded], tasks: list) -> list[Path]:
+    """Write a page for each student, and index.html with a link to each; return the index and the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    head = (
+        "<main><h1>Feedback</h1><div class='scroll' role='region' aria-label='Students' tabindex='0'><table>"
+        "<caption>A page for each student</caption><thead><tr><th scope='col'>student</th>"
+        "<th scope='col' class='number'>points</th></tr></thead><tbody>\n"
+    )
+    before, after = page("Feedback", f"{head}<!--rows--></tbody></table></div></main>").split("<!--rows-->")
+    with opened(folder / "index.html") as index:
+        index.write(before)
+        for student in graded:
+            with opened(folder / f"{file_name(student.person.student)}.html") as file:
+                file.write(feedback(student, tasks))
+            who = link((student.person.student, student.person.name), folder="")
+            index.write(f"<tr><td>{who}</td><td class='number'>{number(student.total)}</td></tr>\n")
+        index.write(after)
+    return [folder / "index.html", folder]

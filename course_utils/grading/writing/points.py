@@ -1,0 +1,96 @@
+"""Turns verdicts into points: what a task is worth, partial credit, the late rule.
+
+Pure: the same verdicts and settings give the same points. Computed in decimals, so that 0.1 + 0.2 is 0.3; rounded to
+two places, half up. What an instructor sets is read by `reading.settings`.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+
+from course_utils import tasks
+from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.reading.settings import Settings
+
+CENT = Decimal("0.01")
+
+
+def score(result: Result, settings: Settings) -> tuple[Points, ...]:
+    """Return the points of one result, for the tasks of its lesson that count, in their order."""
+    verdicts = {verdict.task: verdict for verdict in result.verdicts}
+    lesson = tasks.by_lesson().get(result.lesson, ())
+    return tuple(_of(task, verdicts.get(task.id), settings) for task in lesson if task.id not in settings.leave_out)
+
+
+def _of(task, verdict, settings):
+    possible = settings.points.get(task.id, Decimal(str(task.points)))
+    share, explanation = share_of(task, verdict)
+    explained = f"{_number_text(share * 100)}% of the points: {explanation}" if explanation and possible else ""
+    return Points(task.id, float(_rounded(share * possible)), float(_rounded(possible)), explained)
+
+
+def share_of(task, verdict: Verdict | None):
+    """The share of points earned, and why where it is neither none nor all."""
+    if verdict is None or verdict.state != "failed":
+        return Decimal(verdict is not None and verdict.state == "passed"), ""
+    keys = [verdict.mistake, "edge" if verdict.edge else ""]
+    if verdict.values_right:  # else something worse stands behind the first thing found
+        keys.append(verdict.kind)
+    for key in filter(None, keys):
+        if key in task.partial:
+            share, sentence = task.partial[key]
+            return Decimal(str(share)), sentence
+    return Decimal(0), ""
+
+
+def graded(person: Person, results: Iterable[Result], settings: Settings, submitted: datetime | None = None) -> Graded:
+    """Return everything on one student.
+
+    Args:
+        person: the student.
+        results: one a lesson that counts, also where nothing was handed in for it, and files that could not be graded.
+        settings: the instructor's.
+        submitted: when it was handed in; without an offset it is taken in the deadline's. None: not known, not late.
+    """
+    results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
+    by_task = {points.task: points for result in results for points in score(result, settings)}
+    earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
+    possible = sum((Decimal(str(points.possible)) for points in by_task.values()), Decimal(0))
+    handed_in = any(result.file for result in results)
+    late, lost = _lateness(settings, submitted, earned, possible) if handed_in else ("", Decimal(0))
+    return Graded(
+        person, tuple(results), tuple(by_task.values()), late, float(lost), float(earned - lost), float(possible)
+    )
+
+
+def _lateness(settings, submitted, earned, possible):
+    """The sentence and the points lost, never more than were earned."""
+    if submitted is None or settings.deadline is None:
+        return "", Decimal(0)
+    if submitted.tzinfo is None:
+        submitted = submitted.replace(tzinfo=settings.deadline.tzinfo)
+    over = submitted - settings.deadline
+    if over <= timedelta(minutes=float(settings.grace)):
+        return "", Decimal(0)
+    days = -(-over // timedelta(days=1))
+    late = f"{days} day{'s' * (days != 1)} late"
+    if settings.none_after is not None and over > timedelta(days=float(settings.none_after)):
+        return f"{late}: after {_number_text(settings.none_after)} days nothing counts.", earned
+    lost = min(earned, _rounded(days * settings.per_day * possible))
+    if not settings.per_day:
+        return f"{late}: this costs no points.", lost
+    rate = _number_text(settings.per_day * 100)
+    return (
+        f"{late}: {rate}% of the {_number_text(possible)} possible points for each day begun, {_number_text(lost)} taken off.",
+        lost,
+    )
+
+
+def _rounded(number):
+    return number.quantize(CENT, ROUND_HALF_UP)
+
+
+def _number_text(number):
+    """A decimal without zeros at its end."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

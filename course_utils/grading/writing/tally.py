@@ -1,0 +1,235 @@
+"""Counts what a class did, from a stream of `Graded`: states, mistakes, identical answers, who needs a look.
+
+Memory stays bounded whatever is handed in: counters for what the course declares, lists and dicts with a cap for the
+rest, and how much a cap left out. Escapes nothing and writes nothing (`pages` does).
+"""
+
+import hashlib
+import heapq
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from course_utils.grading.keeping.record import Graded, Points, Verdict
+from course_utils.grading.keeping.texts import cut
+from course_utils.grading.writing.results import NOTHING, handed_in, number, problems, verdicts
+
+LISTED = 50  # students or groups a list shows
+SLOWEST = 10
+REASONS = 5  # reasons or files named for a student
+KINDS = 200  # different mistakes counted for a task
+ANSWERS = 20_000  # different answers compared for a task
+GROUPS = 1000  # groups of identical answers kept for a task
+CODE = 1500  # characters of code kept
+PEOPLE = 12  # students named in a group of identical answers
+LOOKS = ("passed", "partly", "wrong", "none", "absent")
+SHORT = 80  # an answer of fewer characters, signature, comments and blanks aside, may well be written twice
+FEW = 4  # so many alike are never "what many write"
+TRIVIAL = object()  # in place of a group whose answer is that short
+
+
+class Listing(list):
+    """A list that takes so many items and counts the rest as `more`."""
+
+    def __init__(self, at_most: int):
+        super().__init__()
+        self.at_most, self.more = at_most, 0
+
+    def add(self, item) -> None:
+        if len(self) < self.at_most:
+            self.append(item)
+        else:
+            self.more += 1
+
+
+@dataclass
+class Mistake:
+    """How often a mistake was made, and the shortest answer that makes it."""
+
+    name: str  # "" where the judge knows no name for what is wrong
+    kind: str
+    count: int = 0
+    message: str = ""
+    code: str = ""
+
+    def add(self, verdict: Verdict) -> None:
+        self.count += 1
+        code = cut(verdict.code.strip(), CODE)
+        shorter = code and (not self.code or (len(code), code) < (len(self.code), self.code))
+        if shorter or not self.message:
+            self.message = verdict.message
+        if shorter:
+            self.code = code
+
+
+@dataclass
+class Group:
+    """Students whose answers to a task differ in blanks and comments at most."""
+
+    people: Listing
+    passed: bool
+    code: str
+    count: int = 1
+    known: bool = False  # the course's own answer, which `solution` shows
+
+
+@dataclass
+class TaskTally:
+    """What a class did with one task."""
+
+    task: object
+    looks: Counter = field(default_factory=Counter)
+    points: float = 0.0
+    possible: float = 0.0
+    mistakes: dict = field(default_factory=dict)
+    answers: dict = field(default_factory=dict)  # fingerprint's hash -> who, from the second on a Group or TRIVIAL
+    fingerprints: int = 0  # answers that have one
+    kept_groups: int = 0
+    not_compared: int = 0
+
+    @property
+    def handed_in(self) -> int:
+        return sum(self.looks.values()) - self.looks["absent"]
+
+    def add(self, verdict: Verdict, points: Points, who: tuple) -> None:
+        self.looks[look(verdict, points)] += 1
+        self.points += points.points
+        self.possible = max(self.possible, points.possible)
+        if verdict.state in ("failed", "error"):
+            self._mistake(verdict).add(verdict)
+        if verdict.fingerprint:
+            self._compare(verdict, who)
+
+    def _mistake(self, verdict):
+        key = verdict.mistake, "" if verdict.mistake else verdict.kind
+        if key not in self.mistakes and len(self.mistakes) >= KINDS:
+            key = "", "other"
+        return self.mistakes.setdefault(key, Mistake(*key))
+
+    def _compare(self, verdict, who):
+        self.fingerprints += 1
+        key = _key(verdict.fingerprint)
+        entry = self.answers.get(key)
+        if isinstance(entry, tuple):
+            self._found_group(key, entry, verdict, who)
+        elif isinstance(entry, Group):
+            entry.count += 1
+            entry.people.add(who)
+        elif entry is None and len(self.answers) < ANSWERS:
+            self.answers[key] = who
+        elif entry is None:
+            self.not_compared += 1
+
+    def _found_group(self, key, first, verdict, second):
+        if len(substance(verdict.code)) < SHORT:
+            self.answers[key] = TRIVIAL
+        elif self.kept_groups < GROUPS:
+            self.kept_groups += 1
+            group = self.answers[key] = Group(Listing(PEOPLE), verdict.state == "passed", cut(verdict.code, CODE), 2)
+            group.people.add(first)
+            group.people.add(second)
+        else:
+            self.not_compared += 1
+
+    def common_mistakes(self) -> list[Mistake]:
+        """Return the mistakes, the most common first; those with a name before those without."""
+        return sorted(self.mistakes.values(), key=lambda m: (not m.name, -m.count, m.name, m.kind))
+
+    def groups(self, own: str = "") -> list[Group]:
+        """Return the groups worth a look. `own`: the fingerprint of the course's answer."""
+        most = max(FEW, self.fingerprints / 5)
+        found = []
+        for key, entry in self.answers.items():
+            if isinstance(entry, Group) and entry.count <= most:
+                entry.known = bool(own) and key == _key(own)
+                found.append(entry)
+        return found
+
+
+class ClassTally:
+    """What a class did. `add` takes a student, and keeps little of them."""
+
+    def __init__(self, tasks: list):
+        self.tasks = {task.id: TaskTally(task) for task in tasks}
+        self.students = self.handed_in = self.passed_all = 0
+        self.totals, self.possible = Counter(), 0.0
+        self.absent, self.people = Listing(LISTED), Listing(200)
+        self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
+        self._slowest, self.seconds = [], 0.0
+
+    def add(self, graded: Graded) -> None:
+        who = (graded.person.student, cut(graded.person.name, 120))
+        self.students += 1
+        self.totals[number(graded.total)] += 1
+        self.possible = max(self.possible, graded.possible)
+        self.people.add((who, number(graded.total)))
+        if handed_in(graded):
+            self.handed_in += 1
+        else:
+            self.absent.add(who)
+        self._look_closer(graded, who)
+        passed = 0
+        for task, verdict, points in verdicts(graded, [tally.task for tally in self.tasks.values()]):
+            self.tasks[task.id].add(verdict, points, who)
+            passed += verdict.state == "passed"
+        self.passed_all += bool(self.tasks) and passed == len(self.tasks)
+
+    def _look_closer(self, graded, who):
+        suspicions = [cut(reason, 300) for result in graded.results for reason in result.suspicions]
+        if suspicions:
+            self.suspicious.add((who, suspicions[:REASONS], len(suspicions[REASONS:])))
+        found = [cut(problem, 400) for problem in problems(graded)]
+        if found:
+            self.problems.add((who, found[:REASONS], len(found[REASONS:])))
+        for result in graded.results:
+            self.seconds += result.seconds
+            slow = max(result.verdicts, key=lambda verdict: (verdict.seconds, verdict.task), default=None)
+            row = (result.seconds, who, cut(result.file, 200), (slow.task, slow.seconds) if slow else ("", 0.0))
+            if result.seconds > 0:
+                (heapq.heappush if len(self._slowest) < SLOWEST else heapq.heappushpop)(self._slowest, row)
+
+    @property
+    def slowest(self) -> list[tuple]:
+        """(seconds, who, file, (task, seconds) of the slowest answer), the slowest first."""
+        return sorted(self._slowest, reverse=True)
+
+    @property
+    def mean(self) -> float:
+        return sum(total * n for total, n in self.totals.items()) / self.students if self.students else 0.0
+
+    @property
+    def median(self) -> float:
+        middle, seen = [], 0
+        for total in sorted(self.totals):
+            before, seen = seen, seen + self.totals[total]
+            middle += [total for place in ((self.students - 1) // 2, self.students // 2) if before <= place < seen]
+        return sum(middle) / 2
+
+    def tenths(self) -> list[int]:
+        """Return how many students reached 0-10 %, 10-20 %, …, 90-100 % of the points; the last holds its upper end."""
+        bins = [0] * 10
+        for total, n in self.totals.items():
+            bins[min(9, int(10 * total / self.possible + 1e-9)) if self.possible else 0] += n
+        return bins
+
+
+def look(verdict: Verdict, points: Points) -> str:
+    """Return which of LOOKS a verdict has on the pages."""
+    if verdict.state in ("passed", NOTHING):
+        return "passed" if verdict.state == "passed" else "absent"
+    if points.points > 0:
+        return "partly"
+    return "wrong" if verdict.state in ("failed", "error") else "none"
+
+
+def substance(code: str) -> str:
+    """Return a definition's characters without its signature, docstring, comments and blanks. Reads it as text only."""
+    body = re.sub(r'"""[^"]*"""|' + r"'''[^']*'''", "", code[:4000])
+    lines = (line.partition("#")[0].strip() for line in body.splitlines())
+    return "".join(
+        "".join(line.split()) for line in lines if not line.startswith(("def ", "@", "class ", "import ", "from "))
+    )
+
+
+def _key(fingerprint):
+    return hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).digest()[:12]

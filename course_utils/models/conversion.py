@@ -1,0 +1,166 @@
+"""Weights from the course's Transformer to torch.nn and back, so that either can be held against the other.
+
+Here: `MultiHeadAttention` ↔ `nn.MultiheadAttention`, and `Transformer` ↔ `nn.Transformer`. Not here: embeddings,
+positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S and a target
+B×T, where True in torch's masks means "may NOT attend":
+
+    theirs = to_torch(model)
+    padding = source == PAD
+    causal = ~causal_mask(T, 0, source.device)
+    features = theirs(E(source), E(target), tgt_mask=causal, src_key_padding_mask=padding, memory_key_padding_mask=padding)
+    logits = model.readout(features)
+
+Without dropout both compute the same function. With it they do not: the course drops embeddings and sub-layers'
+results, as Vaswani et al. 2017, section 5.4 say; torch drops attention weights and hidden features as well.
+"""
+
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.base.errors import CourseError
+from course_utils.models.transformer import Embedding, MultiHeadAttention, Transformer
+
+
+def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
+    """Return torch's module with copies of these weights, batch first."""
+    weight = ours.output.weight
+    theirs = nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
+    _copy((mine, other) for other, mine in _attention(theirs, ours))
+    return theirs.train(ours.training)
+
+
+def attention_from_torch(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
+    """Return the course's module with copies of these weights; `batch_first` and dropout have no part in them.
+
+    Raises `CourseError` for a module with keys of another width, without biases, or with keys of its own.
+    """
+    _refuse(theirs.in_proj_weight is None, "keys and values of another width than the queries")
+    _refuse(theirs.in_proj_bias is None, "projections without biases: make it with bias=True")
+    _refuse(
+        theirs.bias_k is not None or theirs.add_zero_attn, "keys beside the memory's: no add_bias_kv, no add_zero_attn"
+    )
+    ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads).to(theirs.in_proj_weight)
+    _copy(_attention(theirs, ours))
+    return ours.train(theirs.training)
+
+
+def to_torch(ours: Transformer) -> nn.Transformer:
+    """Return torch's model with copies of these weights, batch first, to be used as at the top of this file.
+
+    Post-norm ends without a normalisation after the last layer, as in the paper; nn.Transformer's own default adds one.
+    """
+    width, heads = ours.config["width"], ours.config["heads"]
+    pre = ours.config["norm"] == "pre"
+    layer = (width, heads, ours.config["hidden"], ours.config["dropout"])
+    options = {"batch_first": True, "norm_first": pre}
+    encoder_norm, decoder_norm = (nn.LayerNorm(width) if pre else None for _ in range(2))
+    theirs = nn.Transformer(
+        width,
+        heads,
+        custom_encoder=nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(*layer, **options), len(ours.encoder), encoder_norm, enable_nested_tensor=False
+        ),
+        custom_decoder=nn.TransformerDecoder(
+            nn.TransformerDecoderLayer(*layer, **options), len(ours.decoder), decoder_norm
+        ),
+        batch_first=True,
+    ).to(ours.readout.weight)
+    _copy((mine, other) for other, mine in _transformer(theirs, ours))
+    return theirs.train(ours.training)
+
+
+def from_torch(theirs: nn.Transformer, embedding: Embedding) -> Transformer:
+    """Return the course's model with copies of these weights and of an embedding's, whose dropout it takes everywhere.
+
+    Raises:
+        CourseError: for a model the course has none for: with another activation than ReLU, without biases, with another
+            epsilon, without layers, with a final norm after post-norm layers, or without one after pre-norm layers.
+    """
+    layers = [*theirs.encoder.layers, *theirs.decoder.layers]
+    _refuse(not layers, "model without layers")
+    first, final_norms = layers[0], [theirs.encoder.norm, theirs.decoder.norm]
+    _refuse(
+        any(layer.activation is not F.relu for layer in layers), "activation but ReLU: make it with activation='relu'"
+    )
+    _refuse(first.linear1.bias is None, "projections without biases: make it with bias=True")
+    if first.norm_first:
+        _refuse(None in final_norms, "pre-norm layers without a final norm: give encoder and decoder a norm")
+    else:
+        _refuse(any(final_norms), "final norm after post-norm layers: set encoder.norm and decoder.norm to None")
+    epsilon = nn.LayerNorm(1).eps
+    norms = [module for module in theirs.modules() if isinstance(module, nn.LayerNorm)]
+    _refuse(any(norm.eps != epsilon for norm in norms), f"norms with another epsilon than {epsilon}")
+    vocabulary, width = embedding.words.weight.shape
+    _refuse(width != theirs.d_model, f"layers of width {theirs.d_model} on an embedding of width {width}: match them")
+    ours = Transformer(
+        vocabulary,
+        width,
+        first.self_attn.num_heads,
+        first.linear1.out_features,
+        len(theirs.encoder.layers),
+        len(theirs.decoder.layers),
+        embedding.dropout.p,
+        "pre" if first.norm_first else "post",
+        "learned" if isinstance(embedding.positions, nn.Parameter) else "sinusoidal",
+        len(embedding.positions),
+    ).to(first.linear1.weight)
+    _copy(_transformer(theirs, ours))
+    ours.embedding.load_state_dict(embedding.state_dict())
+    return ours.train(theirs.training)
+
+
+# Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.
+Pairs = Iterator[tuple[Tensor, Tensor]]
+
+
+def _attention(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs:
+    width = theirs.embed_dim
+    for whole, query, key_value in (
+        (theirs.in_proj_weight, ours.query.weight, ours.key_value.weight),
+        (theirs.in_proj_bias, ours.query.bias, ours.key_value.bias),
+    ):
+        yield whole[:width], query
+        yield whole[width:], key_value
+    yield from _parameters(theirs.out_proj, ours.output)
+
+
+def _transformer(theirs: nn.Transformer, ours: Transformer) -> Pairs:
+    for stack, layers, norm in (
+        (theirs.encoder, ours.encoder, ours.encoder_norm),
+        (theirs.decoder, ours.decoder, ours.decoder_norm),
+    ):
+        for layer, mine in zip(stack.layers, layers, strict=True):
+            yield from _layer(layer, mine)
+        if stack.norm is not None:
+            yield from _parameters(stack.norm, norm)
+
+
+def _layer(theirs: nn.Module, ours: nn.Module) -> Pairs:
+    yield from _attention(theirs.self_attn, ours.self_attention)
+    residuals = [ours.first, ours.second]
+    if isinstance(theirs, nn.TransformerDecoderLayer):
+        yield from _attention(theirs.multihead_attn, ours.source_attention)
+        residuals.append(ours.third)
+    for number, residual in enumerate(residuals, 1):
+        yield from _parameters(getattr(theirs, f"norm{number}"), residual.norm)
+    yield from _parameters(theirs.linear1, ours.feed_forward[0])
+    yield from _parameters(theirs.linear2, ours.feed_forward[2])
+
+
+def _parameters(theirs: nn.Module, ours: nn.Module) -> Pairs:
+    yield theirs.weight, ours.weight
+    yield theirs.bias, ours.bias
+
+
+@torch.no_grad()
+def _copy(pairs: Pairs) -> None:
+    for source, target in pairs:
+        target.copy_(source)
+
+
+def _refuse(found: bool, what: str) -> None:
+    if found:
+        raise CourseError(f"torch's module can't be converted, because the course has no {what}")

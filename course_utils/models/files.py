@@ -1,0 +1,127 @@
+"""Translation models by name: made from settings, kept in a folder, taken from a folder or from the course.
+
+A model's folder holds `model.safetensors` (weights), `model.json` (what to build them into, and where they come
+from) and `subwords.json` (its vocabulary). Nothing in it is ever unpickled, so a stranger's folder can do no harm.
+
+Here: making, saving and loading. Not here: the models themselves, and how they are trained (`training/`).
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from course_utils.base.errors import CourseError
+from course_utils.base.files import replacing, write
+from course_utils.data.subwords import Subwords
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
+    """Return a new model: kind "seq2seq" or "attention" (GRU without and with attention) or "transformer".
+
+    Raises `CourseError` for another kind, and for options the model does not take.
+    """
+    from course_utils.models.recurrent import RecurrentTranslator
+    from course_utils.models.transformer import Transformer
+
+    makers = {
+        "seq2seq": (RecurrentTranslator, {"attention": "none"}),
+        "attention": (RecurrentTranslator, {}),
+        "transformer": (Transformer, {}),
+    }
+    if kind not in makers:
+        raise CourseError(f"kind must be one of {', '.join(makers)}, not {kind!r}")
+    maker, fixed = makers[kind]
+    try:
+        return maker(vocabulary, **(options | fixed))
+    except (TypeError, ArithmeticError, RuntimeError) as error:  # an unknown option, heads=0, width=-1
+        raise CourseError(
+            f"a model of kind {kind} can't be made of these settings ({error}): see `course train --help`"
+        ) from None
+
+
+def save_model(folder: Path, kind: str, model: nn.Module, subwords: Subwords, about: dict, dtype=torch.float32) -> None:
+    """Write a model's folder; `about` is kept beside it. Each file appears as a whole or not at all."""
+    from safetensors.torch import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = save({name: value.detach().to("cpu", dtype).contiguous() for name, value in _weights(model).items()})
+    card = {"kind": kind, "config": model.config, "about": about, "sha256": hashlib.sha256(weights).hexdigest()}
+    write(folder / "model.safetensors", weights, durable=True)
+    write(folder / "model.json", json.dumps(card, indent=1) + "\n", durable=True)
+    with replacing(folder / "subwords.json", durable=True) as draft:
+        subwords.save(draft)
+
+
+def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords]:
+    """Return the model of a folder, in fp32 and ready to translate, and its subwords.
+
+    Raises `CourseError` in one sentence when a file is missing, damaged, or belongs to something else.
+    """
+    from safetensors.torch import load
+
+    folder = Path(folder)
+    for name in ("model.json", "model.safetensors", "subwords.json"):
+        if not os.path.exists(folder / name):
+            raise CourseError(
+                f"expected a trained model in {folder}, but {name} is not there: name the folder of a finished run, or train one"
+            )
+    try:
+        card = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        weights = (folder / "model.safetensors").read_bytes()
+        kind, config, sha256 = card["kind"], dict(card["config"]), card["sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise CourseError(
+            f"{folder / 'model.json'} can't be read as a model of this course: train it again, or copy it anew"
+        ) from None
+    if hashlib.sha256(weights).hexdigest() != sha256:
+        raise CourseError(
+            f"{folder / 'model.safetensors'} is not what model.json says it is (another checksum): copy both anew"
+        )
+    try:
+        vocabulary = config.pop("vocabulary")
+        model = make_model(kind, vocabulary, config)
+        missing, unexpected = model.load_state_dict(load(weights), strict=False)
+        left = [name for name in missing if name in _weights(model)]
+        if left or unexpected:
+            raise KeyError
+    except Exception:
+        raise CourseError(
+            f"the weights in {folder} do not fit the model that model.json describes: copy both anew, or train again"
+        ) from None
+    subwords = Subwords.load(folder / "subwords.json")
+    if len(subwords) != vocabulary:
+        raise CourseError(
+            f"{folder / 'subwords.json'} has {len(subwords)} subwords, and the model {vocabulary}: copy both anew"
+        )
+    return model.eval(), subwords
+
+
+def load_pretrained(name: str) -> tuple[nn.Module, Subwords]:
+    """Return a model that ships with the course, such as "transformer-en-de", and its subwords.
+
+    Raises `CourseError` for a name that is not there.
+    """
+    if name not in pretrained_names():
+        raise CourseError(f"no model {name!r} ships with the course: name one of {', '.join(pretrained_names())}")
+    return load_model(PRETRAINED / name)
+
+
+def pretrained_names() -> list[str]:
+    """Return the names that `load_pretrained` knows."""
+    return sorted(path.parent.name for path in PRETRAINED.glob("*/model.json"))
+
+
+def _weights(model: nn.Module) -> dict:
+    """A model's tensors by name, a tied one once."""
+    seen, weights = set(), {}
+    for name, value in model.state_dict(keep_vars=True).items():
+        if id(value) not in seen:
+            seen.add(id(value))
+            weights[name] = value
+    return weights

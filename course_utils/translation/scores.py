@@ -1,0 +1,60 @@
+"""How good translations are: BLEU and chrF with the signatures that make them comparable, and agreement with a known truth.
+
+Shape letters: T target length, S source length.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from course_utils.base.errors import CourseError
+
+
+class Score(NamedTuple):
+    """A corpus score from 0 to 100, and sacrebleu's signature: which version of which metric, with which settings."""
+
+    score: float
+    signature: str
+
+
+def bleu(translations: list[str], references: list[str]) -> Score:
+    """Corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU()
+    return Score(metric.corpus_score(translations, [references]).score, str(metric.get_signature()))
+
+
+def chrf(translations: list[str], references: list[str]) -> Score:
+    """Corpus chrF2 (Popović 2015) as sacrebleu computes it."""
+    from sacrebleu.metrics import CHRF
+
+    metric = CHRF()
+    return Score(metric.corpus_score(translations, [references]).score, str(metric.get_signature()))
+
+
+def exact_shares(translations: list[str], references: list[str]) -> tuple[float, float]:
+    """Return the share of sentences that equal their reference, and of words that equal the reference's at their place.
+
+    A word too many counts as wrong, as one that is missing does.
+    """
+    pairs = [(said.split(), wanted.split()) for said, wanted in zip(translations, references, strict=True)]
+    right = sum(a == b for said, wanted in pairs for a, b in zip(said, wanted, strict=False))
+    words = sum(max(len(said), len(wanted)) for said, wanted in pairs)
+    return sum(said == wanted for said, wanted in pairs) / max(1, len(pairs)), right / max(1, words)
+
+
+def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:
+    """Return how far attention is from the links that are known, over all sentences: 0 where it agrees, at most 1.
+
+    weights: of each sentence, T×S; links: of each, pairs (source word, target word). Each target word counts as linked to
+    the source word with the most weight: A. AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) (Och & Ney 2003), where the sure
+    links S and the possible links P are both the known ones. Raises `CourseError` where there is nothing to compare.
+    """
+    right = said = known = 0
+    for matrix, gold in zip(weights, links, strict=True):
+        attended = set(zip(np.asarray(matrix).argmax(1).tolist(), range(len(matrix)), strict=True))
+        right, said, known = right + len(attended & set(gold)), said + len(attended), known + len(set(gold))
+    if not said + known:
+        raise CourseError("there is no target word and no link: give sentences to compare")
+    return 1 - 2 * right / (said + known)
