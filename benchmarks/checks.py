@@ -47,7 +47,7 @@ def main():
     print(f"{'seconds over ' + str(options.repeats) + ' repeats':34}     min  median     max")
     medians = []
     for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
-        answers = [task.answer, *(mistake.function for mistake in task.mistakes)]
+        answers = [task.oracle_function, *(mistake.function for mistake in task.mistakes)]
         times = [
             max(seconds(judge_answer, task, answer, options.seed) for answer in answers) for _ in range(options.repeats)
         ]

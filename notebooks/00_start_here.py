@@ -1,14 +1,3 @@
-# %% [markdown]
-# # 00 Start here: what is a weighted sum, and how does this course answer you?
-#
-# **You will be able to** work through a lesson, check an answer, read what is wrong with it, and ask for a hint.
-#
-# **You need** a little Python, and to know what a vector is.
-#
-# **Minutes** 15
-#
-# **GPU** not needed.
-
 # %%
 import os
 

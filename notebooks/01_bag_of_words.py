@@ -1,15 +1,3 @@
-# %% [markdown]
-# # 01 How far does a sum of word vectors go?
-#
-# **You will be able to** turn sentences into numbers, sum word vectors under a mask, train logistic regression on the sum, read word polarity as a direction, and say exactly
-# where any sum must fail.
-#
-# **You need** vectors, the dot product, what a derivative is.
-#
-# **Minutes** 60
-#
-# **GPU** not needed; the notebook runs in half a minute.
-
 # %%
 import torch
 from sklearn.feature_extraction.text import CountVectorizer

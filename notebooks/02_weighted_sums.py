@@ -1,15 +1,3 @@
-# %% [markdown]
-# # 02 Can a word's weight depend on the other words?
-#
-# **You will be able to** turn scores into weights with softmax, temperature and a mask; give a fixed attention a direction; say
-# what one attention cannot do and two can; follow the error backward through attention.
-#
-# **You need** lesson 01: word vectors, the sum, logistic regression.
-#
-# **Minutes** 60
-#
-# **GPU** not needed; the notebook runs in half a minute.
-
 # %%
 import ipywidgets
 import torch

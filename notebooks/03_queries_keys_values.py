@@ -1,15 +1,3 @@
-# %% [markdown]
-# # 03 What if the sentence asks the question itself?
-#
-# **You will be able to** rewrite fixed attention as queries and keys; compute the three steps by hand and as
-# $f(Q, K, V)$; mask padding and the future; tell which inputs expose a wrong attention.
-#
-# **You need** lesson 02: weighted sums, softmax, fixed attention.
-#
-# **Minutes** 60
-#
-# **GPU** not needed; the notebook runs in ten seconds.
-
 # %%
 import ipywidgets
 import torch

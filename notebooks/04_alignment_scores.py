@@ -1,15 +1,3 @@
-# %% [markdown]
-# # 04 Eight ways to compare a state with a hidden state: does it matter which?
-#
-# **You will be able to** write all eight alignment scores; say which of them are one function in disguise, which cannot see the state and
-# which cannot see the words; say why the dot product is divided by √D; choose a score by what it can do and what it costs.
-#
-# **You need** lesson 03: query, key, value, and the three steps score, normalise, sum.
-#
-# **Minutes** 75
-#
-# **GPU** not needed; the notebook runs in half a minute.
-
 # %%
 import torch
 

@@ -1,7 +1,5 @@
 # %% [markdown]
-# # 00 Start here: exercises
-#
-# One task, to meet the check. The lesson: [00 Start here](../notebooks/00_start_here.ipynb).
+# This one is here so that you meet a check.
 
 # %%
 import torch
@@ -10,8 +8,6 @@ from course_utils import check, hint, progress, solution
 
 # %% [markdown]
 # ## 00.weighted_sum
-#
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
 #
 # Multiply each vector by its weight and add them up: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
 # Write it in any style: a loop, a product and a sum, a matrix product.

@@ -1,7 +1,5 @@
 # %% [markdown]
-# # 01 Bag of words: exercises
-#
-# Five tasks, from words to numbers to a trained direction. The lesson: [01 How far does a sum of word vectors go?](../notebooks/01_bag_of_words.ipynb)
+# They lead from words to numbers, and on to a direction that is trained.
 
 # %%
 from collections import Counter
@@ -12,8 +10,6 @@ from course_utils import check, hint, progress, solution
 
 # %% [markdown]
 # ## 01.build_vocabulary
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 15 minutes
 #
 # Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
 # alphabetical order. So the same sentences give the same numbers, in whatever order they come.
@@ -42,8 +38,6 @@ check("01.build_vocabulary", build_vocabulary)
 # %% [markdown]
 # ## 01.sum_vectors
 #
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 10 minutes
-#
 # Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count, whatever numbers stand there.
 
 
@@ -69,8 +63,6 @@ check("01.sum_vectors", sum_vectors)
 # %% [markdown]
 # ## 01.sentiment
 #
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
-#
 # Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number a sentence.
 
 
@@ -93,8 +85,6 @@ check("01.sentiment", sentiment)
 
 # %% [markdown]
 # ## 01.sentiment_gradient
-#
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵⚪⚪ up to 20 minutes
 #
 # The gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper, and write the formula.
 
@@ -120,8 +110,6 @@ check("01.sentiment_gradient", sentiment_gradient)
 
 # %% [markdown]
 # ## 01.word_polarity
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
 #
 # The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, 0 across it. A zero vector has no direction: give it 0.
 

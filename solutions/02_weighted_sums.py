@@ -1,7 +1,5 @@
 # %% [markdown]
-# # 02 Weighted sums: exercises
-#
-# Six tasks: softmax and its mask, two fixed attentions, several at once, and the way back. The lesson: [02 Can a word's weight depend on the other words?](../notebooks/02_weighted_sums.ipynb)
+# You write softmax and its mask, two fixed attentions, several at once, and the way back of the error.
 
 # %%
 import torch
@@ -10,8 +8,6 @@ from course_utils import check, hint, progress, solution
 
 # %% [markdown]
 # ## 02.softmax
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 15 minutes
 #
 # Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as far out as ±10,000:
 # the result must be exact there too. `torch.softmax` would do; write it yourself first.
@@ -40,8 +36,6 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
-#
 # Softmax over those scores alone whose mask is True; the others get the weight 0. A row with nothing to attend gives zeros, not NaN, and its gradient must not be NaN either.
 
 
@@ -67,8 +61,6 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
-#
 # Fixed attention by dot product: one score for each word, $\text{scores}_{b,s} = x_{b,s}^\top \theta$.
 
 
@@ -91,8 +83,6 @@ check("02.dot_scores", dot_scores)
 
 # %% [markdown]
 # ## 02.mlp_scores
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
 #
 # Fixed attention by a network with one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
 
@@ -117,8 +107,6 @@ check("02.mlp_scores", mlp_scores)
 
 # %% [markdown]
 # ## 02.several_attentions
-#
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
 #
 # N fixed attentions by dot product over the same words: a masked softmax over the words for each θ on its own, its weighted sum, and the N results laid end to end in the order of the thetas.
 # The course's `masked_softmax` is there to be used, as `reference_masked_softmax(scores, mask)`.
@@ -148,8 +136,6 @@ check("02.several_attentions", several_attentions)
 
 # %% [markdown]
 # ## 02.error_through_attention
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
 #
 # On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? Write the formula.
 

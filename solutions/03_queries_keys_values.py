@@ -1,8 +1,5 @@
 # %% [markdown]
-# # 03 Queries, keys and values: exercises
-#
-# You write the two masks, attention as $f(Q, K, V)$, and a test that tells right attention from wrong. The
-# lesson is [notebooks/03_queries_keys_values](../notebooks/03_queries_keys_values.ipynb).
+# You write the two masks, attention as $f(Q, K, V)$, and a test that tells right attention from wrong.
 
 # %%
 import torch
@@ -12,7 +9,6 @@ from course_utils.models.attention import attention as reference
 
 # %% [markdown]
 # ## 03.padding_mask
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 5 minutes
 #
 # Sentences of different length share one tensor: the words come first, padding fills the rest. Say which
 # places hold a word. **True means "is a word"**, so "may be attended"; the result has `size` places, also
@@ -47,7 +43,6 @@ check("03.padding_mask", padding_mask)
 
 # %% [markdown]
 # ## 03.causal_mask
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
 #
 # A word may attend to itself and to the words before it, never to later ones: a model that is to predict the
 # next word must not see it. **Rows are queries, columns are keys, True means "may attend".**
@@ -81,7 +76,6 @@ check("03.causal_mask", causal_mask)
 
 # %% [markdown]
 # ## 03.attention
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵🔵 up to 20 minutes
 #
 # Score every query against every key, normalise over the keys, sum the values. The dot product is **not
 # scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets weights and
@@ -135,7 +129,6 @@ check("03.attention", attention)
 
 # %% [markdown]
 # ## 03.catch_wrong_attention
-# 🔴🔴🔴🔴⚪ 🔵🔵🔵🔵⚪ up to 25 minutes
 #
 # Now you write the test. The check hands your function one **candidate** after another: functions that claim
 # to do `03.attention`. Return `True` for a right one, `False` for a wrong one. Some are right but written

@@ -1,7 +1,5 @@
 # %% [markdown]
-# # 04 Alignment scores: exercises
-#
-# The eight scores of [lesson 04](../notebooks/04_alignment_scores.ipynb), and a test that tells right ones from wrong. B sentences, T states (queries), S hidden states
+# You write the eight scores, and a test that tells right ones from wrong. The letters: B sentences, T states (queries), S hidden states
 # (keys), D and E widths, A hidden units. Rows of the result are states, columns hidden states.
 
 # %%
@@ -12,8 +10,6 @@ from course_utils.models.attention import SCORES
 
 # %% [markdown]
 # ## 04.dot
-#
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
 #
 # Score each state against each hidden state of its own sentence by their dot product. Most of today's attention starts here. No softmax: asked are scores.
 #
@@ -43,8 +39,6 @@ check("04.dot", dot)
 # %% [markdown]
 # ## 04.scaled_dot
 #
-# 🔴⚪⚪⚪⚪ 🔵🔵🔵🔵🔵 up to 5 minutes
-#
 # Divide the dot product by the square root of the width, so that the spread of the scores does not grow with it. Read D from the input: it differs from case to case.
 #
 # $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\sqrt{D}}$$
@@ -71,8 +65,6 @@ check("04.scaled_dot", scaled_dot)
 
 # %% [markdown]
 # ## 04.additive
-#
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵⚪⚪ up to 15 minutes
 #
 # Lay each state and each hidden state end to end, the state first, and put the pair through a hidden layer with tanh. Every state meets every hidden state: T·S pairs a sentence.
 # This is Bahdanau's score with its two matrices written as one.
@@ -110,8 +102,6 @@ check("04.additive", additive)
 # %% [markdown]
 # ## 04.general
 #
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 5 minutes
-#
 # Put a matrix between state and hidden state. It learns how the two spaces correspond, and their widths D and E may differ.
 #
 # $$\text{scores}_{bti} = s_{bt}^\top W h_{bi}$$
@@ -140,8 +130,6 @@ check("04.general", general)
 
 # %% [markdown]
 # ## 04.concatenating
-#
-# 🔴🔴⚪⚪⚪ 🔵🔵⚪⚪⚪ up to 10 minutes
 #
 # Lay state and hidden state end to end, the state first, and multiply by one weight vector: no tanh. The lesson shows why the weights it leads to ignore the state; the scores do not.
 #
@@ -173,8 +161,6 @@ check("04.concatenating", concatenating)
 
 # %% [markdown]
 # ## 04.perceptron
-#
-# 🔴🔴🔴⚪⚪ 🔵🔵🔵🔵⚪ up to 10 minutes
 #
 # Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. It is the additive score at a fraction of its price: each side is multiplied once, not once a pair.
 #
@@ -209,8 +195,6 @@ check("04.perceptron", perceptron)
 # %% [markdown]
 # ## 04.content_based
 #
-# 🔴🔴⚪⚪⚪ 🔵🔵🔵⚪⚪ up to 10 minutes
-#
 # Score by the cosine of the angle, so that lengths do not count. A zero vector has no direction: its score is 0, not NaN.
 #
 # $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
@@ -239,8 +223,6 @@ check("04.content_based", content_based)
 # %% [markdown]
 # ## 04.location_based
 #
-# 🔴🔴⚪⚪⚪ 🔵🔵⚪⚪⚪ up to 5 minutes
-#
 # Let the state alone choose positions: no hidden state enters. This one gives weights, so the softmax belongs to it: each state shares out its weight over the S positions.
 #
 # $$\text{weights}_{bt} = \mathrm{softmax}(W s_{bt})$$
@@ -268,8 +250,6 @@ check("04.location_based", location_based)
 
 # %% [markdown]
 # ## 04.catch_wrong_scores
-#
-# 🔴🔴🔴🔴⚪ 🔵🔵🔵🔵🔵 up to 25 minutes
 #
 # Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score rightly; `SCORES[name]` is right. The inputs are yours to choose:
 # with some, wrong candidates look right. A candidate may also fail with an error.

@@ -16,11 +16,11 @@ import test_attacks
 from test_tasks import TASKS
 
 from course_utils.checks.judge import Known, judge
-from course_utils.checks.notebook import answers
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.grader import Candidates, answer_name
+from course_utils.tasks import answers
 
 SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
 BUSY = 4  # other processes that each would like a core: on two cores, twice as many; on one, four times

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from course_utils import tasks
 from course_utils.checks.compare import KINDS
-from course_utils.checks.notebook import answers, judge_answer
+from course_utils.checks.notebook import judge_answer
 from course_utils.grading.keeping.record import Person, Result, Verdict
 from course_utils.grading.reading import notebook_file, submissions
 from course_utils.grading.reading.notebook_file import (
@@ -33,6 +33,7 @@ from course_utils.grading.reading.notebook_file import (
 from course_utils.grading.reading.settings import Settings, SettingsError, read_settings
 from course_utils.grading.reading.submissions import SubmissionError, find, read_roster, submitted
 from course_utils.grading.writing.points import graded, score
+from course_utils.tasks import answers
 
 ROOT = Path(__file__).parents[1]
 KNOWN = {lesson: [task.id.partition(".")[2] for task in asked] for lesson, asked in tasks.by_lesson().items()}

@@ -21,13 +21,13 @@ from test_packaging import build_wheel
 
 from course_utils import commands, tasks
 from course_utils.base.errors import CourseError
-from course_utils.checks.notebook import answers
 from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.reading.notebook_file import read_notebook
 from course_utils.grading.reading.settings import Settings, read_settings
 from course_utils.grading.reading.submissions import read_roster
+from course_utils.tasks import answers
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")

@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
+from course_utils.authoring.headers import dots, heading, of_exercises, of_lesson, task_facts, with_table
 from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -43,6 +44,7 @@ PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
+TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -108,6 +110,8 @@ def build(
     if names is None:
         problems += _orphans(root, check, say)
     problems += _answers(root, targets, check, say)
+    if names is None:
+        problems += _readme(root, targets, check, say)
     for target in targets:
         try:
             plans += _plan(root, target, repository, check, everything)
@@ -204,7 +208,13 @@ def read_source(root: Path, name: str) -> list[Cell]:
     ]
 
 
+def begins_in_header(cells: list[Cell]) -> bool:
+    """Whether the first cell is text without a heading, which the build adds to the header."""
+    return bool(cells) and cells[0].kind == "markdown" and not cells[0].text.startswith("#")
+
+
 def has_answer(cell: Cell) -> bool:
+    """Whether a cell holds a task's answer between its two marks."""
     return cell.kind == "code" and BEGIN in cell.text
 
 
@@ -266,7 +276,8 @@ def _answers(root, targets, check, say):
         except CourseError as problem:
             problems.append(str(problem))
             new.update({task: text for task, text in (old or {}).items() if task[:2] == target.number})
-    text = json.dumps(new, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    in_order = dict(sorted(new.items(), key=lambda item: item[0][:2]))  # within a lesson as in its solutions
+    text = json.dumps(in_order, indent=1, ensure_ascii=False) + "\n"
     if not new and old is None or path.exists() and _text(path) == text:
         return problems
     if check:
@@ -280,21 +291,60 @@ def _answers(root, targets, check, say):
     return problems
 
 
+def _readme(root, targets, check, say):
+    """Bring the README's table of lessons up to date."""
+    path, names = root / "README.md", sorted({target.name for target in targets if target.folder == "notebooks"})
+    try:
+        old = _text(path)
+        new = with_table(root, old, names)
+    except OSError:  # there is none
+        return []
+    except CourseError as problem:
+        return [str(problem)]
+    if new == old:
+        return []
+    if check:
+        return ["README.md: its table of lessons is stale: run `course build`."]
+    write(path, new)
+    say("wrote README.md, its table of lessons")
+    return []
+
+
 # From cells to a notebook
 
 
-def _compose(target, cells, repository):
-    """The cells of the notebook to be: a badge under the title, the set-up cell after the first cell."""
-    first = cells[0] if cells else None
-    if first is None or first.kind != "markdown" or not first.text.startswith("# "):
-        raise CourseError(f"{target.source}: the first cell must be markdown and start with `# ` and a title.")
-    if target.folder == "exercises":
-        cells, _ = _split_answers(target.source, cells)
-    title, _, rest = first.text.partition("\n")
-    parts = [title, _badge(target, repository), rest.strip("\n")]
-    first = replace(first, text="\n\n".join(part for part in parts if part))
+def _compose(root, target, cells, repository):
+    """The cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
+
+    A first cell of text without a heading belongs to the header. Under each task's heading stands its line of dots.
+    """
+    header = [heading(root, target.name, target.folder), _badge(target, repository)]
+    if target.folder == "notebooks":
+        header.append(of_lesson(root, target.name, exercises=(root / f"solutions/{target.name}.py").is_file()))
+    else:
+        header.append(of_exercises(root, target.name))
+        cells = [_with_dots(root, target, cell) for cell in cells]
+        if target.folder == "exercises":
+            cells, _ = _split_answers(target.source, cells)
+    if begins_in_header(cells):
+        header.append(cells[0].text)
+        cells = cells[1:]
     setup = Cell("code", SETUP.format(source=f"git+{repository}"), 0, {"tags": ["setup"]})
-    return [first, setup, *cells[1:]]
+    return [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
+
+
+def _with_dots(root, target, cell):
+    """A cell whose text begins with a task's heading, with the task's line of dots under it."""
+    found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
+    if not found:
+        return cell
+    tasks = task_facts(root, target.number)
+    if found[1] not in tasks:
+        raise CourseError(
+            f"{target.source}, line {cell.line}: there is no task {found[1]} in course_utils/tasks/lesson_{target.number}/."
+        )
+    rest = cell.text[found.end() :].strip("\n")
+    return replace(cell, text=f"{found[0]}\n\n{dots(tasks[found[1]])}\n\n{rest}")
 
 
 def _badge(target, repository):
@@ -372,7 +422,7 @@ def _state(path, source_hash):
 
 def _plan(root, target, repository, check, everything):
     """What to do for a target: nothing ([]), or one plan with the reason in words."""
-    cells = _compose(target, read_source(root, target.source), repository)
+    cells = _compose(root, target, read_source(root, target.source), repository)
     source_hash = _source_hash(root, target, cells)
     state = _state(root / target.built, source_hash)
     if state == "fresh" and (check or not everything):

@@ -10,7 +10,15 @@ import re
 from pathlib import Path
 from statistics import median
 
-from course_utils.authoring.build import CHECK, OWN_MACHINE, Cell, has_answer, read_source
+from course_utils.authoring.build import (
+    CHECK,
+    OWN_MACHINE,
+    TASK_HEADING,
+    Cell,
+    begins_in_header,
+    has_answer,
+    read_source,
+)
 from course_utils.base.errors import CourseError
 from course_utils.base.places import NAMED
 
@@ -21,9 +29,7 @@ MAX_WORDS = 80  # of prose between two code cells
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 9)  # of a lesson
-DOTS = (1, 5)  # of difficulty and of importance
 
-HEADER = ("You will be able to", "You need", "Minutes", "GPU")
 COMPARED = "nbval-check-output"
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
 
@@ -62,7 +68,9 @@ def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
     """Each cell's stored outputs, or None where the notebook isn't built from these cells."""
     try:
         built = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        built = [cell for cell in built if "setup" not in cell["metadata"].get("tags", [])]
+        built = [cell for cell in built[1:] if "setup" not in cell["metadata"].get("tags", [])]  # without the header
+        if begins_in_header(cells):
+            built.insert(0, {"cell_type": "markdown"})
         same = [cell["cell_type"] for cell in built] == [cell.kind for cell in cells]
         return [cell.get("outputs", []) for cell in built] if same else None
     except (OSError, ValueError, KeyError, TypeError):
@@ -105,8 +113,9 @@ def _is_markdown(cells, place):
 
 
 def _counts(name, cells, built):
-    if limit := _within(len(cells), CELLS):
-        yield 0, f"has {len(cells)} cells, {limit}"
+    count = len(cells) + (not begins_in_header(cells))  # with the header that the build adds
+    if limit := _within(count, CELLS):
+        yield 0, f"has {count} cells, {limit}"
     compared = sum(COMPARED in cell.metadata.get("tags", []) for cell in cells)
     if compared < MIN_COMPARED:
         yield 0, f"has {compared} cells tagged {COMPARED}, at least {MIN_COMPARED}"
@@ -124,7 +133,7 @@ def _code_length(name, cells, built):
 
 def _prose_length(name, cells, built):
     for place, cell in enumerate(cells):
-        between = [text for text in _markdown_before(cells, place) if text is not cells[0]]
+        between = _markdown_before(cells, place)
         if cell.kind == "code" and (words := _words(between)) > MAX_WORDS:
             yield between[0].line, f"{words} words of text before the next code cell, at most {MAX_WORDS}"
 
@@ -135,15 +144,6 @@ def _banned_words(name, cells, built):
             for line, text in enumerate(prose(cell.text).split("\n"), cell.line):
                 for match in BANNED.finditer(text):
                     yield line, f'"{match.group()}" in prose: leave it out'
-
-
-def _header(name, cells, built):
-    text = cells[0].text if _is_markdown(cells, 0) else ""
-    if not text.startswith("# "):
-        yield 1, "the first cell must be markdown and start with `# ` and a title"
-    for field in HEADER:
-        if not re.search(rf"\*\*{field}[:.]?\*\*", text):
-            yield 1, f"the first cell has no line **{field}**"
 
 
 def _ending(name, cells, built):
@@ -228,24 +228,16 @@ def _tasks(name, cells, built):
         yield 0, f"has {len(places)} tasks, {limit}"
     for place in places:
         cell = cells[place]
-        yield from ((cell.line, f"the task {wrong}") for wrong in _prompt(cells, place))
+        if not (_is_markdown(cells, place - 1) and TASK_HEADING.match(cells[place - 1].text)):
+            yield (
+                cell.line,
+                "the task has no markdown cell right before it that begins with `## ` and its id, such as `## 02.softmax`",
+            )
         if not _has_example(cell.text):
             yield cell.line, 'the task has no docstring with an example (">>>" or "Example")'
         following = cells[place + 1] if place + 1 < len(cells) else None
         if not following or following.kind != "code" or not CHECK.search(following.text):
             yield cell.line, "the task has no check cell right under it"
-
-
-def _prompt(cells, place):
-    if not _is_markdown(cells, place - 1):
-        yield "has no markdown cell with its prompt right before it"
-        return
-    text = cells[place - 1].text
-    for dot, meaning in (("🔴", "difficulty"), ("🔵", "importance")):
-        if limit := _within(text.count(dot), DOTS):
-            yield f"has {text.count(dot)} {dot} for its {meaning}, {limit}"
-    if not re.search(r"\bup to \d+ minutes?\b", text, re.IGNORECASE):
-        yield 'has no "up to N minutes" in its prompt'
 
 
 def _has_example(code):
@@ -259,7 +251,6 @@ LESSON_RULES = (
     _code_length,
     _prose_length,
     _banned_words,
-    _header,
     _ending,
     _pictures,
     _outputs,

@@ -144,7 +144,7 @@ def _run(task, function, cases):
 
 
 def _truth(task, cases):
-    outcomes = run(task.answer, [in_float64(case) for case in cases], 60, task.candidate)
+    outcomes = run(task.oracle_function, [in_float64(case) for case in cases], 60, task.candidate)
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")

@@ -1,10 +1,9 @@
 """What a notebook calls: check, hint, solution, progress. Joins the two halves, run and judge, in one process."""
 
-import json
 from html import escape
-from importlib import resources
 
 from course_utils import tasks
+from course_utils.base.errors import CourseError
 from course_utils.checks import state
 from course_utils.checks.judge import judge, refuse
 from course_utils.checks.report import SYMBOLS, Report, with_code
@@ -96,18 +95,13 @@ def solution(task_id, force=False):
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: run its check on an answer of yours. `solution("{task.id}", force=True)` shows one all the same.'
         return _show(Message(text))
-    code = answers()[task.id]
+    code = tasks.answers()[task.id]
     return _show(
         Message(
             code,
             f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>",
         )
     )
-
-
-def answers():
-    """The answers' source by task id, as the build wrote them from `solutions/`."""
-    return json.loads(resources.files("course_utils.tasks").joinpath("answers.json").read_text(encoding="utf-8"))
 
 
 def progress():
@@ -143,8 +137,8 @@ def _find(task_id):
     """The task of that id, or a Message that says which there are."""
     try:
         return tasks.load(task_id)
-    except KeyError as error:
-        return Message(error.args[0])
+    except CourseError as error:
+        return Message(str(error))
 
 
 def _say(sentence):

@@ -1,19 +1,19 @@
 """What a task is made of: cases, an oracle, properties, named mistakes, hints. Runs and judges nothing.
 
-A task is declared in `course_utils/tasks/lesson_NN.py`:
+A task is declared in a file of its own, `course_utils/tasks/lesson_04/dot.py`:
 
-    dot = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"),
-               result="scores B×T×S", hints=("…", "…", "…"))
+    task = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"), result="scores B×T×S",
+                difficulty=1, importance=5, minutes=5, hints=("…", "…", "…"))
 
-    @dot.cases
+    @task.cases
     def _(draw):
         for size in sizes(B=2, T=3, S=5, D=7):
             yield Case(...)
 
-    @dot.oracle
+    @task.oracle
     def _(state, hidden): ...
 
-    @dot.mistake("Your scores …: …")
+    @task.mistake("Your scores …: …")
     def swapped_axes(state, hidden): ...
 """
 
@@ -40,13 +40,30 @@ class Mistake:
 class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
+    `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most.
+
     `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
     {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
     "side effect", where every value is right. The sentence completes "50% of the points: …".
     """
 
-    def __init__(self, id, title, arguments, result, hints, candidates=(), points=1, partial=None):
+    def __init__(
+        self,
+        id,
+        title,
+        arguments,
+        result,
+        hints,
+        *,
+        difficulty,
+        importance,
+        minutes,
+        candidates=(),
+        points=1,
+        partial=None,
+    ):
         self.id, self.title, self.hints = id, title, tuple(hints)
+        self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments = tuple(arguments)
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})
@@ -83,7 +100,7 @@ class Task:
 
     def oracle(self, function):
         """Decorator: the right answer, computed otherwise than in the solution; receives float64."""
-        self.answer = function
+        self.oracle_function = function
         return function
 
     def mistake(self, sentence):

@@ -1,33 +1,62 @@
-"""What is asked: one file a lesson, each with its tasks. Finds them by id; judges nothing."""
+"""What is asked: a folder for each lesson, and in it a file for each task. Finds lessons and tasks; judges nothing.
 
+`lesson_NN/__init__.py` declares the `lesson`, every other file in it one `task`; a file whose name begins with an underscore holds
+what several tasks share. Tasks come in the order of their answers in `answers.json`, which the build writes in the order of the
+solutions; one that has not been built yet comes last.
+"""
+
+import json
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
+from course_utils.base.errors import CourseError
+from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task
 
-__all__ = ["Task", "by_lesson", "load"]
+__all__ = ["Lesson", "Task", "answers", "by_lesson", "lessons", "load"]
+
+HERE = Path(__file__).parent
 
 
 @cache
-def by_lesson():
-    """{"02": [Task, …], …}, in reading order."""
-    modules = sorted(m.name for m in iter_modules(__path__) if m.name.startswith("lesson_"))
-    return {name.removeprefix("lesson_"): _tasks(name) for name in modules}
+def lessons() -> dict[str, Lesson]:
+    """Return {"02": its Lesson, …}, in reading order."""
+    found = sorted(module.name for module in iter_modules([str(HERE)]) if module.name.startswith("lesson_"))
+    return {name.removeprefix("lesson_"): import_module(f"{__name__}.{name}").lesson for name in found}
 
 
-def _tasks(module):
-    return [t for t in vars(import_module(f"{__name__}.{module}")).values() if isinstance(t, Task)]
+@cache
+def by_lesson() -> dict[str, list[Task]]:
+    """Return {"02": [its Tasks], …}, in reading order."""
+    return {number: tasks_of(number) for number in lessons()}
 
 
-def load(task_id):
-    """The task of that id. Raises KeyError with a sentence that names the known ones."""
-    lesson = str(task_id).partition(".")[0]
-    try:
-        known = _tasks(f"lesson_{lesson}")
-    except ModuleNotFoundError:
-        raise KeyError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(by_lesson())}.') from None
-    found = [task for task in known if task.id == task_id]
+@cache
+def tasks_of(number: str) -> list[Task]:
+    """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
+    folder = f"lesson_{number}"
+    names = [module.name for module in iter_modules([str(HERE / folder)]) if not module.name.startswith("_")]
+    order = {task_id: place for place, task_id in enumerate(answers())}
+    found = [import_module(f"{__name__}.{folder}.{name}").task for name in names]
+    return sorted(found, key=lambda task: order.get(task.id, len(order)))
+
+
+@cache
+def answers() -> dict[str, str]:
+    """Return the source of an answer to each task, by its id, as the build wrote them from `solutions/`."""
+    return json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
+
+
+def load(task_id: str) -> Task:
+    """Return the task of that id. Raises `CourseError`, which names the known ones."""
+    number, _, name = str(task_id).partition(".")
+    if number not in lessons():
+        raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(lessons())}.')
+    found = [task for task in tasks_of(number) if task.id == task_id]
     if not found:
-        raise KeyError(f'There is no task "{task_id}". Lesson {lesson} has {", ".join(t.id for t in known)}.')
+        raise CourseError(
+            f'There is no task "{task_id}". Lesson {number} has {", ".join(t.id for t in tasks_of(number))}.'
+        )
     return found[0]

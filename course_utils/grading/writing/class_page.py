@@ -6,13 +6,13 @@ Here: the sections, each from what `tally` counted. Not here: the frame, and how
 from collections.abc import Iterable
 from html import escape
 
-from course_utils.checks.notebook import answers
 from course_utils.checks.report import with_code
 from course_utils.grading.keeping.record import Graded
 from course_utils.grading.reading.notebook_file import fingerprint
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, block, count, line, link, page, sentence
 from course_utils.grading.writing.results import number
+from course_utils.tasks import answers
 
 WORDS = {
     "passed": "passed",

@@ -1,15 +1,18 @@
-"""What lesson 00 asks: one weighted sum, to meet a check, a hint and a solution. No gradient is asked for yet."""
+"""Task 00.weighted_sum: a weighted sum of vectors."""
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
-weighted_sum = Task(
+task = Task(
     "00.weighted_sum",
     "a weighted sum of vectors",
     arguments=("weights S", "values S×D"),
     result="sum D",
+    difficulty=1,
+    importance=5,
+    minutes=5,
     hints=(
         "Each vector counts as much as its weight says: stretch each one by its weight, then add them all up.",
         "In symbols: sum_d = Σ_s weights_s · values_(s,d). The result has one number for each of the D features.",
@@ -26,7 +29,7 @@ def _weights(draw, S):
             return weights
 
 
-@weighted_sum.cases
+@task.cases
 def _(draw):
     for size in sizes(S=5, D=3):
         name = f"{count(size.S, 'vector')} of width {size.D}"
@@ -38,36 +41,36 @@ def _(draw):
     )
 
 
-@weighted_sum.oracle
+@task.oracle
 def _(weights, values):
     return torch.stack([sum(w * v for w, v in zip(weights, column, strict=True)) for column in values.T])
 
 
-@weighted_sum.mistake("You add the vectors up, but each with weight 1: the weights never enter.")
+@task.mistake("You add the vectors up, but each with weight 1: the weights never enter.")
 def weights_unused(weights, values):
     return values.sum(0)
 
 
-@weighted_sum.mistake(
+@task.mistake(
     "You divide by the number of vectors at the end: that is the mean of the weighted vectors. A weighted sum only adds."
 )
 def mean_of_weighted(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
-@weighted_sum.mistake(
+@task.mistake(
     "You stretch each vector by its weight, but do not add them up yet: the result should be one vector of width D."
 )
 def not_added(weights, values):
     return weights[:, None] * values
 
 
-@weighted_sum.mistake("You add along the wrong axis: over the features of each vector instead of over the vectors.")
+@task.mistake("You add along the wrong axis: over the features of each vector instead of over the vectors.")
 def added_over_features(weights, values):
     return (weights[:, None] * values).sum(1)
 
 
-@weighted_sum.mistake(
+@task.mistake(
     "`weights * values` lines the weights up with the last axis, the features. A weight belongs to a whole vector: "
     "give weights a second axis, `weights[:, None]`, or use a matrix product."
 )
@@ -75,21 +78,19 @@ def weights_on_features(weights, values):
     return (weights * values).sum(0)
 
 
-@weighted_sum.mistake(
-    "You divide by the sum of the weights. That is a weighted mean; here the weights are used as they come."
-)
+@task.mistake("You divide by the sum of the weights. That is a weighted mean; here the weights are used as they come.")
 def weighted_mean(weights, values):
     return weights @ values / weights.sum()
 
 
-@weighted_sum.mistake(
+@task.mistake(
     "You start from the first vector and then add all of them, so it counts once too often. Start from zeros, or leave it out of the loop."
 )
 def first_vector_twice(weights, values):
     return values[0] + weights @ values
 
 
-@weighted_sum.mistake(
+@task.mistake(
     "Your sum starts with one zero for each weight. It has one number for each feature: `torch.zeros(values.shape[1])`. "
     "With S zeros it runs only where S and D coincide, or one of them is 1."
 )

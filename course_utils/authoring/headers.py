@@ -1,0 +1,107 @@
+"""What the build writes from facts: the headers of notebooks, the line of dots under a task's heading, the README's table.
+
+Here: texts. Not here: the facts (`tasks/lesson_NN/`), and which cell or file a text goes into (`build.py`).
+"""
+
+import re
+import runpy
+from functools import cache
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.lesson import Lesson
+from course_utils.checks.task import Task
+
+DOTS = 5
+TABLE = re.compile(r"(<!-- lessons: written by `course build` -->\n).*?(<!-- end of lessons -->)", re.DOTALL)
+LEGEND = (
+    "The dots under a task's name say how hard it is (🔴, from one to five) and how much of what follows rests on it (🔵). "
+    "The minutes are what it may take you."
+)
+
+
+@cache
+def lesson_facts(root: Path, number: str) -> Lesson:
+    """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
+    file = root / f"course_utils/tasks/lesson_{number}/__init__.py"
+    lesson = runpy.run_path(str(file)).get("lesson") if file.is_file() else None
+    if not isinstance(lesson, Lesson):
+        raise CourseError(
+            f"course_utils/tasks/lesson_{number}/__init__.py declares no lesson: write `lesson = Lesson(...)`, as its neighbours do."
+        )
+    return lesson
+
+
+@cache
+def task_facts(root: Path, number: str) -> dict[str, Task]:
+    """Return the tasks of a lesson in the course at root, by id. Raises `CourseError` for a file that declares none."""
+    found = {}
+    for file in sorted((root / f"course_utils/tasks/lesson_{number}").glob("[!_]*.py")):
+        task = runpy.run_path(str(file)).get("task")
+        if not isinstance(task, Task) or task.id != f"{number}.{file.stem}":
+            raise CourseError(
+                f'{file.relative_to(root).as_posix()} must declare `task = Task("{number}.{file.stem}", ...)`.'
+            )
+        found[task.id] = task
+    return found
+
+
+def of_lesson(root: Path, name: str, exercises: bool) -> str:
+    """Return the header of a lesson's notebook, without its heading."""
+    lesson, tasks = (facts(root, name[:2]) for facts in (lesson_facts, task_facts))
+    goals = "\n".join(f"- {goal}" for goal in lesson.goals)
+    more = f", and up to {_minutes(tasks)} more for the [exercises](../exercises/{name}.ipynb)" if exercises else ""
+    return (
+        f"**You will be able to**\n\n{goals}\n\n**You need** {lesson.needs}.\n\n**Time** About {lesson.reading} minutes to read{more}.\n\n"
+        f"**GPU** {lesson.gpu.capitalize()}; the notebook runs in {lesson.runs} on a laptop."
+    )
+
+
+def of_exercises(root: Path, name: str) -> str:
+    """Return the header of a lesson's exercises, without its heading."""
+    lesson, tasks = (facts(root, name[:2]) for facts in (lesson_facts, task_facts))
+    count = f"{len(tasks)} task{'s' * (len(tasks) != 1)}"
+    return (
+        f"{count}, up to {_minutes(tasks)} in all. The lesson they belong to: [{lesson.number} {lesson.question}](../notebooks/{name}.ipynb)"
+        f"\n\n{LEGEND}"
+    )
+
+
+def _minutes(tasks):
+    return f"{sum(task.minutes for task in tasks.values())} minutes"
+
+
+def heading(root: Path, name: str, folder: str) -> str:
+    """Return the first line of a notebook."""
+    lesson = lesson_facts(root, name[:2])
+    return (
+        f"# {lesson.number} {lesson.question}"
+        if folder == "notebooks"
+        else f"# {lesson.number} {lesson.title}: exercises"
+    )
+
+
+def dots(task: Task) -> str:
+    """Return the line under a task's heading: how hard, how important, how long."""
+    shown = [full * n + "⚪" * (DOTS - n) for full, n in (("🔴", task.difficulty), ("🔵", task.importance))]
+    return f"{' '.join(shown)} up to {task.minutes} minute{'s' * (task.minutes != 1)}"
+
+
+def with_table(root: Path, readme: str, names: list[str]) -> str:
+    """Return the README's text with its table of lessons as the facts have it.
+
+    Args:
+        root: the folder of the course.
+        readme: its present text; without the two marks it stays as it is.
+        names: the lessons that have a notebook, such as "02_weighted_sums".
+    """
+    rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]
+    for name in names:
+        lesson, tasks = lesson_facts(root, name[:2]), task_facts(root, name[:2])
+        exercises = (
+            f"[{len(tasks)} task{'s' * (len(tasks) != 1)}, {_minutes(tasks)}](exercises/{name}.ipynb)" if tasks else ""
+        )
+        title = f"[{lesson.number} {lesson.title}](notebooks/{name}.ipynb)"
+        rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
+    table = "\n".join(rows)
+    return TABLE.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", readme)

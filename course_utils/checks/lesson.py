@@ -1,0 +1,32 @@
+"""What is known of a lesson beside its text: the facts that its header, the exercises' header and the README's table are made from.
+
+A lesson is declared in `course_utils/tasks/lesson_NN/__init__.py`:
+
+    lesson = Lesson(
+        number="04",
+        title="Alignment scores",
+        question="Eight ways to compare a query with a key: does it matter which?",
+        goals=("write all eight alignment scores", "say why the dot product is divided by √D"),
+        needs="lesson 03: query, key, value",
+        reading=75,
+        runs="half a minute",
+    )
+
+Not here: its tasks, which stand beside it, a file each, and its text, which is `notebooks/NN_topic.py`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """The facts of one lesson."""
+
+    number: str  # two digits
+    title: str  # a few words, for tables and for the exercises' heading
+    question: str  # what the lesson answers: its heading
+    goals: tuple[str, ...]  # each completes "You will be able to …"
+    needs: str  # completes "You need …"
+    reading: int  # minutes for the lesson, without its exercises
+    runs: str  # completes "The notebook runs in …", on a laptop's CPU
+    gpu: str = "not needed"  # completes "A GPU is …"

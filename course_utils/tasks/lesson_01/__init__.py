@@ -1,0 +1,19 @@
+"""Lesson 01. Its tasks stand in this folder, a file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="01",
+    title="Bag of words",
+    question="How far does a sum of word vectors go, and where must it fail?",
+    goals=(
+        "turn sentences into numbers",
+        "sum word vectors under a mask",
+        "train logistic regression on the sum",
+        "read word polarity as a direction",
+        "say exactly where any sum must fail",
+    ),
+    needs="vectors, the dot product, what a derivative is",
+    reading=60,
+    runs="half a minute",
+)

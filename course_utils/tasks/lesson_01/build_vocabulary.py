@@ -1,0 +1,143 @@
+"""Task 01.build_vocabulary: numbers for words."""
+
+import string
+from collections import Counter
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+WORDS = ("good", "bad", "film", "plot", "a", "the", "not", "fun", "dull", "cast", "very")
+
+
+task = Task(
+    "01.build_vocabulary",
+    "numbers for words",
+    arguments=("sentences", "min_count"),
+    result="vocabulary",
+    difficulty=2,
+    importance=3,
+    minutes=15,
+    hints=(
+        "Count every word over all sentences first. Then decide the order, then hand out numbers from 2 on.",
+        'The order is by two keys: the count, falling, then the word itself, rising. `"<pad>"` is 0 and `"<unk>"` is 1, always.',
+        "counts = Counter of all words; kept = the words with count >= min_count; sort kept by the key (-count, word); "
+        'begin a dict with "<pad>": 0, "<unk>": 1 and give each kept word the next number.',
+    ),
+)
+
+
+def _sentences(draw, words, lengths):
+    return [[WORDS[i] for i in draw.whole(0, words, length)] for length in lengths]
+
+
+@task.cases
+def _(draw):
+    yield Case("one sentence", ([["good", "film", "good"]],))
+    yield Case("words equally frequent", ([["fun", "bad"], ["a", "good", "film"]],))
+    yield Case(
+        "a word twice in one sentence, another in two", ([["the", "plot", "the", "the"], ["plot", "a"], ["plot"]], 2)
+    )
+    yield Case("random sentences", (_sentences(draw, 11, (7, 5, 3, 11)),))
+    yield Case("random sentences, min_count 2", (_sentences(draw, 11, (7, 5, 11)) + [["fun"], ["dull", "dull"]], 2))
+    yield Case("random sentences, min_count 3", (_sentences(draw, 5, (13, 11)) + [["fun"] * 3, ["dull"] * 2], 3))
+    as_it_is = ["film"] * 5 + ["Film"] * 4 + ["n't"] * 3 + ["film."] * 2 + ["!"]
+    yield Case("capitals and punctuation", ([as_it_is],))
+    yield Case("no sentence at all", ([],), edge=True)
+    yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)
+
+
+def _vocabulary(sentences, min_count, key, counts=None, reverse=False):
+    counts = counts or Counter(word for sentence in sentences for word in sentence)
+    kept = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: key(w, counts[w]), reverse=reverse)
+    return {word: i for i, word in enumerate(["<pad>", "<unk>", *kept])}
+
+
+@task.oracle
+def _(sentences, min_count=1):
+    words = [word for sentence in sentences for word in sentence]
+    vocabulary = {"<pad>": 0, "<unk>": 1}
+    for times in range(len(words), min_count - 1, -1):
+        for word in sorted(set(words)):
+            if words.count(word) == times:
+                vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+@task.mistake('"<pad>" and "<unk>" are missing: they come first, as 0 and 1, whatever the sentences hold.')
+def no_special_words(sentences, min_count=1):
+    return {w: i - 2 for w, i in _vocabulary(sentences, min_count, lambda w, n: (-n, w)).items() if i > 1}
+
+
+@task.mistake('"<pad>" should be 0 and "<unk>" 1; you have them the other way round.')
+def special_words_swapped(sentences, min_count=1):
+    return {**_vocabulary(sentences, min_count, lambda w, n: (-n, w)), "<pad>": 1, "<unk>": 0}
+
+
+@task.mistake("Your words are in alphabetical order. Frequent words come first; the alphabet only settles ties.")
+def alphabetical(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: w)
+
+
+@task.mistake("Rare words come first in yours: the order is by falling count.")
+def rare_first(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: (n, w))
+
+
+@task.mistake(
+    "Words with the same count stand in the order they were met (as Counter.most_common gives them). Ties go by the alphabet, "
+    "so that the same words give the same numbers whatever the order of the sentences."
+)
+def ties_as_met(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: -n)
+
+
+@task.mistake(
+    "Your words are numbered in the order they are first met. Frequent words come first; the alphabet settles ties."
+)
+def order_met(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: 0)
+
+
+@task.mistake(
+    "`reverse=True` turns round both keys: the counts fall, as they should, but ties run from z to a. "
+    "Sort rising by (-count, word): the minus turns round the count alone."
+)
+def ties_turned(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: (n, w), reverse=True)
+
+
+@task.mistake(
+    'Your words are numbered from 0, which "<pad>" has already, and 1 is that of "<unk>": the first word gets 2.'
+)
+def words_from_zero(sentences, min_count=1):
+    vocabulary = _vocabulary(sentences, min_count, lambda w, n: (-n, w))
+    return {w: i - 2 if i > 1 else i for w, i in vocabulary.items()}
+
+
+@task.mistake("A word seen exactly min_count times belongs in: your comparison leaves it out.")
+def min_count_exclusive(sentences, min_count=1):
+    return _vocabulary(sentences, min_count + 1, lambda w, n: (-n, w))
+
+
+@task.mistake("min_count has no effect: words seen fewer times should be left out.")
+def min_count_unused(sentences, min_count=1):
+    return _vocabulary(sentences, 1, lambda w, n: (-n, w))
+
+
+@task.mistake("You count in how many sentences a word stands. A word that stands twice in one sentence counts twice.")
+def sentences_counted(sentences, min_count=1):
+    return _vocabulary(sentences, min_count, lambda w, n: (-n, w), Counter(w for s in sentences for w in set(s)))
+
+
+@task.mistake(
+    'You change words before you count them: capitals to small letters. "Film" and "film" are two words here; they are taken as they come.'
+)
+def lower_case(sentences, min_count=1):
+    lower = [[word.lower() for word in sentence] for sentence in sentences]
+    return _vocabulary(lower, min_count, lambda w, n: (-n, w))
+
+
+@task.mistake("You strip punctuation from the words. They are taken as they come: a full stop may be a word, too.")
+def punctuation_stripped(sentences, min_count=1):
+    stripped = [[word.strip(string.punctuation) for word in sentence] for sentence in sentences]
+    return _vocabulary([[w for w in s if w] for s in stripped], min_count, lambda w, n: (-n, w))

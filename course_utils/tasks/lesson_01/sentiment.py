@@ -1,0 +1,93 @@
+"""Task 01.sentiment: logistic regression on the sums."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "01.sentiment",
+    "logistic regression on the sums",
+    arguments=("sums B×D", "weight D", "bias"),
+    result="probability B",
+    difficulty=1,
+    importance=4,
+    minutes=10,
+    hints=(
+        "Two steps: a score for each sentence, then a squashing of the score into a probability between 0 and 1.",
+        "p_b = σ(Σ_d weight_d · sums_(b,d) + bias) with σ(z) = 1 / (1 + exp(-z)). One number a sentence: shape (B,).",
+        "scores = matrix product of sums (B×D) and weight (D), plus bias; return torch.sigmoid(scores).",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, D=5):
+        yield Case(
+            f"{count(size.B, 'sentence')}, width {size.D}",
+            (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]),
+            size.full,
+        )
+    yield Case("scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), edge=True)
+    yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in ((3, 5), (5,), ())), edge=True)
+
+
+@task.oracle
+def _(sums, weight, bias):
+    return ((sums * weight).sum(1) + bias).div(2).tanh().add(1).div(2)
+
+
+@task.mistake("These are the scores themselves, not yet probabilities: the sigmoid is missing.")
+def no_sigmoid(sums, weight, bias):
+    return sums @ weight + bias
+
+
+@task.mistake("The bias is missing from the score.")
+def no_bias(sums, weight, bias):
+    return (sums @ weight).sigmoid()
+
+
+@task.mistake("You return the probability of the negative class: the sign of the score is turned round.")
+def other_class(sums, weight, bias):
+    return (-(sums @ weight + bias)).sigmoid()
+
+
+@task.mistake(
+    "A softmax makes the sentences of a batch compete. Each sentence has a probability of its own: the sigmoid of its score."
+)
+def softmax_over_batch(sums, weight, bias):
+    return (sums @ weight + bias).softmax(0)
+
+
+@task.mistake(
+    "Your result has shape (B, 1), asked is (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong."
+)
+def column(sums, weight, bias):
+    return (sums @ weight[:, None] + bias).sigmoid()
+
+
+@task.mistake("You return decisions, 0 or 1. Asked is the probability, before any threshold.")
+def decided(sums, weight, bias):
+    return (sums @ weight + bias > 0).float()
+
+
+@task.mistake(
+    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
+def overflow(sums, weight, bias):
+    z = (sums @ weight + bias).exp()
+    return z / (1 + z)
+
+
+@task.mistake("The bias is added to each feature before the sum, so it counts D times. It is added once, to the score.")
+def bias_for_each_feature(sums, weight, bias):
+    return (sums * weight + bias).sum(-1).sigmoid()
+
+
+@task.mistake(
+    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
+    "so `sums` (B×D) comes first. `weight @ sums` runs only where B = D, and is wrong there."
+)
+def product_turned(sums, weight, bias):
+    return (weight @ sums + bias).sigmoid()

@@ -1,0 +1,159 @@
+"""Task 01.sentiment_gradient: the gradient of the mean cross-entropy, by formula."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "01.sentiment_gradient",
+    "the gradient of the mean cross-entropy, by formula",
+    arguments=("sums B×D", "labels B", "weight D", "bias"),
+    result=("weight_gradient D", "bias_gradient"),
+    difficulty=3,
+    importance=3,
+    minutes=20,
+    hints=(
+        "For the cross-entropy behind a sigmoid the derivative with respect to the score is as short as can be: how far off the probability is.",
+        "With p = σ(sums·weight + bias): ∂L/∂weight_d = (1/B) Σ_b (p_b - labels_b) · sums_(b,d), and ∂L/∂bias = (1/B) Σ_b (p_b - labels_b).",
+        "error = (sigmoid(sums @ weight + bias) - labels) / B; return the matrix product of error (B) and sums (B×D), and the sum of error.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=5, D=3):
+        labels = (torch.arange(size.B) % 2).float()
+        args = (draw.numbers(size.B, size.D), labels, draw.numbers(size.D), draw.numbers(13)[0])
+        yield Case(f"{count(size.B, 'sentence')}, width {size.D}", args)
+    yield Case("float64 numbers", (draw.numbers(5, 3, dtype=torch.float64), torch.tensor([1.0, 0, 0, 1, 1]).double(),
+               draw.numbers(3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[0]), edge=True)  # fmt: skip
+    far = torch.tensor([[1e4], [-1e4], [0.0]])
+    yield Case("scores of ±10,000", (far, torch.tensor([1.0, 0, 1]), torch.ones(1), torch.tensor(0.0)), edge=True)
+
+
+@task.oracle
+def _(sums, labels, weight, bias):
+    weight, bias = weight.clone().requires_grad_(), bias.clone().requires_grad_()
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(sums @ weight + bias, labels)
+    by_weight, by_bias = torch.autograd.grad(loss, (weight, bias))
+    return by_weight, by_bias.item()
+
+
+def _error(sums, labels, weight, bias):
+    return (sums @ weight + bias).sigmoid() - labels
+
+
+@task.mistake("You sum over the sentences; the loss is their mean, so divide by B.")
+def not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error @ sums, error.sum()
+
+
+@task.mistake("The weight's gradient is averaged over the batch, the bias's is not.")
+def bias_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error @ sums / len(sums), error.sum()
+
+
+@task.mistake(
+    "The sign is turned round: this is the direction in which the loss falls. The gradient is (p - label), not (label - p)."
+)
+def sign_turned(sums, labels, weight, bias):
+    error = -_error(sums, labels, weight, bias) / len(sums)
+    return error @ sums, error.sum()
+
+
+@task.mistake(
+    "You compare the labels with the raw scores: the error is the probability minus the label, so the sigmoid belongs in."
+)
+def scores_not_probabilities(sums, labels, weight, bias):
+    error = (sums @ weight + bias - labels) / len(sums)
+    return error @ sums, error.sum()
+
+
+@task.mistake(
+    "The factor p(1 - p) belongs to the squared error. Under the cross-entropy it cancels: what remains is p - label."
+)
+def squared_error(sums, labels, weight, bias):
+    p = (sums @ weight + bias).sigmoid()
+    error = (p - labels) * p * (1 - p) / len(sums)
+    return error @ sums, error.sum()
+
+
+@task.mistake("The bias enters the score too: your probabilities are computed without it.")
+def bias_left_out(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, 0 * bias) / len(sums)
+    return error @ sums, error.sum()
+
+
+@task.mistake(
+    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
+def overflow(sums, labels, weight, bias):
+    e = (sums @ weight + bias).exp()
+    error = (e / (1 + e) - labels) / len(sums)
+    return error @ sums, error.sum()
+
+
+@task.mistake("You return the bias's gradient first. Asked is (weight_gradient, bias_gradient).")
+def order_swapped(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error.sum(), error @ sums
+
+
+@task.mistake(
+    "You have a weight gradient for each sentence, B×D. The loss is one number for the whole batch: add them up over the sentences."
+)
+def weight_gradient_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error[:, None] * sums, error.sum()
+
+
+@task.mistake(
+    "You have a weight gradient for each sentence, B×D. The loss is their mean over the batch: take the mean over the sentences here too."
+)
+def weight_gradient_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error[:, None] * sums, error.mean()
+
+
+@task.mistake(
+    "Your bias gradient has an entry for each sentence. The loss is one number for the whole batch, and so is the bias: add them up."
+)
+def bias_gradient_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error @ sums, error
+
+
+@task.mistake(
+    "Your bias gradient is the error of each sentence. The bias is one number, and the loss a mean: take the mean of the errors."
+)
+def bias_gradient_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error @ sums / len(sums), error
+
+
+@task.mistake(
+    "Both gradients still have an entry for each sentence. The loss is one number for the whole batch: add them up over the sentences."
+)
+def both_per_sentence(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias) / len(sums)
+    return error[:, None] * sums, error
+
+
+@task.mistake(
+    "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take their mean over the sentences."
+)
+def both_not_averaged(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias)
+    return error[:, None] * sums, error
+
+
+@task.mistake(
+    "Error times weight is what reaches a word of the sentence. The weight's gradient is error times the sum that it was multiplied with."
+)
+def error_times_weight(sums, labels, weight, bias):
+    error = _error(sums, labels, weight, bias).mean()
+    return error * weight, error

@@ -1,0 +1,113 @@
+"""Task 01.sum_vectors: the sum of a sentence's word vectors."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "01.sum_vectors",
+    "the sum of a sentence's word vectors",
+    arguments=("words B×S×D", "mask B×S"),
+    result="sums B×D",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    hints=(
+        "Sentences of different length share one tensor, so the short ones end in padding. Padding must not change the sum.",
+        "sums_(b,d) = Σ_s mask_(b,s) · words_(b,s,d): the axis of the words, S, is the one that goes away.",
+        "Give the mask a third axis of size 1 so that it meets B×S×D, use it to turn padding into zeros, then add over axis 1.",
+    ),
+    partial={"side effect": (0.75, "every sum is right, but the words that came in are altered.")},
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, S=5, D=7):
+        B, S, D = size.B, size.S, size.D
+        name = f"{count(B, 'sentence')} of up to {S} words, width {D}"
+        yield Case(name, (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full)
+    yield Case(
+        "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
+    )
+    yield Case(
+        "the first sentence is the shorter one",
+        (draw.numbers(2, 3, 2) + 0.25, torch.tensor([[True, False, False], [True] * 3])),
+    )
+    front = torch.tensor([[True, True, True], [False, True, True]])
+    yield Case("padding in front", (draw.numbers(2, 3, 2) + 0.25, front), edge=True)
+    yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), torch.ones(2, 1) > 0), edge=True)
+    yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), draw.lengths_mask(3, 5)), edge=True)
+
+
+@task.oracle
+def _(words, mask):
+    empty = words[0, 0] * 0
+    return torch.stack(
+        [sum((w for w, real in zip(s, m, strict=True) if real), empty) for s, m in zip(words, mask, strict=True)]
+    )
+
+
+@task.mistake(
+    "You add the padding too: the mask has no effect. Then a sentence's sum depends on how long its neighbours are."
+)
+def padding_added(words, mask):
+    return words.sum(1)
+
+
+@task.mistake("The mask is used the wrong way round: True marks a word, and you keep the padding.")
+def mask_inverted(words, mask):
+    return (words * ~mask[..., None]).sum(1)
+
+
+@task.mistake("You divide by the number of words: that is the mean. Asked is the sum.")
+def mean_of_words(words, mask):
+    return (words * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+
+
+@task.mistake(
+    "You take the mean over the padded length: it is a sum that is asked, and padding should not count in any way."
+)
+def mean_over_padding(words, mask):
+    return (words * mask[..., None]).mean(1)
+
+
+@task.mistake(
+    "You add over the sentences of the batch. Each sentence gets a sum of its own: add over its words, axis 1."
+)
+def added_over_batch(words, mask):
+    return (words * mask[..., None]).sum(0)
+
+
+@task.mistake("You add over the features, the last axis. The words' axis, 1, is the one to add over.")
+def added_over_width(words, mask):
+    return (words * mask[..., None]).sum(2)
+
+
+@task.mistake(
+    "You count the words and add up the first so many: right only where the padding stands at the end. The mask says which ones are words."
+)
+def padding_at_the_end_assumed(words, mask):
+    return torch.stack([s[:n].sum(0) for s, n in zip(words, mask.sum(1).tolist(), strict=True)])
+
+
+@task.mistake(
+    "`words * mask` lines the mask up with the last two axes, words and features, S×D. It belongs to sentences and words: "
+    "give it a third axis, `mask[..., None]`. Without it this runs only where sizes happen to fit, and is wrong there."
+)
+def mask_without_third_axis(words, mask):
+    return (words * mask).sum(1)
+
+
+@task.mistake(
+    "`words[mask]` lays the words of all sentences in one row, so you add all sentences together. Each one gets a sum of its own: "
+    "turn padding into zeros, then add over axis 1."
+)
+def all_sentences_together(words, mask):
+    return words[mask].sum(0)
+
+
+@task.mistake("Your sums keep an axis of size 1 where the words were (keepdim=True). Asked is B×D: let it go.")
+def axis_kept(words, mask):
+    return (words * mask[..., None]).sum(1, keepdim=True)

@@ -1,0 +1,98 @@
+"""Task 01.word_polarity: the cosine between each word and the direction of sentiment."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+# Polarity is looked at, not trained through: no gradient is asked for.
+task = Task(
+    "01.word_polarity",
+    "the cosine between each word and the direction of sentiment",
+    arguments=("word_vectors V×D", "weight D"),
+    result="polarity V",
+    difficulty=2,
+    importance=3,
+    minutes=10,
+    hints=(
+        "The cosine asks for the angle alone: long and short vectors in one direction get the same answer.",
+        "polarity_v = (word_v · weight) / (‖word_v‖ ‖weight‖), between -1 and 1; where a vector is zero the quotient is 0/0, and 0 is asked.",
+        "dots = word_vectors @ weight; lengths = norm of each row times the norm of weight; divide where lengths > 0, else 0.",
+    ),
+    partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(V=5, D=3):
+        words = draw.numbers(size.V, size.D) + 0.25  # no zero vector
+        yield Case(f"{count(size.V, 'word')} of width {size.D}", (words, draw.numbers(size.D) + 0.25))
+    small = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
+    yield Case("2 words of width 2, the second one zero", (small, torch.tensor([1.0, 0.0])), edge=True)
+    yield Case("2 words of width 2, a direction that is zero", (small.flip(0), torch.zeros(2)), edge=True)
+    words = draw.numbers(5, 3) + 0.25
+    words[2] = 0
+    yield Case("a word whose vector is zero", (words, draw.numbers(3) + 0.25), edge=True)
+    yield Case("short vectors", (0.1 * (draw.numbers(5, 3) + 0.25), 0.3 * (draw.numbers(3) + 0.25)), edge=True)
+    yield Case("a single word", (draw.numbers(1, 3) + 0.25, draw.numbers(3) + 0.25), edge=True)
+    yield Case("a direction that is zero", (draw.numbers(5, 3) + 0.25, torch.zeros(3)), edge=True)
+    yield Case(
+        "float64 numbers",
+        (draw.numbers(5, 3, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:3] + 0.25),
+        edge=True,
+    )
+
+
+@task.oracle
+def _(word_vectors, weight):
+    def cosine(a, b):
+        square = (a * a).sum() * (b * b).sum()
+        return (a * b).sum() / square.sqrt() if square else square
+
+    return torch.stack([cosine(word, weight) for word in word_vectors])
+
+
+def _cosine(word_vectors, weight):
+    return torch.nan_to_num((word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm()))
+
+
+@task.mistake(
+    "These are dot products: long vectors get large values. Divide by both lengths to be left with the angle."
+)
+def dot_product(word_vectors, weight):
+    return word_vectors @ weight
+
+
+@task.mistake("You divide by the length of weight only; each word's own length is missing.")
+def word_length_missing(word_vectors, weight):
+    return torch.nan_to_num(word_vectors @ weight / weight.norm())
+
+
+@task.mistake("You divide by the word's length only; the length of weight is missing.")
+def weight_length_missing(word_vectors, weight):
+    return torch.nan_to_num(word_vectors @ weight / word_vectors.norm(dim=1))
+
+
+@task.mistake(
+    "You divide by the norm of the whole matrix. Each word has a length of its own: take the norm of each row."
+)
+def norm_of_everything(word_vectors, weight):
+    return torch.nan_to_num(word_vectors @ weight / (word_vectors.norm() * weight.norm()))
+
+
+@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction; 0 is asked there.")
+def zero_gives_nan(word_vectors, weight):
+    return (word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm())
+
+
+@task.mistake("You divide by the squared lengths: the square root is missing.")
+def squared_lengths(word_vectors, weight):
+    return torch.nan_to_num(word_vectors @ weight / (word_vectors.square().sum(1) * weight.square().sum()))
+
+
+@task.mistake(
+    "You return the size of the cosine without its sign. The sign is what tells positive words from negative ones."
+)
+def sign_lost(word_vectors, weight):
+    return _cosine(word_vectors, weight).abs()

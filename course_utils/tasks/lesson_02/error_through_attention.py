@@ -1,0 +1,103 @@
+"""Task 02.error_through_attention: what the backward pass brings to each word."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+# The result is a gradient itself: none of it is asked for.
+task = Task(
+    "02.error_through_attention",
+    "what the backward pass brings to each word",
+    arguments=("weights B×S", "error B×D"),
+    result="word_errors B×S×D",
+    difficulty=2,
+    importance=4,
+    minutes=10,
+    hints=(
+        "Going forward, a word enters the sum multiplied by its weight. Going backward, the error reaches it through the same multiplication.",
+        "context = Σ_s weights_s · x_s, so ∂L/∂x_(b,s,d) = weights_(b,s) · error_(b,d), with the weights held fixed.",
+        "Give weights a last axis of size 1 (B×S×1) and error a middle one (B×1×D); their product is B×S×D.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, S=5, D=3):
+        B, S, D = size.B, size.S, size.D
+        weights = (
+            draw.numbers(B, S).softmax(-1) if size.full else torch.tensor([0.25, 0.75, 0.0])[:S].expand(B, S).clone()
+        )
+        yield Case(f"{count(B, 'sentence')} of {S} words, width {D}", (weights, draw.numbers(B, D)))
+    one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
+    yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
+    yield Case(
+        "float64 numbers",
+        (draw.numbers(2, 5, dtype=torch.float64).softmax(-1), draw.numbers(2, 3, dtype=torch.float64)),
+        edge=True,
+    )
+
+
+@task.oracle
+def _(weights, error):
+    words = torch.zeros(*weights.shape, error.shape[-1], dtype=error.dtype, requires_grad=True)
+    context = (weights[..., None] * words).sum(1)
+    return torch.autograd.grad((context * error).sum(), words)[0]
+
+
+@task.mistake("Every word gets the whole error. That is the plain sum; attention multiplies it by the word's weight.")
+def unweighted(weights, error):
+    return error[:, None].expand(-1, weights.shape[1], -1).clone()
+
+
+@task.mistake("Every word gets an equal share of the error. That is the mean; attention shares it out by weight.")
+def equal_shares(weights, error):
+    return error[:, None].expand(-1, weights.shape[1], -1) / weights.shape[1]
+
+
+@task.mistake("You divide by the weights. Backward a multiplication stays a multiplication by the same number.")
+def divided(weights, error):
+    return error[:, None] / weights[..., None]
+
+
+@task.mistake("The last two axes are swapped: B×S×D is asked, words before features.")
+def transposed(weights, error):
+    return error[..., None] * weights[:, None]
+
+
+@task.mistake("You apply a softmax to the weights once more. They are weights already.")
+def softmax_again(weights, error):
+    return weights.softmax(-1)[..., None] * error[:, None]
+
+
+@task.mistake("You multiply by the weight twice.")
+def weight_twice(weights, error):
+    return weights[..., None] ** 2 * error[:, None]
+
+
+@task.mistake(
+    "`weights * error` lines words up with features. Every word meets every feature: give weights a last axis and error a middle one. "
+    "Without them this runs only where sizes happen to fit, and is wrong there."
+)
+def words_on_features(weights, error):
+    return weights * error
+
+
+@task.mistake(
+    "weights have their third axis, error does not: B×D lines up with S×D, and sentences meet words. Give error a middle axis, "
+    "`error[:, None]`."
+)
+def sentences_on_words(weights, error):
+    return weights[..., None] * error
+
+
+@task.mistake("You add over the words. Each word receives an error of its own: B×S×D, nothing is added up.")
+def added_over_words(weights, error):
+    return (weights[..., None] * error[:, None]).sum(1)
+
+
+@task.mistake("a(1 - a) is what reaches the score; asked is what reaches the word, with the weights held fixed.")
+def softmax_derivative(weights, error):
+    return (weights * (1 - weights))[..., None] * error[:, None]

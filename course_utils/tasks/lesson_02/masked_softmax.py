@@ -1,0 +1,182 @@
+"""Task 02.masked_softmax: softmax over what may be attended."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+task = Task(
+    "02.masked_softmax",
+    "softmax over what may be attended",
+    arguments=("scores …×S", "mask …×S"),
+    result="weights …×S",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "A score that must not count has to leave the softmax before it is computed: exp turns minus infinity into exactly 0.",
+        "weights_s = mask_s · exp(scores_s) / Σ_r mask_r · exp(scores_r), computed stably; a row where the mask is all False gives zeros, not NaN.",
+        "Fill scores with -inf where the mask is False; softmax over the last axis; a row that was all -inf is NaN now: fill the weights with 0 where the mask is False.",
+    ),
+    partial={
+        "empty_row_nan": (0.5, "right in every row with something to attend."),
+        "empty_row_uniform": (0.5, "right in every row with something to attend."),
+        "gradient": (0.75, "every weight is right, its gradient is not."),
+        "side effect": (0.75, "every weight is right, but the scores that came in are altered."),
+    },
+)
+
+
+task.property(rows_sum_to_one)
+
+
+task.property(no_weight_is_negative)
+
+
+@task.property
+def nothing_where_masked(case, value):
+    """No weight where the mask is False."""
+    leaked = value[~case.args[1]]
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        if (leaked > 1e-6).any()
+        else None
+    )
+
+
+@task.cases
+def _(draw):
+    yield Case(
+        "three scores, the last one masked", (torch.tensor([[1.0, 0.0, 0.5]]), torch.tensor([[True, True, False]]))
+    )
+    for size in sizes(B=3, S=5):
+        args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
+        yield Case(f"{count(size.B, 'row')} of {size.S} scores", args, size.full)
+    yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
+    yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
+    open_and_empty = torch.tensor([[True, False], [False, False]])
+    yield Case("2 rows of 2 scores, nothing to attend in the second", (draw.numbers(2, 2), open_and_empty), edge=True)
+    empty = draw.mask(3, 5)
+    empty[1] = False
+    yield Case("a row with nothing to attend", (draw.numbers(3, 5), empty), True, edge=True)
+    low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
+    yield Case(
+        "scores of -20,000 beside a masked 0",
+        (low, torch.tensor([[True, True, False, False], [True, True, False, True]])),
+        edge=True,
+    )
+    yield Case("float64 numbers", (draw.numbers(3, 5, dtype=torch.float64), draw.mask(3, 5)), edge=True)
+
+
+@task.oracle
+def _(scores, mask):
+    rows, out = scores.reshape(-1, scores.shape[-1]), []
+    for row, kept in zip(rows, mask.reshape(rows.shape), strict=True):
+        total = torch.logsumexp(row[kept], 0) if kept.any() else row.sum() * 0
+        out.append(torch.stack([(s - total).exp() if k else s * 0 for s, k in zip(row, kept, strict=True)]))
+    return torch.stack(out).reshape(scores.shape)
+
+
+@task.mistake("The mask has no effect: what is masked still gets weight.")
+def mask_unused(scores, mask):
+    return scores.softmax(-1)
+
+
+@task.mistake('The mask is the wrong way round: True means "may attend", and you hide exactly those.')
+def mask_inverted(scores, mask):
+    return torch.nan_to_num(scores.masked_fill(mask, -torch.inf).softmax(-1))
+
+
+@task.mistake(
+    "You set the masked weights to 0 after the softmax: the rest no longer sums to 1. Take the scores out before."
+)
+def masked_after(scores, mask):
+    return scores.softmax(-1) * mask
+
+
+@task.mistake(
+    "Masked scores become 0, or as good as (-1e-9 is a tiny number, not a very negative one): exp(0) = 1 is a weight like any other. Use -inf."
+)
+def filled_with_zero(scores, mask):
+    return (scores * mask).softmax(-1)
+
+
+@task.mistake(
+    "Adding the mask as 0 and 1 lowers a masked score by 1 only: it keeps 1/e of its weight. Minus infinity takes all of it."
+)
+def mask_added(scores, mask):
+    return (scores + mask.to(scores.dtype)).softmax(-1)
+
+
+@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+def fill_undercut(scores, mask):
+    return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
+
+
+@task.mistake("A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Zeros are asked for there.")
+def empty_row_nan(scores, mask):
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+@task.mistake(
+    "A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Zeros are asked for there."
+)
+def empty_row_uniform(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
+
+
+@task.mistake(
+    "The values are right, but in a row with nothing to attend the gradient is NaN: it runs through the -inf that you added. "
+    "masked_fill stops it there; adding -inf does not."
+)
+def gradient_nan(scores, mask):
+    bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
+    return torch.where(mask, (scores + bias).softmax(-1), torch.zeros((), dtype=scores.dtype))
+
+
+@task.mistake("You normalise over the first axis. Each row shares its weight among its own words: the last axis.")
+def first_axis(scores, mask):
+    return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(0))
+
+
+@task.mistake(
+    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+)
+def zero_is_masked(scores, mask):
+    kept = scores * mask
+    return torch.nan_to_num(kept.masked_fill(kept == 0, -torch.inf).softmax(-1))
+
+
+@task.mistake(
+    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the "
+    "maximum that you subtract. Where they are far larger than the rest, nothing is left to divide. Mask before the softmax."
+)
+def masked_after_and_divided(scores, mask):
+    kept = scores.softmax(-1) * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@task.mistake(
+    "Your zeros are right where nothing may be attended. But masked scores still count before they are taken out (in the softmax, or in "
+    "the maximum that you subtract): where they are far larger than the rest, the rest comes out as zeros too. Mask before the softmax."
+)
+def masked_after_and_divided_safely(scores, mask):
+    return torch.nan_to_num(masked_after_and_divided(scores, mask))
+
+
+@task.mistake(
+    "0 times infinity is NaN, and you multiply the mask by -inf: that spoils what it should leave alone. Use masked_fill or torch.where."
+)
+def zero_times_infinity(scores, mask):
+    return (scores + ~mask * -torch.inf).softmax(-1)
+
+
+@task.mistake(
+    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
+    "masked_fill or nan_to_num."
+)
+def written_into_softmax(scores, mask):
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    weights[weights.isnan()] = 0
+    return weights

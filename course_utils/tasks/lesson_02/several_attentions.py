@@ -1,0 +1,182 @@
+"""Task 02.several_attentions: several fixed attentions, concatenated."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "02.several_attentions",
+    "several fixed attentions, concatenated",
+    arguments=("words B×S×D", "thetas N×D", "mask B×S"),
+    result="contexts B×(N·D)",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Each theta is an attention of its own: its own scores, its own softmax over the words, its own weighted sum. Only then are the N results laid end to end.",
+        "a_(b,n,:) = masked softmax over s of (words_(b,s) · theta_n); v_(b,n) = Σ_s a_(b,n,s) words_(b,s); the result is [v_(b,1); …; v_(b,N)].",
+        "scores = thetas times words transposed, B×N×S; weights = masked softmax over the last axis, with the mask as B×1×S; contexts = weights times words, B×N×D; reshape to B×(N·D).",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, S=5, D=7, N=3):
+        B, S, D, N = size.B, size.S, size.D, size.N
+        args = (draw.numbers(B, S, D), draw.numbers(N, D), draw.lengths_mask(B, S))
+        name = f"{count(B, 'sentence')} of up to {S} words, width {D}, {count(N, 'attention')}"
+        yield Case(name, args, size.full)
+    yield Case(
+        "2 sentences of up to 3 words, width 2, 2 attentions",
+        (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)),
+    )
+    shorter = torch.tensor([[True, False, False], [True] * 3])
+    yield Case("the first sentence is the shorter one", (draw.numbers(2, 3, 2) + 0.25, draw.numbers(2, 2), shorter))
+    empty = torch.tensor([[True] * 3, [False] * 3])
+    yield Case("a sentence of padding only", (draw.numbers(2, 3, 5), draw.numbers(2, 5), empty), edge=True)
+    front = torch.tensor([[True, True, True], [False, True, True]])
+    yield Case("padding in front", (draw.numbers(2, 3, 5) + 0.25, draw.numbers(2, 5), front), edge=True)
+    one = (draw.numbers(2, 1, 1), draw.numbers(2, 1), torch.ones(2, 1) > 0)
+    yield Case("sentences of one word, width 1", one, edge=True)
+    across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
+    kept = torch.tensor([[True, True, False]])
+    yield Case("a word at right angles to theta", (across, torch.tensor([[1.0, 0.0]]), kept), edge=True)
+    far = torch.tensor([[[-100.0], [-150.0], [100.0]]])
+    yield Case("scores of ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
+    words, thetas = draw.numbers(2, 5, 7, dtype=torch.float64), draw.numbers(3, 7, dtype=torch.float64)
+    yield Case("float64 numbers", (words, thetas, draw.lengths_mask(2, 5)), edge=True)
+
+
+def _context(words, theta, mask):
+    return (
+        torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1))
+        .unsqueeze(1)
+        .matmul(words)
+        .squeeze(1)
+    )
+
+
+@task.oracle
+def _(words, thetas, mask):
+    out = []
+    for sentence, real in zip(words, mask, strict=True):
+        kept = sentence[real]
+        for theta in thetas:
+            e = (kept @ theta - (kept @ theta).max()).exp() if len(kept) else kept.sum(1)
+            out.append((e[:, None] * kept).sum(0) / e.sum() if len(kept) else sentence.sum(0) * 0)
+    return torch.stack(out).reshape(len(words), -1)
+
+
+@task.mistake(
+    "Your softmax runs over the attentions: they compete for each word. Each attention spreads its weight over the words, on its own."
+)
+def softmax_over_attentions(words, thetas, mask):
+    weights = (words @ thetas.T).softmax(-1) * mask[..., None]
+    return (weights.mT @ words).flatten(1)
+
+
+@task.mistake(
+    "Your softmax runs over all attentions and words at once. Each attention has weights of its own, which sum to 1."
+)
+def one_softmax(words, thetas, mask):
+    scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
+    return torch.nan_to_num(scores.flatten(1).softmax(-1)).reshape(scores.shape).matmul(words).flatten(1)
+
+
+@task.mistake(
+    "The outputs are interleaved, feature by feature. First comes all of the first attention's vector, then all of the second's: stack them on axis 1, or cat."
+)
+def interleaved(words, thetas, mask):
+    return torch.stack([_context(words, theta, mask) for theta in thetas], -1).flatten(1)
+
+
+@task.mistake("The mask has no effect: padding is attended.")
+def mask_unused(words, thetas, mask):
+    return ((thetas @ words.mT).softmax(-1) @ words).flatten(1)
+
+
+@task.mistake("The attentions' outputs are added up. Laid end to end, they stay apart: B×(N·D).")
+def added_up(words, thetas, mask):
+    return sum(_context(words, theta, mask) for theta in thetas)
+
+
+@task.mistake("The outputs still have an axis of their own, B×N×D. Lay them end to end: flatten the last two axes.")
+def not_flattened(words, thetas, mask):
+    return torch.stack([_context(words, theta, mask) for theta in thetas], 1)
+
+
+@task.mistake("The words are weighted by the raw scores: the softmax is missing.")
+def no_softmax(words, thetas, mask):
+    return ((thetas @ words.mT) * mask[:, None] @ words).flatten(1)
+
+
+@task.mistake(
+    "A sentence of padding only gives NaN: its softmax has nothing to share among. Zeros are asked for there."
+)
+def empty_sentence_nan(words, thetas, mask):
+    scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
+    return (scores.softmax(-1) @ words).flatten(1)
+
+
+@task.mistake(
+    "You count the words and attend to the first so many: right only where the padding stands at the end. The mask says which ones are words."
+)
+def padding_at_the_end_assumed(words, thetas, mask):
+    first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+    return torch.stack([_context(words, theta, first) for theta in thetas], 1).flatten(1)
+
+
+@task.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract the largest score first."
+)
+def overflow(words, thetas, mask):
+    e = (thetas @ words.mT).exp() * mask[:, None]
+    return (e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ words).flatten(1)
+
+
+@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+def fill_undercut(words, thetas, mask):
+    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -1e4).softmax(-1) * mask[:, None]
+    return (weights @ words).flatten(1)
+
+
+@task.mistake(
+    "The mask is B×S, your scores B×N×S: it needs an axis for the attentions, `mask[:, None]`. Without it this runs only where sizes "
+    "happen to fit, and may be wrong there."
+)
+def mask_without_attentions(words, thetas, mask):
+    return (torch.nan_to_num((thetas @ words.mT).masked_fill(~mask, -torch.inf).softmax(-1)) @ words).flatten(1)
+
+
+@task.mistake(
+    "Your scores are B×S×N, and masked and normalised over the last axis, the attentions. Turn them into B×N×S, and give the "
+    "mask an axis for the attentions, `mask[:, None]`."
+)
+def words_before_attentions(words, thetas, mask):
+    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(-1))
+    return (weights.mT @ words).flatten(1)
+
+
+@task.mistake(
+    "The mask is B×S, your scores B×S×N: it needs an axis for the attentions, here the last, `mask[..., None]`."
+)
+def mask_without_last_axis(words, thetas, mask):
+    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(1))
+    return (weights.mT @ words).flatten(1)
+
+
+@task.mistake(
+    "`cat` along axis 0 lays the outputs under one another, as if there were more sentences. Each sentence gets one long row: "
+    "the last axis."
+)
+def concatenated_along_batch(words, thetas, mask):
+    return torch.cat([_context(words, theta, mask) for theta in thetas], 0)
+
+
+@task.mistake(
+    "These are the weights, B×N×S. Asked are the contexts: sum the words with these weights, then lay the sums end to end."
+)
+def weights_returned(words, thetas, mask):
+    return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))

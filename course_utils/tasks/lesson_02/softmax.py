@@ -1,0 +1,148 @@
+"""Task 02.softmax: softmax with a temperature."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+task = Task(
+    "02.softmax",
+    "softmax with a temperature",
+    arguments=("scores …×S", "temperature"),
+    result="weights …×S",
+    difficulty=2,
+    importance=5,
+    minutes=15,
+    hints=(
+        "exp makes every score positive; dividing by the row's total makes the row sum to 1. A large score overflows exp, but adding a constant to a whole row changes nothing.",
+        "weights_s = exp(z_s - m) / Σ_r exp(z_r - m) with z = scores / temperature and m the largest z of the same row.",
+        "z = scores / temperature; z = z - its maximum over the last axis (keep the axis); e = exp(z); return e / sum of e over the last axis (keep the axis). torch.softmax does it all.",
+    ),
+    partial={"overflow": (0.5, "right until a score is too large for exp.")},
+)
+
+
+task.property(rows_sum_to_one)
+
+
+task.property(no_weight_is_negative)
+
+
+@task.cases
+def _(draw):
+    yield Case("three scores", (torch.tensor([1.0, 2.0, 4.0]),))
+    yield Case("three scores, temperature 2", (torch.tensor([1.0, 2.0, 4.0]), 2.0))
+    for size in sizes(B=3, S=5):
+        yield Case(f"{count(size.B, 'row')} of {size.S} scores", (draw.numbers(size.B, size.S),), size.full)
+    yield Case("2 rows of 2 scores, with different maxima", (torch.tensor([[0.0, 1.0], [2.0, 0.0]]),))
+    yield Case("3 rows of 5 scores, temperature 0.5", (draw.numbers(3, 5), 0.5), True)
+    yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
+    far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])
+    yield Case("scores of ±10,000", (far,), edge=True)
+    yield Case("a single score", (torch.tensor([[3.0], [-1.0]]),), edge=True)
+    yield Case("float64 numbers", (draw.numbers(3, 5, dtype=torch.float64), 0.5), edge=True)
+
+
+@task.oracle
+def _(scores, temperature=1.0):
+    return torch.exp(scores / temperature - torch.logsumexp(scores / temperature, dim=-1, keepdim=True))
+
+
+@task.mistake(
+    "You normalise over the first axis: columns sum to 1, rows do not. The words of one row share the weight: the last axis."
+)
+def first_axis(scores, temperature=1.0):
+    return (scores / temperature).softmax(0)
+
+
+@task.mistake(
+    "You divide by the total of all rows together. Each row has a total of its own: sum over the last axis and keep it (keepdim=True)."
+)
+def total_of_everything(scores, temperature=1.0):
+    return (scores / temperature).reshape(-1).softmax(0).reshape(scores.shape)
+
+
+@task.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+)
+def overflow(scores, temperature=1.0):
+    e = (scores / temperature).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake(
+    "You subtract the largest score of the whole tensor. A row far below it has only zeros left after exp, and 0/0 is NaN. Subtract each row's own maximum."
+)
+def maximum_of_everything(scores, temperature=1.0):
+    e = (scores / temperature - (scores / temperature).max()).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake(
+    "The totals have lost their axis: `e / e.sum(-1)` lines up one total with each column, not with each row, where it runs at all. "
+    "Keep the axis: `e.sum(-1, keepdim=True)`."
+)
+def total_without_its_axis(scores, temperature=1.0):
+    e = (scores / temperature - (scores / temperature).amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1)
+
+
+@task.mistake(
+    "The maxima have lost their axis: `z - z.max(-1).values` lines up one maximum with each column, not with each row, where it runs "
+    "at all. Keep the axis: `z.max(-1, keepdim=True).values`."
+)
+def maximum_without_its_axis(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake(
+    "Maxima and totals have both lost their axis: they line up with the columns, not with the rows, where they run at all. "
+    "Keep it in both: keepdim=True."
+)
+def both_without_their_axis(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1)).exp()
+    return e / e.sum(-1)
+
+
+@task.mistake(
+    "`e.sum()` adds up the whole tensor: all rows together sum to 1. Each row has a total of its own: sum over the last axis, keepdim=True."
+)
+def one_total(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.amax(-1, keepdim=True)).exp()
+    return e / e.sum()
+
+
+@task.mistake(
+    "You subtract the mean of each row. A score far above the mean still overflows exp; above the maximum there is none: subtract that."
+)
+def mean_subtracted(scores, temperature=1.0):
+    z = scores / temperature
+    e = (z - z.mean(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake("You multiply by the temperature. A high temperature should even the weights out: divide by it.")
+def temperature_multiplies(scores, temperature=1.0):
+    return (scores * temperature).softmax(-1)
+
+
+@task.mistake("The temperature has no effect.")
+def temperature_unused(scores, temperature=1.0):
+    return scores.softmax(-1)
+
+
+@task.mistake(
+    "You apply the temperature after the softmax, to the weights: rows no longer sum to 1. It divides the scores, before."
+)
+def temperature_after(scores, temperature=1.0):
+    return scores.softmax(-1) / temperature
+
+
+@task.mistake("These are logarithms of the weights (log-softmax).")
+def logarithms(scores, temperature=1.0):
+    return (scores / temperature).log_softmax(-1)

@@ -1,0 +1,18 @@
+"""Lesson 03. Its tasks stand in this folder, a file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="03",
+    title="Queries, keys, values",
+    question="What if the sentence asks the question itself?",
+    goals=(
+        "rewrite fixed attention as queries and keys",
+        "compute the three steps by hand and as $f(Q, K, V)$",
+        "mask padding and the future",
+        "tell which inputs expose a wrong attention",
+    ),
+    needs="lesson 02: weighted sums, softmax, fixed attention",
+    reading=60,
+    runs="ten seconds",
+)

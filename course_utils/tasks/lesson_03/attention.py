@@ -1,0 +1,313 @@
+"""Task 03.attention: attention as f(Q, K, V)."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+task = Task(
+    "03.attention",
+    "attention as f(Q, K, V)",
+    arguments=("query B×T×D", "key B×S×D", "value B×S×E", "mask B×T×S"),
+    result=("context B×T×E", "weights B×T×S"),
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Three steps: score every query against every key, normalise each query's scores over the keys, sum the values with these weights.",
+        "scores_(b,t,s) = query_(b,t) · key_(b,s); weights = masked softmax of scores over s; context_(b,t) = Σ_s weights_(b,t,s) value_(b,s). No scaling. A query that may attend to nothing gets zeros.",
+        "scores = query times key transposed (swap its last two axes); where mask is False fill with -inf; softmax over the last axis; turn the NaN of empty rows into 0; context = weights times value; return context, weights.",
+    ),
+    partial={
+        "empty_row_nan": (0.5, "right for every query that may attend to something."),
+        "empty_row_uniform": (0.5, "right for every query that may attend to something."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
+)
+
+
+task.property(rows_sum_to_one)
+
+
+task.property(no_weight_is_negative)
+
+
+@task.property
+def nothing_where_masked(case, value):
+    """No weight where the mask is False."""
+    mask = case.args[3]
+    leaked = value[1][~mask] if mask is not None else torch.zeros(1)
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        if (leaked > 1e-6).any()
+        else None
+    )
+
+
+@task.property
+def context_is_weighted_sum(case, value):
+    """The context follows from the weights, whatever they are."""
+    context, weights = value
+    apart = (context.double() - weights.double() @ case.args[2].double()).abs().max()
+    return "Your context is not the sum of the values with your own weights." if apart > 1e-4 else None
+
+
+def _inputs(draw, B, T, S, D, E, dtype=torch.float32):
+    return tuple(draw.numbers(*shape, dtype=dtype) for shape in ((B, T, D), (B, S, D), (B, S, E)))
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=3, S=5, D=7, E=11):
+        B, T, S = size.B, size.T, size.S
+        inputs = _inputs(draw, B, T, S, size.D, size.E)
+        yield Case(f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, no mask", (*inputs, None), size.full)
+        yield Case(
+            f"B={B}, T={T}, S={S}, D={size.D}, E={size.E}, with a mask", (*inputs, draw.mask(B, T, S)), size.full
+        )
+    each_its_own = torch.tensor([[[True, False], [False, True]], [[False, True], [True, True]]])
+    yield Case("B=2, T=2, S=2, D=2, E=2, each query with its own mask", (*_inputs(draw, 2, 2, 2, 2, 2), each_its_own))
+    open_and_empty = torch.tensor([[[True, False], [False, False]]])
+    inputs = _inputs(draw, 1, 2, 2, 2, 2)
+    yield Case("2 queries and 2 keys, the second query may attend to nothing", (*inputs, open_and_empty), edge=True)
+    empty = draw.mask(2, 3, 5)
+    empty[1, 2] = False
+    yield Case("a query that may attend to nothing", (*_inputs(draw, 2, 3, 5, 7, 11), empty), True, edge=True)
+    yield Case("queries as many as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), edge=True)
+    yield Case("float64 numbers", (*_inputs(draw, 2, 3, 5, 7, 11, torch.float64), draw.mask(2, 3, 5)), edge=True)
+    yield Case("a single key, widths of 1", (*_inputs(draw, 2, 3, 1, 1, 1), None), edge=True)
+    across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
+    kept = torch.tensor([[[True, True, False]]])
+    inputs = (torch.tensor([[[1.0, 0.0]]]), across, draw.numbers(1, 3, 2) + 0.25)
+    yield Case("a key at right angles to the query", (*inputs, kept), edge=True)
+    far = (torch.tensor([[[100.0], [-100.0]]]), torch.tensor([[[-100.0], [-150.0], [100.0]]]), torch.eye(3)[None])
+    yield Case("scores of ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
+
+
+@task.oracle
+def _(query, key, value, mask=None):
+    contexts, weights = [], []
+    for b in range(len(query)):
+        for t in range(query.shape[1]):
+            scores = (query[b, t] * key[b]).sum(-1)
+            allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask[b, t]
+            most = scores.detach()[allowed].max() if allowed.any() else 0.0
+            e = torch.where(allowed, (scores - most).clamp(max=0).exp(), scores * 0)
+            weights.append(e / e.sum() if allowed.any() else e)
+            contexts.append((weights[-1][:, None] * value[b]).sum(0))
+    shape = query.shape[:2]
+    return torch.stack(contexts).reshape(*shape, -1), torch.stack(weights).reshape(*shape, -1)
+
+
+def masked_softmax(scores, mask, dim=-1):
+    return torch.nan_to_num((scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim))
+
+
+@task.mistake(
+    "Your softmax runs over the queries: they compete for each key. Each query spreads its weight over the keys, the last axis."
+)
+def softmax_over_queries(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, mask, 1)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "Your softmax runs over the batch: sentences compete with one another. Each query spreads its weight over the keys, the last axis."
+)
+def softmax_over_batch(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, mask, 0)
+    return weights @ value, weights
+
+
+@task.mistake("You divide the scores by √D. That is lesson 04's scaled dot product; here the plain one is asked.")
+def scaled(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    return weights @ value, weights
+
+
+@task.mistake("The mask has no effect.")
+def mask_unused(query, key, value, mask=None):
+    weights = (query @ key.mT).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake('The mask is the wrong way round: True means "may attend", and you hide exactly those.')
+def mask_inverted(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, None if mask is None else ~mask)
+    return weights @ value, weights
+
+
+@task.mistake("The mask comes after the softmax: what remains no longer sums to 1. Take the scores out before.")
+def masked_after(query, key, value, mask=None):
+    weights = (query @ key.mT).softmax(-1) * (1 if mask is None else mask)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "Masked scores become 0, or as good as (-1e-9 is tiny, not very negative): exp(0) = 1 is a weight like any other. Use -inf."
+)
+def filled_with_zero(query, key, value, mask=None):
+    weights = (query @ key.mT * (1 if mask is None else mask)).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "A query that may attend to nothing gives NaN, which then spreads through everything. Zeros are asked for there."
+)
+def empty_row_nan(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Zeros are asked for there."
+)
+def empty_row_uniform(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake("You sum the keys. Keys are for scoring; what is summed are the values.")
+def keys_summed(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, mask)
+    return weights @ key, weights
+
+
+@task.mistake("You return the weights first. Asked is (context, weights).")
+def order_swapped(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, mask)
+    return weights, weights @ value
+
+
+@task.mistake("You return the scores instead of the weights as the second part.")
+def scores_returned(query, key, value, mask=None):
+    return masked_softmax(query @ key.mT, mask) @ value, query @ key.mT
+
+
+@task.mistake("You use the raw scores as weights: the softmax is missing.")
+def no_softmax(query, key, value, mask=None):
+    scores = query @ key.mT * (1 if mask is None else mask)
+    return scores @ value, scores
+
+
+@task.mistake(
+    "Queries and keys are exchanged: your weights have a row for each key. Rows belong to the queries, B×T×S."
+)
+def queries_and_keys_exchanged(query, key, value, mask=None):
+    weights = (key @ query.mT).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+)
+def zero_is_masked(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = masked_softmax(scores, None if mask is None else scores * mask != 0)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+)
+def overflow(query, key, value, mask=None):
+    e = (query @ key.mT).exp() * (1 if mask is None else mask)
+    weights = e / e.sum(-1, keepdim=True).clamp(min=1e-30)
+    return weights @ value, weights
+
+
+@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+def fill_undercut(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -1e4).softmax(-1) * mask
+    return weights @ value, weights
+
+
+@task.mistake("You return one tensor, the context. Asked are two: `return context, weights`.")
+def context_alone(query, key, value, mask=None):
+    return masked_softmax(query @ key.mT, mask) @ value
+
+
+@task.mistake(
+    "`key.T` reverses all axes, the batch too. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`."
+)
+def all_axes_reversed(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.permute(2, 1, 0), mask)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "`query @ key` multiplies features with keys: the axis that goes away has to stand last on the left and second to last on the "
+    "right. Exchange the last two axes of key, `key.mT`. Without it this runs only where S = D, and is wrong there."
+)
+def key_not_transposed(query, key, value, mask=None):
+    weights = masked_softmax(query @ key, mask)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "exp overflows above a score of about 88, and infinity over infinity is NaN: you turn that into zeros, which hides it. Subtract "
+    "each row's largest score first; only a row that may attend to nothing should be zeros."
+)
+def overflow_hidden(query, key, value, mask=None):
+    scores = query @ key.mT
+    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
+    weights = torch.nan_to_num(e / e.sum(-1, keepdim=True))
+    return weights @ value, weights
+
+
+@task.mistake(
+    "Two things give NaN: exp overflows above a score of about 88, so subtract each row's largest score first; and a query that may "
+    "attend to nothing is 0/0, where zeros are asked for."
+)
+def overflow_and_empty_row(query, key, value, mask=None):
+    scores = query @ key.mT
+    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "For a query that may attend to nothing your context is zeros, but the weights are still NaN: clean the weights, and the context follows."
+)
+def weights_still_nan(query, key, value, mask=None):
+    context, weights = empty_row_nan(query, key, value, mask)
+    return torch.nan_to_num(context), weights
+
+
+@task.mistake(
+    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
+    "masked_fill or nan_to_num."
+)
+def written_into_softmax(query, key, value, mask=None):
+    _, weights = empty_row_nan(query, key, value, mask)
+    weights[weights.isnan()] = 0
+    return weights @ value, weights
+
+
+@task.mistake(
+    "The values are right, but where there is a mask you write into the result of softmax, which its gradient still needs: make a "
+    "new tensor, with masked_fill or nan_to_num."
+)
+def written_into_softmax_where_masked(query, key, value, mask=None):
+    _, weights = empty_row_nan(query, key, value, mask)
+    if mask is not None:
+        weights[~mask] = 0
+    return weights @ value, weights
+
+
+@task.mistake(
+    "You use the mask of each sentence's first query for all its queries. Each query has a row of its own in the mask, B×T×S."
+)
+def one_mask_for_all_queries(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, None if mask is None else mask[:, :1].expand_as(mask))
+    return weights @ value, weights
+
+
+@task.mistake("You use the mask of the first sentence for all of them. Each sentence has its own, B×T×S.")
+def one_mask_for_all_sentences(query, key, value, mask=None):
+    weights = masked_softmax(query @ key.mT, None if mask is None else mask[:1].expand_as(mask))
+    return weights @ value, weights

@@ -1,0 +1,75 @@
+"""Task 03.causal_mask: no look into the future."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "03.causal_mask",
+    "no look into the future",
+    arguments=("size",),
+    result="mask size×size",
+    difficulty=1,
+    importance=4,
+    minutes=5,
+    hints=(
+        "Row t is a query: it may attend to the keys 0 … t, itself included, and to none after.",
+        "mask_(t,s) = (s <= t): True on the diagonal and below it.",
+        "Compare torch.arange(size) as a row with torch.arange(size) as a column, or keep the lower triangle of a matrix of True (tril).",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    yield Case("size 2", (2,))
+    yield Case("size 3", (3,))
+    yield Case("size 7", (7,))
+    yield Case("size 1", (1,), edge=True)
+
+
+@task.oracle
+def _(size):
+    return torch.tensor([[s <= t for s in range(size)] for t in range(size)])
+
+
+@task.mistake(
+    "A position may attend to itself, too: the diagonal should be True. Without it the first position has nothing to attend."
+)
+def hides_itself(size):
+    return torch.ones(size, size, dtype=torch.bool).tril(-1)
+
+
+@task.mistake("Each position sees one step into the future: the True part reaches one diagonal too far.")
+def sees_one_ahead(size):
+    return torch.ones(size, size, dtype=torch.bool).tril(1)
+
+
+@task.mistake(
+    "This is the upper triangle: each position sees itself and the future. Rows are queries, columns are keys: the past lies to the left."
+)
+def future_only(size):
+    return torch.ones(size, size, dtype=torch.bool).triu()
+
+
+@task.mistake('You mark the future with True. In this course True means "may attend": the mask is the wrong way round.')
+def inverted(size):
+    return torch.ones(size, size, dtype=torch.bool).triu(1)
+
+
+@task.mistake("You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.")
+def numbers_not_truth(size):
+    return torch.ones(size, size).tril()
+
+
+@task.mistake(
+    "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`."
+)
+def whole_numbers_not_truth(size):
+    return torch.ones(size, size, dtype=torch.long).tril()
+
+
+@task.mistake("You return 0 and minus infinity, to be added to scores. Here a mask holds True (may attend) and False.")
+def additive_mask(size):
+    return torch.full((size, size), -torch.inf).triu(1)

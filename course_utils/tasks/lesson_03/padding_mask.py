@@ -1,0 +1,77 @@
+"""Task 03.padding_mask: True at words, False at padding."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "03.padding_mask",
+    "True at words, False at padding",
+    arguments=("lengths B", "size"),
+    result="mask B×size",
+    difficulty=1,
+    importance=3,
+    minutes=5,
+    hints=(
+        "What has one entry for each place? The numbers 0 … size - 1, as torch.arange counts them: place s is a word when s is smaller than the length.",
+        "mask_(b,s) = (s < lengths_b), for s = 0 … size - 1: compare a row of places with a column of lengths.",
+        "positions = torch.arange(size), shape (size,); compare with lengths given a second axis, shape (B, 1): broadcasting makes B×size.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    yield Case("a sentence of 2 words, padded to 3", (torch.tensor([2]), 3))
+    yield Case("sentences of 1 and 3 words, padded to 3", (torch.tensor([1, 3]), 3))
+    yield Case("5 random lengths up to 7, padded to 11", (draw.whole(1, 8, 5), 11))
+    yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
+    yield Case("a single place", (torch.tensor([1, 0]), 1), edge=True)
+    yield Case("as many sentences as places", (torch.tensor([3, 1, 2]), 3), edge=True)
+
+
+@task.oracle
+def _(lengths, size):
+    return torch.tensor([[s < n for s in range(size)] for n in lengths.tolist()])
+
+
+@task.mistake('The mask is the wrong way round: here True means "is a word".')
+def inverted(lengths, size):
+    return torch.arange(size) >= lengths[:, None]
+
+
+@task.mistake("One position too many is True: positions count from 0, so the last word stands at length - 1.")
+def one_too_many(lengths, size):
+    return torch.arange(size) <= lengths[:, None]
+
+
+@task.mistake("You mark the end of the row: that is padding on the left. Here the words come first.")
+def padded_left(lengths, size):
+    return torch.arange(size) >= size - lengths[:, None]
+
+
+@task.mistake(
+    "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are."
+)
+def width_of_longest(lengths, size):
+    return torch.arange(int(lengths.max())) < lengths[:, None]
+
+
+@task.mistake("The axes are swapped: a row is a sentence, B×size.")
+def transposed(lengths, size):
+    return torch.arange(size)[:, None] < lengths
+
+
+@task.mistake(
+    "You return 0 and 1 as numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
+)
+def numbers_not_truth(lengths, size):
+    return (torch.arange(size) < lengths[:, None]).float()
+
+
+@task.mistake(
+    "You return 0 and 1 as whole numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
+)
+def whole_numbers_not_truth(lengths, size):
+    return (torch.arange(size) < lengths[:, None]).long()

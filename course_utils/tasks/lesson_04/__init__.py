@@ -1,0 +1,18 @@
+"""Lesson 04. Its tasks stand in this folder, a file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="04",
+    title="Alignment scores",
+    question="Eight ways to compare a query with a key: does it matter which?",
+    goals=(
+        "write all eight alignment scores",
+        "say which of them are one function in disguise, which cannot see the query and which cannot see the words",
+        "say why the dot product is divided by √D",
+        "choose a score by what it can do and what it costs",
+    ),
+    needs="lesson 03: query, key, value, and the three steps score, normalise, sum",
+    reading=75,
+    runs="half a minute",
+)

@@ -1,0 +1,104 @@
+"""What the eight scores share: the shapes of their arguments, their cases, and how a product goes wrong. No task stands here."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+from course_utils.models import attention
+
+
+def shapes(name, B, T, S, D, E, A):
+    """The shapes of a score's arguments."""
+    state, hidden, same = (B, T, D), (B, S, E), (B, S, D)
+    return {
+        "dot": (state, same),
+        "scaled_dot": (state, same),
+        "additive": (state, hidden, (A, D + E), (A,)),
+        "general": (state, hidden, (D, E)),
+        "concatenating": (state, hidden, (D + E,)),
+        "perceptron": (state, hidden, (A, D), (A, E), (A,)),
+        "content_based": (state, same),
+        "location_based": (state, (S, D)),
+    }[name]
+
+
+def score_task(name, title, arguments, result, hints, partial=None, **facts):
+    """A Task on one score, with the cases that all eight share."""
+    task = Task(f"04.{name}", title, arguments, result, hints, partial=partial, **facts)
+
+    @task.cases
+    def _(draw):
+        letters = {letter for argument in arguments for letter in argument.partition(" ")[2] if letter in "BTSDEA"}
+        full = {"B": 2, "T": 3, "S": 5, "D": 7, "E": 11, "A": 13}
+        for size in sizes(**{k: v for k, v in full.items() if k in letters or k == "S"}):
+            dims = {**dict.fromkeys(full, 2), **{k: v for k, v in vars(size).items() if k != "full"}}
+            args = tuple(draw.numbers(*shape) + 0.25 for shape in shapes(name, **dims))
+            said = ", ".join(f"{k}={dims[k]}" for k in full if k in letters)
+            yield Case(said, args, size.full)
+        yield from edges(name, draw)
+
+    return task
+
+
+def edges(name, draw):
+    square = tuple(draw.numbers(*shape) for shape in shapes(name, 2, 3, 5, 7, 7, 7))
+    yield Case("D, E and A all 7", square, edge=True)
+    as_many = tuple(draw.numbers(*shape) for shape in shapes(name, 3, 3, 3, 5, 5, 5))
+    yield Case("as many queries as keys", as_many, edge=True)
+    double = tuple(draw.numbers(*shape, dtype=torch.float64) for shape in shapes(name, 2, 3, 5, 7, 11, 13))
+    yield Case("float64 numbers", double, edge=True)
+    ones = tuple(draw.numbers(*shape) + 0.25 for shape in shapes(name, 2, 3, 1, 1, 1, 1))
+    yield Case("a single hidden state, widths of 1", ones, edge=True)
+    large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
+    large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
+    yield Case("large numbers", tuple(large), edge=True)
+    if name == "additive":
+        wide = tuple(draw.numbers(*shape) for shape in shapes(name, 2, 3, 5, 3, 4, 7))
+        # Not an edge: elsewhere a forgotten transposition only raises, as any slip does.
+        yield Case("A as large as D+E", wide)
+
+
+PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong
+    "not_transposed": (
+        "`@` pairs the last axis on the left with the second to last on the right. The features are what should go away: exchange the last two axes "
+        "of hidden, `hidden.mT`. Without it this runs only where the sizes happen to fit, and is wrong there.",
+        lambda first, second: first @ second,
+    ),
+    "all_axes_reversed": (
+        "`.T` reverses all axes of a batch, B×S×D becomes D×S×B. `.mT` exchanges the last two only.",
+        lambda first, second: first @ second.permute(2, 1, 0),
+    ),
+    "position_by_position": (
+        "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state: T×S scores a sentence.",
+        lambda first, second: (first * second).sum(-1),
+    ),
+    "sentences_mixed": (
+        "Your scores add up over the sentences of the batch: in einsum the batch has one letter on both sides, `b`, and stays in the result.",
+        lambda first, second: torch.einsum("btd,csd->bts", first, second),
+    ),
+}
+
+
+AFTER = {  # what is done to a right score that should not be
+    "transposed": (
+        "Rows and columns are exchanged: a row belongs to a state (query), a column to a position of the hidden states (key), B×T×S.",
+        lambda scores: scores.mT.contiguous(),
+    ),
+    "normalised": ("You go on to the softmax. Asked are the scores.", lambda scores: scores.softmax(-1)),
+}
+
+
+def shared_mistakes(task, factors=None, after=tuple(AFTER)):
+    """Register the mistakes that many scores share. `factors` gives the two that make the score, `first @ second.mT`."""
+
+    def name(function, name):
+        function.__name__ = name
+        return function
+
+    if factors:
+        for called, (sentence, product) in PRODUCTS.items():
+            task.mistake(sentence)(name(lambda *args, product=product: product(*factors(*args)), called))
+    for called in after:
+        sentence, change = AFTER[called]
+        right = attention.SCORES[task.id.partition(".")[2]]
+        task.mistake(sentence)(name(lambda *args, change=change, right=right: change(right(*args)), called))

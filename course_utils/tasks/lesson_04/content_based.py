@@ -1,0 +1,87 @@
+"""Task 04.content_based: the cosine."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
+
+task = score_task(
+    "content_based",
+    "the cosine",
+    ("state B×T×D", "hidden B×S×D"),
+    "scores B×T×S",
+    (
+        "Only the angle counts: a hidden state twice as long gets the same score.",
+        "scores_(b,t,s) = (state_(b,t) · hidden_(b,s)) / (‖state_(b,t)‖ ‖hidden_(b,s)‖), and 0 where one of the two is a zero vector.",
+        "Divide each vector by its own norm (leave zero vectors zero), then take dot products. torch.nn.functional.normalize(…, dim=-1) does the first part.",
+    ),
+    {"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
+    difficulty=2,
+    importance=3,
+    minutes=10,
+)
+
+
+@task.oracle
+def _(state, hidden):
+    product = (state[:, :, None] * hidden[:, None]).sum(-1)
+    square = state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]
+    return torch.where(square > 0, product / square.clamp(min=1e-300).sqrt(), 0 * product)
+
+
+_content_cases = task.make_cases
+
+
+def _with_zero_vectors(seed=0):
+    cases = _content_cases(seed)
+    state, hidden = (arg.clone() for arg in next(case for case in cases if case.name == "as many queries as keys").args)
+    state[0, 1], hidden[1, 2] = 0, 0
+    small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
+    at_hand = Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+    return [*cases, at_hand, Case("a zero vector on either side", (state, hidden), edge=True)]
+
+
+task.make_cases = _with_zero_vectors
+
+
+@task.mistake("These are dot products: long vectors get large scores. Divide by both lengths.")
+def dot_product(state, hidden):
+    return state @ hidden.mT
+
+
+@task.mistake(
+    "You divide by the norm of everything together. Each vector has a length of its own: take the norm over the last axis."
+)
+def norm_of_everything(state, hidden):
+    return torch.nan_to_num(state @ hidden.mT / (state.norm() * hidden.norm()))
+
+
+@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction; 0 is asked there.")
+def zero_gives_nan(state, hidden):
+    return state @ hidden.mT / (state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1)[:, None])
+
+
+@task.mistake("You divide by the length of the hidden states only; the state's is missing.")
+def state_length_missing(state, hidden):
+    return state @ torch.nn.functional.normalize(hidden, dim=-1).mT
+
+
+@task.mistake("You divide by the length of the states only; the hidden states' is missing.")
+def hidden_length_missing(state, hidden):
+    return torch.nn.functional.normalize(state, dim=-1) @ hidden.mT
+
+
+@task.mistake("You divide by the squared lengths: the square root is missing.")
+def squared_lengths(state, hidden):
+    return torch.nan_to_num(state @ hidden.mT / (state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]))
+
+
+@task.mistake("You normalise along the wrong axis: over the positions instead of over the features, the last axis.")
+def wrong_axis(state, hidden):
+    return torch.nn.functional.normalize(state, dim=1) @ torch.nn.functional.normalize(hidden, dim=1).mT
+
+
+shared_mistakes(
+    task,
+    lambda state, hidden: tuple(torch.nn.functional.normalize(vectors, dim=-1) for vectors in (state, hidden)),
+)

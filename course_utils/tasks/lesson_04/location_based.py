@@ -1,0 +1,83 @@
+"""Task 04.location_based: weights from the state alone."""
+
+import torch
+
+from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
+
+task = score_task(
+    "location_based",
+    "weights from the state alone",
+    ("state B×T×D", "weight S×D"),
+    "weights B×T×S",
+    (
+        "No hidden state enters: the state alone says where to look, by position. And this one gives weights, already normalised.",
+        "weights_(b,t,:) = softmax over s of (weight_s · state_(b,t)); weight has one row for each of the S positions.",
+        "scores = state times weight transposed, B×T×S; softmax over the last axis.",
+    ),
+    difficulty=2,
+    importance=2,
+    minutes=5,
+)
+
+
+@task.oracle
+def _(state, weight):
+    scores = torch.einsum("btd,sd->bts", state, weight)
+    return (scores - scores.logsumexp(-1, keepdim=True)).exp()
+
+
+@task.mistake("These are scores: the softmax is missing. This one of the eight gives weights.")
+def no_softmax(state, weight):
+    return state @ weight.T
+
+
+@task.mistake(
+    "Your softmax runs over the states (queries). Each state spreads its weight over the positions, the last axis."
+)
+def softmax_over_states(state, weight):
+    return (state @ weight.T).softmax(1)
+
+
+@task.mistake("Your softmax runs over the batch. Each state spreads its weight over the positions, the last axis.")
+def softmax_over_batch(state, weight):
+    return (state @ weight.T).softmax(0)
+
+
+@task.mistake("You divide by √D before the softmax. Luong's location score is not scaled.")
+def location_scaled(state, weight):
+    return (state @ weight.T / state.shape[-1] ** 0.5).softmax(-1)
+
+
+@task.mistake("You put a tanh before the softmax. It is softmax(W s), nothing else.")
+def location_tanh(state, weight):
+    return (state @ weight.T).tanh().softmax(-1)
+
+
+@task.mistake(
+    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first, or use softmax."
+)
+def location_overflow(state, weight):
+    e = (state @ weight.T).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake("These are logarithms of the weights (log-softmax). Weights are positive and sum to 1.")
+def location_logarithms(state, weight):
+    return (state @ weight.T).log_softmax(-1)
+
+
+@task.mistake(
+    "A sigmoid weighs each position by itself: the row does not sum to 1. The positions share the weight: softmax over the last axis."
+)
+def location_sigmoid(state, weight):
+    return (state @ weight.T).sigmoid()
+
+
+@task.mistake(
+    "weight is S×D: for rows of states it has to be transposed, `weight.T`. Without it this runs only where S = D, and is wrong there."
+)
+def location_not_transposed(state, weight):
+    return (state @ weight).softmax(-1)
+
+
+shared_mistakes(task, after=("transposed",))
