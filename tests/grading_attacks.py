@@ -133,7 +133,7 @@ patched("the report", "from course_utils.checks.report import Report\nReport.sta
 patched(
     "the oracle",
     "from course_utils import tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
-    "    tasks.load('03.' + name).answer = globals()[name]",
+    "    tasks.load('03.' + name).oracle_function = globals()[name]",
 )
 patched(
     "the cases",
@@ -150,7 +150,7 @@ patched(
     "the runner",
     "import course_utils.checks.running.run as r\nimport course_utils.tasks as t\n"
     "old = r._call\n"
-    "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).answer, case, *a)",
+    "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
 patched("dataclasses' outcomes", "import course_utils.checks.judge as j\nj._readable = lambda *a: False\nj.Report = lambda task, *a, **k: type('R', (), dict(state='passed', kind=None, mistake=None, message='', case=None))()")
 patched("json.dumps", "import json\nold = json.dumps\njson.dumps = lambda v, *a, **k: old(v, *a, **k).replace('\"failed\"', '\"passed\"')")
@@ -198,7 +198,7 @@ def stolen(name, code, **options):
     attack(f"stolen: {name}", "answers taken", "points", code, STOLEN, **options)
 
 
-OF_TASKS = "__import__('course_utils.tasks').tasks.load('03.' + name).answer"
+OF_TASKS = "__import__('course_utils.tasks').tasks.load('03.' + name).oracle_function"
 BY_PATH = """
 import os
 def package():
@@ -210,60 +210,60 @@ def made(source, name):
     return space[name]
 """
 stolen("the tasks' oracle", f"steal = lambda name: {OF_TASKS}")
-stolen("imported late", "import importlib\nsteal = lambda name: getattr(importlib.import_module('course_utils.tasks.lesson_03'), name).answer")
-stolen("sys.modules", "import sys\nsteal = lambda name: getattr(sys.modules['course_utils.tasks.lesson_03'], name).answer")
+stolen("imported late", "import importlib\nsteal = lambda name: importlib.import_module('course_utils.tasks.lesson_03.' + name).task.oracle_function")
+stolen("sys.modules", "import sys\nsteal = lambda name: sys.modules['course_utils.tasks.lesson_03.' + name].task.oracle_function")
 stolen(
     "stack frames",
     "import sys\ndef steal(name):\n    frame = sys._getframe()\n    while frame:\n"
-    "        task = frame.f_locals.get('task')\n        if hasattr(task, 'answer'):\n            return task.answer\n"
+    "        task = frame.f_locals.get('task')\n        if hasattr(task, 'oracle_function'):\n            return task.oracle_function\n"
     "        frame = frame.f_back",
 )
 stolen(
     "inspect.stack",
-    "import inspect\ndef steal(name):\n    return next(f.frame.f_locals['task'].answer for f in inspect.stack(0)"
-    " if hasattr(f.frame.f_locals.get('task'), 'answer'))",
+    "import inspect\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
+    " if hasattr(f.frame.f_locals.get('task'), 'oracle_function'))",
 )
 stolen(
     "a traceback's frames",
     "def steal(name):\n    try:\n        raise ValueError\n    except ValueError as e:\n        frame = e.__traceback__.tb_frame\n"
-    "    while not hasattr(frame.f_locals.get('task'), 'answer'):\n        frame = frame.f_back\n    return frame.f_locals['task'].answer",
+    "    while not hasattr(frame.f_locals.get('task'), 'oracle_function'):\n        frame = frame.f_back\n    return frame.f_locals['task'].oracle_function",
 )
 stolen(
     "all objects",
-    "import gc\ndef steal(name):\n    return next(o.answer for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
+    "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
 stolen(
     "subclasses of object",
     "import gc\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
-    "    return next(o.answer for o in gc.get_referrers(kind) if isinstance(o, kind) and o.id == '03.' + name)",
+    "    return next(o.oracle_function for o in gc.get_referrers(kind) if isinstance(o, kind) and o.id == '03.' + name)",
 )
 stolen(
     "the coroutine's and threads' frames",
     "import sys\ndef steal(name):\n    for frame in sys._current_frames().values():\n        while frame:\n"
-    "            if hasattr(frame.f_locals.get('task'), 'answer'):\n                return frame.f_locals['task'].answer\n            frame = frame.f_back",
+    "            if hasattr(frame.f_locals.get('task'), 'oracle_function'):\n                return frame.f_locals['task'].oracle_function\n            frame = frame.f_back",
 )
 stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/tasks/answers.json'))['03.' + name], name)")
-stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.checks.notebook import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
+stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.tasks import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
 stolen("pkgutil.get_data", BY_PATH + "import pkgutil, json\ndef steal(name):\n    return made('import torch\\n' + json.loads(pkgutil.get_data('course_utils.tasks', 'answers.json'))['03.' + name], name)")
 stolen("importlib.resources", BY_PATH + "import json\nfrom importlib import resources\ndef steal(name):\n    return made('import torch\\n' + json.loads(resources.files('course_utils.tasks').joinpath('answers.json').read_text())['03.' + name], name)")
-stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/tasks/lesson_03.py').read(), name).answer")
-stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('tasks/lesson_03.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), name).answer")
-stolen("the tasks' source, mapped", BY_PATH + "import mmap\ndef steal(name):\n    f = open(package() + '/tasks/lesson_03.py', 'rb')\n    return made(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:], name).answer")
-stolen("the tasks' source, by the C library", BY_PATH + "import ctypes\ndef steal(name):\n    c = ctypes.CDLL(None)\n    b = ctypes.create_string_buffer(10**6)\n    n = c.read(c.open((package() + '/tasks/lesson_03.py').encode(), 0), b, 10**6)\n    return made(b.raw[:n], name).answer")
-stolen("a spec from the file", BY_PATH + "import importlib.util as u\ndef steal(name):\n    s = u.spec_from_file_location('t', package() + '/tasks/lesson_03.py')\n    m = u.module_from_spec(s)\n    s.loader.exec_module(m)\n    return getattr(m, name).answer")
-stolen("runpy", BY_PATH + "import runpy\nsteal = lambda name: runpy.run_path(package() + '/tasks/lesson_03.py')[name].answer")
-stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'], 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space[name].answer")
+stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/tasks/lesson_03/' + name + '.py').read(), 'task').oracle_function")
+stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('tasks/lesson_03/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
+stolen("the tasks' source, mapped", BY_PATH + "import mmap\ndef steal(name):\n    f = open(package() + '/tasks/lesson_03/' + name + '.py', 'rb')\n    return made(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:], 'task').oracle_function")
+stolen("the tasks' source, by the C library", BY_PATH + "import ctypes\ndef steal(name):\n    c = ctypes.CDLL(None)\n    b = ctypes.create_string_buffer(10**6)\n    n = c.read(c.open((package() + '/tasks/lesson_03/' + name + '.py').encode(), 0), b, 10**6)\n    return made(b.raw[:n], 'task').oracle_function")
+stolen("a spec from the file", BY_PATH + "import importlib.util as u\ndef steal(name):\n    s = u.spec_from_file_location('t', package() + '/tasks/lesson_03/' + name + '.py')\n    m = u.module_from_spec(s)\n    s.loader.exec_module(m)\n    return m.task.oracle_function")
+stolen("runpy", BY_PATH + "import runpy\nsteal = lambda name: runpy.run_path(package() + '/tasks/lesson_03/' + name + '.py')['task'].oracle_function")
+stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
 stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/solutions/03*.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
 stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import right_answers\n    return right_answers.RIGHT['03.' + name][0]")
-stolen("a loader's data", BY_PATH + "import course_utils\ndef steal(name):\n    return made(course_utils.__loader__.get_data(package() + '/tasks/lesson_03.py'), name).answer")
-stolen("linecache", BY_PATH + "import linecache\nsteal = lambda name: made(''.join(linecache.getlines(package() + '/tasks/lesson_03.py')), name).answer")
+stolen("a loader's data", BY_PATH + "import course_utils\ndef steal(name):\n    return made(course_utils.__loader__.get_data(package() + '/tasks/lesson_03/' + name + '.py'), 'task').oracle_function")
+stolen("linecache", BY_PATH + "import linecache\nsteal = lambda name: made(''.join(linecache.getlines(package() + '/tasks/lesson_03/' + name + '.py')), 'task').oracle_function")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
-attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.tasks import lesson_03\n    return candidate.__closure__[0].cell_contents in lesson_03.RIGHT")
-attack("candidate: the case's name", CAUGHT, "points", "import gc\ndef catch_wrong_attention(candidate):\n    from course_utils.tasks import load\n    return load('03.catch_wrong_attention').answer(candidate.__closure__[0].cell_contents)")
+attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.tasks.lesson_03 import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
+attack("candidate: the case's name", CAUGHT, "points", "import gc\ndef catch_wrong_attention(candidate):\n    from course_utils.tasks import load\n    return load('03.catch_wrong_attention').oracle_function(candidate.__closure__[0].cell_contents)")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
@@ -893,10 +893,10 @@ sys.stdin.read()  # until whoever runs the attacks is gone
 """
 
 
-def _lesson_file():
+def _task_files():
     from course_utils.tasks import lesson_03
 
-    return lesson_03.__file__
+    return sorted(Path(lesson_03.__file__).parent.glob("[!_]*.py"))
 
 
 class Area:
@@ -910,7 +910,8 @@ class Area:
         self._memory = secrets.token_hex(8)
         os.environ["COURSE_ATTACK_SECRET"] = self.tokens[5]
         self._victim = None
-        self._compiled = py_compile.compile(_lesson_file(), str(self.outside / "lesson_03.pyc"), doraise=True)
+        for file in _task_files():
+            py_compile.compile(str(file), str(self.outside / f"{file.stem}.pyc"), doraise=True)
         self._listen()
         self._rebuild()
         self.descriptor = os.open(self.folder / "secret.txt", os.O_RDONLY)
@@ -958,7 +959,7 @@ class Area:
             **{name: str(self.folder / file) for name, file in names.items()},
             "folder": str(self.folder), "shm": self._shm, "parent": os.getpid(), "victim": self.victim,
             "tcp": self._tcp, "udp": self._udp, "unix": self._unix, "abstract": self._abstract,
-            "repository": str(repository), "compiled": self._compiled,
+            "repository": str(repository), "compiled": str(self.outside),
         }  # fmt: skip
 
     def _rebuild(self):

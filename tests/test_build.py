@@ -15,11 +15,6 @@ from course_utils.authoring import build as builder
 from course_utils.authoring.build import ANSWERS, build, first_sentence
 
 LESSON = """\
-# %% [markdown]
-# # Do words add up?
-#
-# **You will be able to** add.
-
 # %%
 from course_utils.helper import double
 
@@ -45,7 +40,12 @@ plt.plot([1, 2]);
 
 SOLUTION = '''\
 # %% [markdown]
-# # Exercises on sums
+# One exercise on sums.
+
+# %% [markdown]
+# ## 01.double
+#
+# Twice a number.
 
 # %%
 def double(number):
@@ -62,12 +62,27 @@ check("01.double", double(4))
 
 OTHER = """\
 # %% [markdown]
-# # Is this another one?
+# This is another one.
 
 # %%
 import os
 
 {name: os.environ.get(name) for name in ("COURSE_PROGRESS", "COURSE_REAL_DATA", "OMP_NUM_THREADS", "MPLBACKEND", "KEPT")}
+"""
+
+
+FACTS = """\
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="{number}", title="{title}", question="{question}", goals=("add", "add more"), needs="two numbers", reading=5, runs="a second"
+)
+"""
+
+TASK = """\
+from course_utils.checks.task import Task
+
+task = Task("01.double", "twice", ("number",), "double", ("a", "b", "c"), difficulty=2, importance=4, minutes=7)
 """
 
 
@@ -82,8 +97,13 @@ def new_course(root):
     write(root / "course_utils/helper.py", "from . import deep\n\n\ndef double(x):\n    return deep.twice(x)\n")
     write(root / "course_utils/deep.py", "def twice(x):\n    return 2 * x\n")
     write(root / "course_utils/unused.py", "")
+    write(root / "course_utils/checks/notebook.py", "from course_utils.checks import judge\n")
     write(root / "course_utils/checks/judge.py", "")
-    write(root / "course_utils/tasks/lesson_01.py", "from ..unused import nothing\n")
+    for number, title, question in (("01", "Sums", "Do words add up?"), ("02", "Other", "Is this another one?")):
+        facts = FACTS.format(number=number, title=title, question=question)
+        write(root / f"course_utils/tasks/lesson_{number}/__init__.py", facts)
+    write(root / "course_utils/tasks/lesson_01/double.py", TASK)
+    write(root / "course_utils/tasks/lesson_01/_shared.py", "from course_utils.unused import nothing\n")
     write(root / "notebooks/01_sums.py", LESSON)
     write(root / "notebooks/02_other.py", OTHER)
     write(root / "solutions/01_sums.py", SOLUTION)
@@ -165,8 +185,8 @@ def test_form_of_the_file(built_once):
 def test_a_title_that_looks_like_a_magic(course, no_kernel):
     write(course / "notebooks/02_other.py", "# %% [markdown]\n# # Why?\n\n# %%\n# x?\n1\n")
     assert build(course, say=quiet) == []
-    first, _, code = load(course / "notebooks/02_other.ipynb")["cells"]
-    assert source(first).startswith("# Why?\n") and source(code) == "# x?\n1"
+    _, _, text, code = load(course / "notebooks/02_other.ipynb")["cells"]
+    assert source(text) == "# Why?" and source(code) == "# x?\n1"
 
 
 def test_outputs_are_kept_and_streams_merged(built_once):
@@ -244,7 +264,8 @@ def test_answer_is_cut_out_and_stored(built_once):
     exercise = (built_once / "exercises/01_sums.ipynb").read_text(encoding="utf-8")
     assert "secret" not in exercise and "SOLUTION" not in exercise
     cells = load(built_once / "exercises/01_sums.ipynb")["cells"]
-    assert source(cells[2]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
+    assert source(cells[2]) == "## 01.double\n\n🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 7 minutes\n\nTwice a number."
+    assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
     assert load(built_once / ANSWERS) == {
         "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n    return secret'
@@ -254,14 +275,14 @@ def test_answer_is_cut_out_and_stored(built_once):
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("    ### END SOLUTION\n", "", 7, "has no `### END SOLUTION`"),
-        ("    ### BEGIN SOLUTION\n", "", 9, "only `### BEGIN SOLUTION` is right"),
-        ("    secret = number", "    ### BEGIN SOLUTION\n    secret = number", 8, "only `### END SOLUTION`"),
-        ("### BEGIN SOLUTION", "## Begin solution", 7, "`## Begin solution` stands"),
-        ("    secret =", "    a = 1  ### BEGIN SOLUTION\n    secret =", 8, "on a line of its own"),
-        ("sums\n", "sums\n# ### BEGIN SOLUTION\n", 3, "in a code cell"),
-        ('check("01.double", double(4))', "", 5, "needs a `check("),
-        ('check("01.double"', 'check("02.double"', 13, "must be used once and start with 01"),
+        ("    ### END SOLUTION\n", "", 12, "has no `### END SOLUTION`"),
+        ("    ### BEGIN SOLUTION\n", "", 14, "only `### BEGIN SOLUTION` is right"),
+        ("    secret = number", "    ### BEGIN SOLUTION\n    secret = number", 13, "only `### END SOLUTION`"),
+        ("### BEGIN SOLUTION", "## Begin solution", 12, "`## Begin solution` stands"),
+        ("    secret =", "    a = 1  ### BEGIN SOLUTION\n    secret =", 13, "on a line of its own"),
+        ("sums.\n", "sums.\n# ### BEGIN SOLUTION\n", 3, "in a code cell"),
+        ('check("01.double", double(4))', "", 10, "needs a `check("),
+        ('check("01.double"', 'check("02.double"', 18, "must be used once and start with 01"),
     ],
 )
 def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
@@ -316,14 +337,61 @@ def test_each_way_to_import_counts(course, no_kernel, line):
 
 
 def test_a_course_without_solutions(course):
-    for name in ("solutions", "exercises", "course_utils/tasks"):
+    for name in ("solutions", "exercises"):
         shutil.rmtree(course / name)
+    for name in ("answers.json", "lesson_01/double.py"):
+        (course / "course_utils/tasks" / name).unlink()
+    assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
+    header = builder.of_lesson(course, "01_sums", exercises=False)
+    assert "exercises" not in header and "About 5 minutes to read." in header
+
+
+def test_a_lesson_or_task_that_is_not_declared_is_named(course):
+    write(course / "course_utils/tasks/lesson_01/double.py", "")
+    write(course / "course_utils/tasks/lesson_02/__init__.py", "")
+    problems = build(course, check=True)
+    assert 'course_utils/tasks/lesson_01/double.py must declare `task = Task("01.double", ...)`.' in problems
+    assert any(
+        problem.startswith("course_utils/tasks/lesson_02/__init__.py declares no lesson") for problem in problems
+    )
+
+
+def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
+    marks = "<!-- lessons: written by `course build` -->\n", "<!-- end of lessons -->"
+    write(course / "README.md", f"# Sums\n\n{marks[0]}{marks[1]}\n\nThe end.\n")
+    assert build(course, check=True) == ["README.md: its table of lessons is stale: run `course build`."]
+    assert build(course, say=quiet) == []
+    text = (course / "README.md").read_text(encoding="utf-8")
+    assert (
+        "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 minutes | [1 task, 7 minutes](exercises/01_sums.ipynb) |"
+        in text
+    )
+    assert text.startswith("# Sums\n") and text.endswith("The end.\n")
     assert build(course, check=True) == []
 
 
-@pytest.mark.parametrize("name", ["checks/judge.py", "tasks/lesson_01.py", "unused.py"])
+def test_the_header_tells_the_lessons_facts(built_once):
+    first = source(load(built_once / "notebooks/01_sums.ipynb")["cells"][0])
+    assert first.startswith("# 01 Do words add up?\n")
+    for words in (
+        "- add\n- add more",
+        "**You need** two numbers.",
+        "About 5 minutes",
+        "up to 7 minutes more",
+        "runs in a second",
+    ):
+        assert words in first
+    first = source(load(built_once / "exercises/01_sums.ipynb")["cells"][0])
+    assert first.startswith("# 01 Sums: exercises\n") and first.endswith("One exercise on sums.")
+    assert "1 task, up to 7 minutes in all" in first and "how hard it is" in first
+
+
+@pytest.mark.parametrize(
+    "name", ["checks/judge.py", "tasks/lesson_01/double.py", "tasks/lesson_01/__init__.py", "unused.py"]
+)
 def test_checks_and_tasks_count_for_solutions(course, name):
-    write(course / "course_utils" / name, "changed = True\n")
+    file = course / "course_utils" / name
+    write(file, file.read_text(encoding="utf-8") + "changed = True\n")
     assert build(course, check=True) == [
         "solutions/01_sums.ipynb is stale, what it is built from has changed: run `course build 01`."
     ]
@@ -351,7 +419,7 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
 
 
 def test_the_build_mends_it(course, built_once):
-    change(course / "exercises/01_sums.ipynb", "Exercises", "My exercises")
+    change(course / "exercises/01_sums.ipynb", "One exercise", "My exercise")
     shutil.copy(course / "notebooks/01_sums.ipynb", course / "notebooks/07_gone.ipynb")
     (course / ANSWERS).unlink()
     said = []
@@ -361,14 +429,14 @@ def test_the_build_mends_it(course, built_once):
         assert (course / name).read_bytes() == (built_once / name).read_bytes()
     assert not (course / "notebooks/07_gone.ipynb").exists() and len(said) == 4
     copy = course / "exercises/.ipynb_checkpoints/01_sums-before-build.ipynb"
-    assert "My exercises" in copy.read_text(encoding="utf-8")
+    assert "My exercise" in copy.read_text(encoding="utf-8")
 
 
 def test_a_failing_cell_leaves_the_old_file(course):
     before = snapshot(course)
     change(course / "notebooks/01_sums.py", "double(21)", '\ndouble(21) / 0  # "oh"')
     assert build(course, ["01"], say=quiet) == [
-        "notebooks/01_sums.py, line 7: the cell `from course_utils.helper import double` failed with "
+        "notebooks/01_sums.py, line 2: the cell `from course_utils.helper import double` failed with "
         "ZeroDivisionError: division by zero."
     ]
     built = course / "notebooks/01_sums.ipynb"
@@ -392,7 +460,7 @@ def test_an_interrupt_stops_the_kernel(course):
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n    build(Path(sys.argv[1]))\nexcept KeyboardInterrupt:\n    print('stopped')\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(Path(builder.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(builder.__file__).parents[2])}
     command = [sys.executable, "-c", code, str(course)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     run = subprocess.Popen(command, cwd=course.parent, env=environment, **pipes)
@@ -407,7 +475,7 @@ def test_an_interrupt_stops_the_kernel(course):
 
 @pytest.mark.parametrize("name", ["02", "02_other", "notebooks/02_other.py", "notebooks/02_other.ipynb"])
 def test_names_choose(course, no_kernel, name):
-    change(course / "notebooks/01_sums.py", "add up", "sum up")
+    change(course / "notebooks/01_sums.py", "rises", "falls")
     change(course / "notebooks/02_other.py", "another", "one more")
     write(course / "notebooks/08_mine.ipynb", "{}")
     assert build(course, [name], say=quiet) == []
@@ -416,6 +484,7 @@ def test_names_choose(course, no_kernel, name):
 
 def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     write(course / "solutions/02_other.py", SOLUTION.replace("01.", "02."))
+    write(course / "course_utils/tasks/lesson_02/double.py", TASK.replace("01.", "02."))
     change(course / "solutions/01_sums.py", "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
     answers = load(course / ANSWERS)
@@ -423,7 +492,7 @@ def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
 
 
 def test_an_unknown_name(course):
-    assert build(course, ["09"]) == ["There is no lesson 09: the lessons are 01_sums, 02_other."]
+    assert build(course, ["09"]) == ["There is no lesson '09': the lessons are 01_sums, 02_other."]
 
 
 def test_a_source_that_is_no_python(course, no_kernel):
@@ -432,11 +501,10 @@ def test_a_source_that_is_no_python(course, no_kernel):
 
 
 @pytest.mark.parametrize("text", ["", "# %%\n# A comment\n", "# %% [markdown]\n# No title\n"])
-def test_a_source_without_a_title(course, no_kernel, text):
+def test_a_source_needs_no_title(course, no_kernel, text):
     write(course / "notebooks/02_other.py", text)
-    assert build(course, say=quiet) == [
-        "notebooks/02_other.py: the first cell must be markdown and start with `# ` and a title."
-    ]
+    assert build(course, say=quiet) == []
+    assert source(load(course / "notebooks/02_other.ipynb")["cells"][0]).startswith("# 02 Is this another one?\n")
 
 
 def test_a_folder_that_is_no_course(tmp_path):

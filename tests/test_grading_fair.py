@@ -11,8 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-import right_answers
 import test_attacks
+from right_answers import FILES, RIGHT
 from test_tasks import TASKS
 
 from course_utils.checks.judge import Known, judge
@@ -49,23 +49,27 @@ def source_of(name, module):
 
 def styles():
     """Per notebook: its cells, and which task each answers. A lesson's i-th styles share a notebook."""
-    whole = Path(right_answers.__file__).read_text(encoding="utf-8")
-    sources = {
-        "right": (whole, "RIGHT", right_answers.RIGHT),
-        "odd": (source_of("RIGHT_ONES", test_attacks), "RIGHT_ONES", test_attacks.RIGHT_ONES),
+    odd = source_of("RIGHT_ONES", test_attacks)
+    kinds = {  # the styles of each task, and the code that makes them and the expression that holds them
+        "right": (RIGHT, lambda t: (FILES[t].read_text(encoding="utf-8"), "RIGHT")),
+        "odd": (test_attacks.RIGHT_ONES, lambda t: (odd, f'RIGHT_ONES["{t}"]')),
     }
-    for kind, (source, table, held) in sources.items():
+    for kind, (held, made) in kinds.items():
         for lesson in sorted({task_id[:2] for task_id in held}):
             ids = [task_id for task_id in held if task_id.startswith(lesson)]
             counts = [[(task_id, i) for i in range(len(held[task_id]))] for task_id in ids]
             for i, column in enumerate(zip_longest(*counts)):
                 chosen = [pair for pair in column if pair]
-                held_apart = f"styles = {{}}\nexec({source!r}, styles)"  # whose own names are not those of answers
-                cells = [held_apart, *(f'{answer_name(t)} = styles["{table}"]["{t}"][{j}]' for t, j in chosen)]
+                cells = [answer_cell(t, *made(t), j) for t, j in chosen]
                 yield f"{kind} {lesson} {i}", cells, [task_id for task_id, _ in chosen]
     for lesson in sorted({task_id[:2] for task_id in TASKS}):
         ids = [task_id for task_id in TASKS if task_id.startswith(lesson)]
         yield f"solution {lesson}", [solution_imports(lesson), *(answers()[task_id] for task_id in ids)], ids
+
+
+def answer_cell(task_id, source, table, place):
+    """A cell that answers a task with one style; the names that the style's source needs are held apart from the answers'."""
+    return f"styles = {{}}\nexec({source!r}, styles)\n{answer_name(task_id)} = eval({table!r}, styles)[{place}]"
 
 
 def solution_imports(lesson):

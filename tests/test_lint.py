@@ -4,18 +4,12 @@ import json
 
 import pytest
 
-from course_utils.authoring.build import read_source
+from course_utils.authoring.build import begins_in_header, read_source
 from course_utils.authoring.lint import lint, prose
 
 HEADER = """\
 # %% [markdown]
-# # Do words add up?
-#
-# **You will be able to** add words.
-#
-# **You need** nothing.
-#
-# **Minutes:** 20 · **GPU:** not needed
+# Words are numbers here.
 
 """
 STEP = """\
@@ -64,8 +58,9 @@ LESSON = HEADER + "".join(STEP.replace("NUMBER", str(n)) for n in range(8)) + PL
 
 TASK = '''\
 # %% [markdown]
-# ## Task NUMBER
-# 🔴🔴⚪⚪⚪ 🔵⚪⚪⚪⚪ up to 5 minutes
+# ## 01.answer_NUMBER
+#
+# A task.
 
 # %%
 def answer_NUMBER(number):
@@ -82,7 +77,7 @@ def answer_NUMBER(number):
 check("01.answer_NUMBER", answer_NUMBER)
 
 '''
-SOLUTION = "# %% [markdown]\n# # Exercises on sums\n\n" + "".join(
+SOLUTION = "# %% [markdown]\n# Exercises on sums\n\n" + "".join(
     TASK.replace("NUMBER", str(number)) for number in range(3)
 )
 NAMES = ("notebooks/01_sums.py", "solutions/01_sums.py")
@@ -108,9 +103,12 @@ class Course:
             path = self.root / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-            cells = [self.built(cell) for cell in read_source(self.root, name)]
-            setup = {"cell_type": "code", "metadata": {"tags": ["setup"]}, "outputs": []}
-            cells.insert(1, setup)
+            source = read_source(self.root, name)
+            header, setup = (
+                {"cell_type": kind, "metadata": {"tags": tags}}
+                for kind, tags in (("markdown", []), ("code", ["setup"]))
+            )
+            cells = [header, setup, *map(self.built, source[begins_in_header(source) :])]
             path.with_suffix(".ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
         return lint(self.root)
 
@@ -163,16 +161,6 @@ LESSON_BREACHES = [
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
     ("Step 3: which", "Step 3: just which", "Step 3", '"just" in prose: leave it out'),
     ("Step 3: which", "Step 3! Which", "Step 3", '"!" in prose: leave it out'),
-    (
-        "# # Do words",
-        "# Do words",
-        None,
-        "the first cell must be markdown and start with `# ` and a title",
-    ),
-    ("**You will be able to**", "You can", None, "the first cell has no line **You will be able to**"),
-    ("**You need**", "You need", None, "the first cell has no line **You need**"),
-    ("**Minutes:**", "Time:", None, "the first cell has no line **Minutes**"),
-    ("**GPU:**", "GPU:", None, "the first cell has no line **GPU**"),
     ("## Recap", "## Summary", "## Summary", "the last cell has no recap: a heading or bold **Recap**"),
     ("# - two\n# - three\n", "", "## Recap", "the recap has 1 lines, at least 3"),
     ("# - two\n", "# - two\n" * 4, "## Recap", "the recap has 6 lines, at most 5"),
@@ -198,24 +186,20 @@ def test_each_breach_in_a_lesson(course, old, new, piece, message):
     name = NAMES[0]
     course.change(name, old, new, count={"step = ": -1, ' tags=["nbval-check-output"]': 6}.get(old, 1))
     place = f", line {course.line(name, piece)}" if piece else ""
-    if message.startswith("the first cell"):
-        place = ", line 1"
     assert course.lint() == [f"{name}{place}: {message}"]
 
 
+NO_PROMPT = "the task has no markdown cell right before it that begins with `## ` and its id, such as `## 02.softmax`"
 SOLUTION_BREACHES = [
     (SOLUTION.partition("\n\n")[2], "", None, "has 0 tasks, at least 1"),
     (TASK.replace("NUMBER", "1"), TASK * 8, None, "has 10 tasks, at most 9"),
     (
-        "# %% [markdown]\n# ## Task 0",
-        "# %% [markdown]\n# A word.\n\n# %%\n# ## Task 0",
+        "# %% [markdown]\n# ## 01.answer_0",
+        "# %% [markdown]\n# A word.\n\n# %%\n# ## 01.answer_0",
         "def answer_0",
-        "the task has no markdown cell with its prompt right before it",
+        NO_PROMPT,
     ),
-    ("🔴🔴", "⚪⚪", "def answer_0", "the task has 0 🔴 for its difficulty, at least 1"),
-    ("🔴🔴", "🔴" * 6, "def answer_0", "the task has 6 🔴 for its difficulty, at most 5"),
-    ("🔵", "", "def answer_0", "the task has 0 🔵 for its importance, at least 1"),
-    ("up to 5 minutes", "5 minutes", "def answer_0", 'the task has no "up to N minutes" in its prompt'),
+    ("## 01.answer_0", "## Answer 0", "def answer_0", NO_PROMPT),
     (
         ">>> answer_0(1)",
         "answer_0(1)",
@@ -228,7 +212,7 @@ SOLUTION_BREACHES = [
         "def answer_0",
         "the task has no check cell right under it",
     ),
-    ("## Task 0", "## Just Task 0", "## Just", '"Just" in prose: leave it out'),
+    ("A task.", "Just a task.", "Just", '"Just" in prose: leave it out'),
 ]
 
 
@@ -244,7 +228,6 @@ RIGHT = [
     (NAMES[0], SILENT, SILENT * 19, "40 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
     (NAMES[0], "Step 3: which is", words(78), "80 words"),
-    (NAMES[0], "# # Do words add up?", f"# # Do words add up?\n# {words(90)}", "a long header"),
     (NAMES[0], "# ## Recap", f"# {words(50)}\n\n# %% [markdown]\n# {words(50)}\n# ## Recap", "a long end"),
     (NAMES[0], "## Recap", "**Recap.**", "a recap in bold"),
     (
@@ -270,7 +253,6 @@ def test_as_many_as_allowed(course):
     lengthen = "\n".join(f"b{number} = 1" for number in range(4)) + "\nstep = "
     course.change(NAMES[0], "step = ", lengthen, -1)  # six lines of code in the median
     course.change(NAMES[0], ' tags=["nbval-check-output"]', "", 5)  # three of eight left
-    course.change(NAMES[1], "🔴🔴⚪⚪⚪", "🔴🔴🔴🔴🔴")
     assert course.lint() == []
 
 
@@ -282,11 +264,6 @@ def test_a_lesson_that_begins_and_ends_in_code(course):
         f"{name}: the last cell has no recap: a heading or bold **Recap**",
         f"{name}: the last cell has no link to ../exercises/01_sums.ipynb",
         f"{name}: the last cell has no **Next** with a question",
-        f"{name}, line 1: the first cell must be markdown and start with `# ` and a title",
-        *[
-            f"{name}, line 1: the first cell has no line **{field}**"
-            for field in ("You will be able to", "You need", "Minutes", "GPU")
-        ],
     ]
 
 
@@ -348,7 +325,7 @@ def test_outputs_of_another_version_are_not_judged(course):
 
 
 def test_a_source_that_cannot_be_read_does_not_hide_the_others(course):
-    course.change(NAMES[1], "🔵", "")
+    course.change(NAMES[1], "## 01.answer_0", "## Answer")
     course.lint()
     (course.root / NAMES[0]).write_text("# %%\nx = (\n", encoding="utf-8")
     first, second = lint(course.root)

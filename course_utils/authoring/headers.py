@@ -5,7 +5,6 @@ Here: texts. Not here: the facts (`tasks/lesson_NN/`), and which cell or file a 
 
 import re
 import runpy
-from functools import cache
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -20,7 +19,6 @@ LEGEND = (
 )
 
 
-@cache
 def lesson_facts(root: Path, number: str) -> Lesson:
     """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
     file = root / f"course_utils/tasks/lesson_{number}/__init__.py"
@@ -32,7 +30,6 @@ def lesson_facts(root: Path, number: str) -> Lesson:
     return lesson
 
 
-@cache
 def task_facts(root: Path, number: str) -> dict[str, Task]:
     """Return the tasks of a lesson in the course at root, by id. Raises `CourseError` for a file that declares none."""
     found = {}

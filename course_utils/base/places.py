@@ -18,10 +18,10 @@ def number_of(lesson: str) -> str:
     return lesson.zfill(2) if lesson.isdecimal() else Path(lesson).name[:2]
 
 
-def chosen(wanted: Iterable[str], known: Iterable[str], what: str = "lesson") -> list[str]:
+def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> list[str]:
     """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
 
-    Raises `CourseError` for a lesson that is not known. `what` completes the sentence "There is no … '7'".
+    Raises `CourseError` for a lesson that is not known. `having` says what the known ones have, such as " with exercises".
     """
     known, found = list(known), set()
     for text in wanted:
@@ -29,7 +29,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], what: str = "lesson") ->
         match = [lesson for lesson in known if stem == lesson or stem == lesson[:2] or stem[:2] == lesson]
         if not match:
             there = ", ".join(known) or "not here yet"
-            raise CourseError(f"There is no {what} {text!r}: the lessons are {there}.")
+            raise CourseError(f"There is no lesson {text!r}{having}: the lessons are {there}.")
         found.update(match)
     return [lesson for lesson in known if lesson in found]
 

@@ -129,7 +129,7 @@ def grade_class(
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe) -> Class:
     """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
-    numbers = chosen(lessons or (), tasks.by_lesson(), "lesson with tasks")
+    numbers = chosen(lessons or (), tasks.lessons(), " with tasks")
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings)))

@@ -69,7 +69,7 @@ def lessons(root: Path, names: list[str]) -> list[str]:
     known = names_in(root / "exercises", ".ipynb")
     if not known:
         raise CourseError(f"{root / 'exercises'} holds no notebooks: run `course build` first.")
-    return chosen(names, known, "lesson with exercises") if names else known
+    return chosen(names, known, " with exercises") if names else known
 
 
 def read_built(root: Path, folder: str, lesson: str) -> dict:
