@@ -16,7 +16,7 @@ import time
 import torch
 
 from course_utils import tasks
-from course_utils.checks.notebook import judge_answer
+from course_utils.checks.answer import judge_answer
 
 MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
 

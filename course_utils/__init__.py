@@ -6,11 +6,11 @@ The names are loaded on first use, so that `import course_utils` costs next to n
 from importlib import import_module
 
 _FROM = {
-    "check": "course_utils.checks.notebook",
+    "check": "course_utils.learner.notebook",
     "doctor": "course_utils.commands.doctor",
-    "hint": "course_utils.checks.notebook",
-    "progress": "course_utils.checks.notebook",
-    "solution": "course_utils.checks.notebook",
+    "hint": "course_utils.learner.notebook",
+    "progress": "course_utils.learner.notebook",
+    "solution": "course_utils.learner.notebook",
 }
 __all__ = list(_FROM)  # noqa: PLE0604
 

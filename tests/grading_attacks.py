@@ -126,7 +126,7 @@ patched("the difference", "import course_utils.checks.judge as j\nj.difference =
 patched("the first thing wrong", "import course_utils.checks.judge as j\nj._first_wrong = lambda *a: None")
 patched(
     "the judge",
-    "import course_utils.checks.notebook as n\nfrom course_utils.checks.report import Report\n"
+    "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"
     "n.judge = lambda task, cases, outcomes: Report(task, 'passed')",
 )
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
@@ -142,7 +142,7 @@ patched(
 )
 patched(
     "the truth",
-    "import course_utils.checks.judge as j\nimport course_utils.checks.notebook as n\n"
+    "import course_utils.checks.judge as j\nimport course_utils.checks.answer as n\n"
     "n.run = lambda answer, cases, *a: j._truth(next(t for t in __import__('course_utils').tasks.by_lesson()['03']"
     " if t.id == '03.' + answer.__name__), cases)",
 )
@@ -673,11 +673,11 @@ replies("seconds of text", "{'outcomes': outcomes({'status': 'timeout', 'seconds
 replies("endless seconds", "{'outcomes': outcomes({'status': 'timeout', 'seconds': float('inf')})}")
 replies("an outcome as value", "{'outcomes': outcomes({'status': 'value', 'value': outcomes({'status': 'value'})[0]})}")
 replies("a candidate as value", "{'outcomes': outcomes({'status': 'value', 'value': __import__('course_utils.checks.running.contract').checks.contract.Candidate(0)})}")
-replies("a callable that was looked at", "{'looked': ('callable', None)}")
-replies("a look of tensors", "{'looked': torch.ones(2)}")
-replies("a look at an outcome", "{'looked': ('value', outcomes({'status': 'value'})[0])}")
-replies("a class of tensors", "{'looked': ('class', torch.ones(9))}")
-replies("a look of a million", "{'looked': ('class', 'x' * 2_000_000)}")
+replies("a callable that was looked at", "{'no answer': ('callable', None)}")
+replies("a look of tensors", "{'no answer': torch.ones(2)}")
+replies("a look at an outcome", "{'no answer': ('value', outcomes({'status': 'value'})[0])}")
+replies("a class of tensors", "{'no answer': ('class', torch.ones(9))}")
+replies("a look of a million", "{'no answer': ('class', 'x' * 2_000_000)}")
 replies("a call without candidates", "{'call': 1, 'args': (), 'options': {}}")
 replies("a number", "7")
 replies("nothing at all", "None")
@@ -1141,7 +1141,7 @@ def naive_grade(path, student, out):
     import types
 
     from course_utils import tasks
-    from course_utils.checks.notebook import judge_answer
+    from course_utils.checks.answer import judge_answer
 
     with open(path, encoding="utf-8") as file:
         cells = [cell for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
@@ -1293,13 +1293,13 @@ def naive(names):
     """{attack: what it does to the naive grader}."""
     import torch
 
-    import course_utils.checks.notebook
+    import course_utils.checks.answer
     from course_utils import tasks
 
     torch.set_num_threads(1)
     for task in tasks.by_lesson()["03"]:
         task.mistakes.clear()  # it gives points and explains nothing
-    course_utils.checks.notebook.judge_answer(tasks.load("03.attention"), lambda *a: torch.zeros(1))
+    course_utils.checks.answer.judge_answer(tasks.load("03.attention"), lambda *a: torch.zeros(1))
     sys.modules.pop("IPython", None)
     seen = {}
     with Area() as area:

@@ -19,8 +19,8 @@ import torch.nn.functional as F
 from test_tasks import TASKS
 from torch import nn
 
-from course_utils.checks import notebook, state
-from course_utils.checks.notebook import judge_answer
+from course_utils.checks.answer import judge_answer
+from course_utils.learner import notebook, state
 from course_utils.models import attention as reference
 
 INF = float("inf")
@@ -1558,7 +1558,7 @@ def test_a_folder_that_is_missing_or_cannot_be_written(home, monkeypatch, capsys
 
 def test_two_processes_write_at_once(home):
     code = textwrap.dedent("""
-        from course_utils.checks import state
+        from course_utils.learner import state
         for _ in range(25):
             state.change("04.dot", lambda e: e.update(hints=e.get("hints", 0) + 1))
     """)

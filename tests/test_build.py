@@ -97,7 +97,7 @@ def new_course(root):
     write(root / "course_utils/helper.py", "from . import deep\n\n\ndef double(x):\n    return deep.twice(x)\n")
     write(root / "course_utils/deep.py", "def twice(x):\n    return 2 * x\n")
     write(root / "course_utils/unused.py", "")
-    write(root / "course_utils/checks/notebook.py", "from course_utils.checks import judge\n")
+    write(root / "course_utils/learner/notebook.py", "from course_utils.checks import judge\n")
     write(root / "course_utils/checks/judge.py", "")
     for number, title, question in (("01", "Sums", "Do words add up?"), ("02", "Other", "Is this another one?")):
         facts = FACTS.format(number=number, title=title, question=question)

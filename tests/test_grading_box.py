@@ -12,6 +12,7 @@ from course_utils.checks.running.contract import Candidate, Case, pack
 from course_utils.checks.task import Task
 from course_utils.grading.cage import locks
 from course_utils.grading.cage.fork_server import without_magics
+from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.grader import Candidates, Grader, result_key
 from course_utils.grading.reading.submissions import Found
 
@@ -250,3 +251,33 @@ def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkey
     assert commands.main(arguments) == 0  # now with locks: what ran without them is run again
     assert "1 graded now, 0 taken from the journal" in capsys.readouterr().out
     assert "Points can be forged." not in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")
+
+
+def modules(folders):
+    """The dotted names of the modules in folders of the package."""
+    files = [file for folder in folders for file in (locks.PACKAGE / folder).rglob("*.py")]
+    parts = [file.relative_to(locks.PACKAGE.parent).with_suffix("").parts for file in files]
+    return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+
+
+def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
+    public = modules(locks.PUBLIC)
+    above = {name.rpartition(".")[0] for name in public} - set(public)
+    stand_ins = {"course_utils.learner.notebook", "course_utils.commands.doctor", "course_utils.grading.handing_out.nbgrader"}
+    private = sorted(set(modules(["."])) - set(public) - above - stand_ins)
+    assert len(public) > 20 and len(private) > 50
+    imports = f"import importlib\nfor name in {public}:\n    importlib.import_module(name)"
+    hidden = (
+        f"import importlib\nfound = []\nfor name in {private}:\n    try:\n        found.append(importlib.import_module(name))\n"
+        "    except (ImportError, OSError):\n        pass\nassert not found, found"
+    )
+    files = sorted(str(file) for folder in ("tasks", "learner", "authoring") for file in (locks.PACKAGE / folder).rglob("*.*"))
+    files += [str(locks.PACKAGE / "checks/judge.py"), str(locks.PACKAGE / "grading/judging/grader.py")]
+    unread = (
+        f"found = []\nfor file in {files}:\n    try:\n        found.append(open(file).read(1))\n    except OSError:\n        pass\n"
+        "assert not found, found"
+    )
+    with Box(locks.chosen(), Limits(seconds=60, whole=200)) as box:
+        assert list(box.answers([imports, hidden, unread], [])) == []
+        (said,) = box.answers(["import course_utils.tasks"], [])
+    assert "course_utils" in said and "tasks" in said  # no such module, or no permission to read it

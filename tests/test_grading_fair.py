@@ -15,7 +15,7 @@ import test_attacks
 from right_answers import FILES, RIGHT
 from test_tasks import TASKS
 
-from course_utils.checks.judge import Known, judge
+from course_utils.checks.judge import Expected, judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits
@@ -103,7 +103,7 @@ def known():
     def of(task, seed):
         if (task.id, seed) not in kept:
             cases = task.make_cases(seed)
-            kept[task.id, seed] = cases, Known(task, cases)
+            kept[task.id, seed] = cases, Expected(task, cases)
         return kept[task.id, seed]
 
     return of

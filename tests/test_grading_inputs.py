@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import tasks
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.compare import KINDS
-from course_utils.checks.notebook import judge_answer
 from course_utils.grading.keeping.record import Person, Result, Verdict
 from course_utils.grading.reading import notebook_file, submissions
 from course_utils.grading.reading.notebook_file import (

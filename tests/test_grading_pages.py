@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import tasks
-from course_utils.checks.notebook import judge_answer
+from course_utils.checks.answer import judge_answer
 from course_utils.commands import doctor
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint

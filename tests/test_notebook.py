@@ -10,7 +10,8 @@ from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, progress, solution
 from course_utils.base.places import learners_folder
-from course_utils.checks import notebook, state
+from course_utils.checks.answer import judge_answer
+from course_utils.learner import notebook, state
 
 
 @pytest.fixture(autouse=True)
@@ -155,7 +156,7 @@ def test_an_unwritable_folder_is_told_once_and_blocks_nothing(tmp_path, monkeypa
 
 
 def test_two_notebooks_at_once_lose_nothing(course_folder):
-    code = "from course_utils.checks import state\nfor i in range(60):\n    state.change(f'{%d}.{i}', lambda e: e.update(attempts=1))"
+    code = "from course_utils.learner import state\nfor i in range(60):\n    state.change(f'{%d}.{i}', lambda e: e.update(attempts=1))"
     writers = [subprocess.Popen([sys.executable, "-c", code % n]) for n in range(2)]
     assert [writer.wait() for writer in writers] == [0, 0]
     assert len(kept(course_folder)) == 120
@@ -191,10 +192,10 @@ def test_a_notebook_shows_a_report_once(shell):
 
 
 def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
-    html = notebook.judge_answer(notebook._find("04.dot"), wrong)._repr_html_()
+    html = judge_answer(notebook._find("04.dot"), wrong)._repr_html_()
     assert "aria-label='Check of 04.dot: failed'" in html
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
-    tables = notebook.judge_answer(notebook._find("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
+    tables = judge_answer(notebook._find("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
     assert "expected" in tables and "received" in tables and "≠" in tables
 
 

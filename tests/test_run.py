@@ -13,8 +13,8 @@ import pytest
 import torch
 from test_tasks import TASKS
 
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import judge
-from course_utils.checks.notebook import judge_answer
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import Candidate, Case, Failure, Foreign, Outcome, pack, question, unpack
 from course_utils.checks.running.run import PRINTED_AT_MOST, run

@@ -8,7 +8,7 @@ import torch
 from right_answers import RIGHT
 
 from course_utils import tasks
-from course_utils.checks.notebook import judge_answer
+from course_utils.checks.answer import judge_answer
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}

@@ -392,7 +392,7 @@ def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
     )
     modules = imported(root, stored)
     if CHECK.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
-        modules |= {root / "course_utils/checks/notebook.py"}
+        modules |= {root / "course_utils/learner/notebook.py"}
         modules |= set((root / f"course_utils/tasks/lesson_{target.number}").glob("*.py"))
     return closure(root, {path for path in modules if path.is_file()})
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import torch
 
+from course_utils.base import trees
 from course_utils.checks.compare import KINDS, Finding, close, describe, difference
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import STATUSES, Failure, Foreign, Outcome, float_positions, in_float64
@@ -24,7 +25,7 @@ IN_OTHER_WORDS = {
 
 
 def refuse(task, kind, shown):
-    """The Report on what cannot be run, from what `look` tells of it."""
+    """The Report on what cannot be run, from what `kind_of_answer` tells of it."""
     if kind == "empty":
         return Report(task, "not attempted")
     if kind == "class":
@@ -35,7 +36,7 @@ def refuse(task, kind, shown):
     return Report(task, "failed", finding=Finding("type", sentence))
 
 
-class Known:
+class Expected:
     """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
 
     def __init__(self, task, cases):
@@ -56,22 +57,22 @@ class Known:
         return self._mistakes[mistake.name]
 
 
-def judge(task, cases, outcomes, known=None):
+def judge(task, cases, outcomes, expected=None):
     """A Report on the outcomes that an answer gave for a task's cases.
 
     Args:
         task: the Task that the cases were made from.
         cases: the Cases the answer was run on.
         outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
-        known: `Known(task, cases)`, to be used again for further answers.
+        expected: `Expected(task, cases)`, to be used again for further answers.
     """
     if not _readable(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
         return Report(task, "error", finding=unreadable)
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
-    known = known or Known(task, cases)
-    truth = known.truth
+    expected = expected or Expected(task, cases)
+    truth = expected.truth
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
     triples = zip(cases, outcomes, truth, strict=False)
@@ -81,7 +82,7 @@ def judge(task, cases, outcomes, known=None):
         return Report(task, "passed", remark=_remark(cases, outcomes))
     first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
-    mistake = _diagnose(task, cases, outcomes, known, first)
+    mistake = _diagnose(task, cases, outcomes, expected, first)
     report = Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -154,13 +155,8 @@ def _truth(task, cases):
 def _urgency(case, finding):
     """Ordinary inputs before edges, then the smallest input, then errors first and the order of KINDS."""
     kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
-    return case.edge, sum(_numel(arg) for arg in case.args), kind
-
-
-def _numel(arg):
-    if isinstance(arg, torch.Tensor):
-        return arg.numel()
-    return sum(map(_numel, arg)) if isinstance(arg, (list, tuple)) else 1
+    size = sum(leaf.numel() if isinstance(leaf, torch.Tensor) else 1 for leaf in trees.leaves(case.args))
+    return case.edge, size, kind
 
 
 def _first_wrong(task, case, outcome, right):
@@ -250,17 +246,11 @@ def _side_effect(task, outcome):
 def _remark(cases, outcomes):
     """Something worth saying about a right answer, or None."""
     for case, outcome in zip(cases, outcomes, strict=True):
-        doubles = [t for t in _tensors(outcome.value) if t.dtype == torch.float64]
+        doubles = [t for t in trees.tensors(outcome.value) if t.dtype == torch.float64]
         floats = [case.args[i].dtype for i in float_positions(case.args)]
         if doubles and floats and torch.float64 not in floats:
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
     return None
-
-
-def _tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
 
 
 def _broken_properties(task, cases, outcomes):
@@ -284,7 +274,7 @@ def _try_property(broken, case, outcome):
         return None
 
 
-def _diagnose(task, cases, outcomes, known, first):
+def _diagnose(task, cases, outcomes, expected, first):
     """The named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
@@ -292,9 +282,9 @@ def _diagnose(task, cases, outcomes, known, first):
     shows the answer wrong: an ordinary one rules out at once every mistake that does something else there.
     """
     shows = None if cases[first].edge else (first, outcomes[first])
-    run_all = [(m, known.mistake(m, shows)) for m in task.mistakes]
-    run_all = [(m, theirs) for m, theirs in run_all if theirs is not None]
-    truth = known.truth
+    tried = [(m, expected.mistake(m, shows)) for m in task.mistakes]
+    tried = [(m, theirs) for m, theirs in tried if theirs is not None]
+    truth = expected.truth
     edges = [case.edge for case in cases]
     for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
         keep = [i for i, edge in enumerate(edges) if not (core and edge)]
@@ -302,7 +292,7 @@ def _diagnose(task, cases, outcomes, known, first):
         def same(a, b, alike=alike, keep=keep):
             return all(alike(_at(a, i), _at(b, i)) for i in keep)
 
-        fitting = [m for m, theirs in run_all if same(outcomes, theirs) and not same(truth, theirs)]
+        fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
     return None
@@ -318,31 +308,27 @@ def _alike(a, b):
         alike_value(a, b)
         and a.changed == b.changed
         and (a.gradient_failure is None) == (b.gradient_failure is None)
-        and _alike_part(a.gradients, b.gradients)
+        and trees.alike(_alike_leaf, a.gradients, b.gradients)
         and a.unstable == b.unstable
         and _precision(a) == _precision(b)
     )
 
 
 def _precision(outcome):
-    return [t.dtype == torch.float64 for t in _tensors(outcome.value)]
+    return [t.dtype == torch.float64 for t in trees.tensors(outcome.value)]
 
 
 def alike_value(a, b):
     """Whether two outcomes agree in status and value."""
-    return a.status == b.status and (a.status != "value" or _alike_part(a.value, b.value))
+    return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
 
 
-def _alike_part(a, b):
+def _alike_leaf(a, b):
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (
             b.dtype == torch.bool
         )
         return a.shape == b.shape and same_kind and bool(close(a, b).all())
-    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
-        return len(a) == len(b) and all(map(_alike_part, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_alike_part(a[key], b[key]) for key in a)
     if isinstance(a, float) or isinstance(b, float):
         return (
             isinstance(a, (int, float, torch.Tensor))

@@ -25,6 +25,7 @@ from types import SimpleNamespace
 
 import torch
 
+from course_utils.base.trees import map_leaves
 from course_utils.checks.running.contract import Candidate
 
 
@@ -85,8 +86,8 @@ class Task:
         cases = list(self._cases(Draw(seed if seed < 2**32 else self._derived(seed, "inputs") % 2**32)))
         keys = [self._derived(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
         self._by_key.update(zip(keys, self.candidates, strict=True))
-        rename = lambda arg: Candidate(keys[arg.key]) if isinstance(arg, Candidate) else arg  # noqa: E731
-        cases = [replace(case, args=tuple(map(rename, case.args))) for case in cases]
+        rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
+        cases = [replace(case, args=map_leaves(rename, case.args)) for case in cases]
         if self.candidates:
             random.Random(self._derived(seed, "order")).shuffle(cases)
         return cases

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from course_utils.base import trees
 from course_utils.checks.running.contract import DTYPES, Candidate, Failure, Foreign, Outcome, float_positions
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 
@@ -54,7 +55,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
     return outcomes
 
 
-def look(answer):
+def kind_of_answer(answer):
     """What stands under the answer's name, before it is called: (kind, plain value to show).
 
     Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a module's class instead of an instance;
@@ -138,14 +139,12 @@ def _call(answer, case, candidates, printed):
 
 
 def _copies(args, candidates):
-    def copy(arg):
-        if isinstance(arg, torch.Tensor):
-            return arg.clone()
-        if isinstance(arg, Candidate):
-            return candidates(arg.key)
-        return type(arg)(copy(a) for a in arg) if isinstance(arg, (list, tuple)) else arg
+    def copy(leaf):
+        if isinstance(leaf, torch.Tensor):
+            return leaf.clone()
+        return candidates(leaf.key) if isinstance(leaf, Candidate) else leaf
 
-    return tuple(copy(arg) for arg in args)
+    return trees.map_leaves(copy, args)
 
 
 def marked(candidate):
@@ -183,7 +182,7 @@ def _same(old, new):
 def _repeats(answer, case, candidates, first):
     """Whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
     try:
-        return _close(first, plain(answer(*_copies(case.args, candidates))))
+        return trees.alike(_close, first, plain(answer(*_copies(case.args, candidates))))
     except (TimeIsUp, KeyboardInterrupt):
         raise
     except BaseException:
@@ -191,13 +190,12 @@ def _repeats(answer, case, candidates, first):
 
 
 def _close(a, b):
+    """Whether two leaves, of what two calls gave, are equal up to rounding."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
         a, b = (a, b) if a.is_complex() else (a.double(), b.double())
         return torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
-    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
-        return len(a) == len(b) and all(map(_close, a, b))
     return a == b or a != a and b != b
 
 
@@ -210,8 +208,7 @@ def _gradients(answer, case, candidates):
         args[i] = leaf.clone()  # not a leaf, so that altering it in place is reported as that, not as an error
     try:
         value = answer(*args)
-        outputs = [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(v, torch.Tensor)]
-        outputs = [v for v in outputs if v.requires_grad]
+        outputs = [tensor for tensor in trees.tensors(value) if tensor.requires_grad]
         if not outputs:
             return (None,) * len(leaves), None
         loss = sum((v.double() * _projection(v.shape)).sum() for v in outputs)

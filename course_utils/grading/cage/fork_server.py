@@ -26,7 +26,7 @@ import torch
 
 from course_utils.checks.running.contract import Case, Foreign, pack, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
-from course_utils.checks.running.run import look, marked, plain, run
+from course_utils.checks.running.run import kind_of_answer, marked, plain, run
 from course_utils.grading.cage import locks, seccomp, wire
 
 USED_BY_ANSWERS = (
@@ -157,7 +157,7 @@ def _of_the_course():
 
 def _stand_in_for_checks():
     """Put modules in place of those behind a notebook's checks, nbgrader's and the doctor's too: they do nothing, at once."""
-    module = types.ModuleType("course_utils.checks.notebook")
+    module = types.ModuleType("course_utils.learner.notebook")
     graded = types.ModuleType("course_utils.grading.handing_out.nbgrader")
     graded.grade = lambda task_id=None, answer=None, points=None: None
     told = types.ModuleType("course_utils.commands.doctor")
@@ -260,13 +260,13 @@ class Answers:
         return {"failed": ""}
 
     def _run(self, name, seconds, cases):
-        """{"outcomes": …}, or {"looked": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
+        """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
         if name not in self._module.__dict__:
-            return {"looked": ("missing", None)}
+            return {"no answer": ("missing", None)}
         answer = self._module.__dict__[name]
-        looked = look(answer)
-        if looked[0] != "callable":
-            return {"looked": looked}
+        kind, shown = kind_of_answer(answer)
+        if kind != "callable":
+            return {"no answer": (kind, shown)}
         borrowed = str(getattr(answer, "__module__", "")).startswith("course_utils")
         outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)))
         return {"outcomes": outcomes, "borrowed": borrowed}

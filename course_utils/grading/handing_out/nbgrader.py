@@ -14,7 +14,7 @@ from pathlib import Path
 
 from course_utils import tasks
 from course_utils.authoring.build import BEGIN, CHECK
-from course_utils.checks.notebook import judge_answer
+from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release
 from course_utils.grading.keeping.record import Verdict
 from course_utils.grading.reading.settings import Settings

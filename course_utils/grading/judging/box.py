@@ -23,7 +23,7 @@ from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
 from course_utils.grading.cage.fork_server import ENDED, STARTED
 
-LOOKED = ("missing", "empty", "class", "value")
+NO_ANSWER = ("missing", "empty", "class", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # of the server, afterwards
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one task. `state`: "missing"; a kind of `look`; "outcomes"; "not run", when time was used up."""
+    """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
 
     state: str
     shown: object = None
@@ -274,11 +274,11 @@ class _Run:
             return True
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._skip.add(number)
-            self._said[number] = self._bury(error, seconds)
+            self._said[number] = self._end_and_explain(error, seconds)
             return False
 
-    def _bury(self, error, seconds):
-        """End the process; why, in words."""
+    def _end_and_explain(self, error, seconds):
+        """End the process, which has died or must; return why, in words."""
         self._alive = False
         self._deaths += 1
         how = self._box._end()
@@ -298,13 +298,13 @@ class _Run:
         try:
             request = {"do": "run", "name": name, "seconds": seconds}
             reply = self._box._ask(request, seconds + GRACE, cases, candidate)
-            if "looked" in reply:
-                state, shown = reply["looked"]
-                state = state if isinstance(state, str) and state in LOOKED else "value"
+            if "no answer" in reply:
+                state, shown = reply["no answer"]
+                state = state if isinstance(state, str) and state in NO_ANSWER else "value"
                 return Answer(state, shown, seconds=time.monotonic() - began)
             borrowed = reply.get("borrowed") is True
             return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began, borrowed=borrowed)
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"
-            how = self._bury(error, seconds)
+            how = self._end_and_explain(error, seconds)
             return Answer("outcomes", None, [Outcome(status, seconds=seconds)], time.monotonic() - began, how)

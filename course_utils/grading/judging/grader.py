@@ -17,7 +17,7 @@ import torch
 from course_utils import tasks
 from course_utils.base.imports import closure
 from course_utils.checks import judge
-from course_utils.checks.judge import Known, refuse
+from course_utils.checks.judge import Expected, refuse
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import Outcome, question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
@@ -157,7 +157,7 @@ class Grader:
         """What is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
-            candidates, known = Candidates(task, cases) if task.candidates else None, Known(task, cases)
+            candidates, known = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
             known.run_all()  # before any submission's time runs
             self._known[task.id] = cases, contract.pack([question(case) for case in cases]), candidates, known
         return self._known[task.id]

@@ -115,7 +115,7 @@ LEARNING_PLATFORM = re.compile(r"(?P<who>.+?)_(?:LATE_)?(?P<number>\d{2,})_(?:\d
 
 def _by_student(entries, roster):
     """{student: entries}. What bears different names goes to different students, whatever is left of the names."""
-    known, numbers = _Known(roster), defaultdict(set)
+    known, numbers = _RosterIndex(roster), defaultdict(set)
     matches = {entry: LEARNING_PLATFORM.match(entry.name) for entry in entries}
     for match in filter(None, matches.values()):
         numbers[match["who"]].add(match["number"])
@@ -147,7 +147,7 @@ def _unique(name, taken):
     return next(told for n in range(8, 65) if (told := f"{shown} [{mark[:n]}]") not in taken)
 
 
-class _Known:
+class _RosterIndex:
     """The roster, looked up by all that a file's name may tell."""
 
     def __init__(self, roster):

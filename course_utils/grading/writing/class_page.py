@@ -99,8 +99,8 @@ def _points(counts):
 def _tasks(counts):
     rows = "".join(map(_task_row, counts.tasks.values()))
     legend = "".join(
-        f"<li><svg viewBox='0 0 10 10' aria-hidden='true'>{_bar_part(look, 0, 10, 10)}</svg>{WORDS[look]}</li>"
-        for look in tally.LOOKS
+        f"<li><svg viewBox='0 0 10 10' aria-hidden='true'>{_bar_part(standing, 0, 10, 10)}</svg>{WORDS[standing]}</li>"
+        for standing in tally.STANDINGS
     )
     head = "<th scope='col'>task</th><th scope='col' class='bar'>share of the class</th>"
     head += "".join(
@@ -113,15 +113,15 @@ def _tasks(counts):
 
 
 def _task_row(row):
-    task, looks = row.task, row.looks
-    everybody = sum(looks.values()) or 1
+    task, standings = row.task, row.standings
+    everybody = sum(standings.values()) or 1
     place, parts = 0.0, []
-    for look in tally.LOOKS:
-        width = 100 * looks[look] / everybody
-        parts.append(_bar_part(look, place, width, 10))
+    for standing in tally.STANDINGS:
+        width = 100 * standings[standing] / everybody
+        parts.append(_bar_part(standing, place, width, 10))
         place += width
-    passed = f"{looks['passed']:,} ({looks['passed'] / row.handed_in:.0%})" if row.handed_in else "–"
-    cells = "".join(f"<td class='number'>{looks[look]:,}</td>" for look in tally.LOOKS[1:])
+    passed = f"{standings['passed']:,} ({standings['passed'] / row.handed_in:.0%})" if row.handed_in else "–"
+    cells = "".join(f"<td class='number'>{standings[standing]:,}</td>" for standing in tally.STANDINGS[1:])
     mean = f"{number(row.points / everybody)} of {number(row.possible)}"
     return (
         f"<tr><th scope='row'><b>{_breakable(task.id)}</b><br>{escape(task.title)}</th><td class='bar'>"
@@ -134,11 +134,11 @@ def _breakable(task_id):
     return escape(task_id).replace("_", "_<wbr>")
 
 
-def _bar_part(look, x, width, height):
+def _bar_part(standing, x, width, height):
     """A piece of a bar. The table beside it has the numbers, so it need not be told by its colour."""
     if not width:
         return ""
-    return f"<rect class='f-{look}' x='{x:.2f}' y='0' width='{width:.2f}' height='{height}'/>"
+    return f"<rect class='f-{standing}' x='{x:.2f}' y='0' width='{width:.2f}' height='{height}'/>"
 
 
 def _mistakes(counts):

@@ -10,13 +10,13 @@ from course_utils.grading.keeping.record import Graded, Person, Result
 from course_utils.grading.reading.submissions import submitted
 from course_utils.grading.writing import points
 
-FEW = 0.05  # a lesson that fewer of the notebooks are for was handed in by mistake
+STRAY = 0.05  # a lesson that fewer of the notebooks are for was handed in by mistake
 
 
 def lessons_of(journal: Journal, keys: list[str]) -> list[str]:
     """The lessons that a class has handed in, without those of a stray notebook or two."""
     votes = Counter(lesson for key in keys if (lesson := journal[key].lesson))
-    least = FEW * max(votes.values(), default=0)
+    least = STRAY * max(votes.values(), default=0)
     return sorted(lesson for lesson, count in votes.items() if count >= least)
 
 

@@ -14,7 +14,7 @@ from course_utils.checks.report import SYMBOLS, with_code
 from course_utils.grading.keeping.record import Points, Verdict
 from course_utils.grading.keeping.texts import clean, cut
 from course_utils.grading.writing.results import NOTHING, TEXT_AT_MOST, file_name
-from course_utils.grading.writing.tally import look
+from course_utils.grading.writing.tally import standing
 
 STYLE = resources.files("course_utils.grading.writing").joinpath("pages.css").read_text(encoding="utf-8")
 STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
@@ -66,13 +66,13 @@ def anchor(*words: str) -> str:
 
 def css_class(verdict: Verdict, points: Points) -> str:
     """Return the class that colours a verdict."""
-    found = look(verdict, points)
+    found = standing(verdict, points)
     return "none" if found == "absent" else found
 
 
 def sign(verdict: Verdict, points: Points) -> str:
     """Return the sign for a verdict's state; whoever writes it says the state in words too."""
-    mark = "◐" if look(verdict, points) == "partly" else SIGNS.get(verdict.state, "–")
+    mark = "◐" if standing(verdict, points) == "partly" else SIGNS.get(verdict.state, "–")
     return f"<span class='sign' aria-hidden='true'>{mark}</span>"
 
 

@@ -22,9 +22,9 @@ ANSWERS = 20_000  # different answers compared for a task
 GROUPS = 1000  # groups of identical answers kept for a task
 CODE = 1500  # characters of code kept
 PEOPLE = 12  # students named in a group of identical answers
-LOOKS = ("passed", "partly", "wrong", "none", "absent")
+STANDINGS = ("passed", "partly", "wrong", "none", "absent")
 SHORT = 80  # an answer of fewer characters, signature, comments and blanks aside, may well be written twice
-FEW = 4  # so many alike are never "what many write"
+NEVER_MANY = 4  # so many alike are never "what many write"
 TRIVIAL = object()  # in place of a group whose answer is that short
 
 
@@ -78,7 +78,7 @@ class TaskTally:
     """What a class did with one task."""
 
     task: object
-    looks: Counter = field(default_factory=Counter)
+    standings: Counter = field(default_factory=Counter)
     points: float = 0.0
     possible: float = 0.0
     mistakes: dict = field(default_factory=dict)
@@ -89,10 +89,10 @@ class TaskTally:
 
     @property
     def handed_in(self) -> int:
-        return sum(self.looks.values()) - self.looks["absent"]
+        return sum(self.standings.values()) - self.standings["absent"]
 
     def add(self, verdict: Verdict, points: Points, who: tuple) -> None:
-        self.looks[look(verdict, points)] += 1
+        self.standings[standing(verdict, points)] += 1
         self.points += points.points
         self.possible = max(self.possible, points.possible)
         if verdict.state in ("failed", "error"):
@@ -137,7 +137,7 @@ class TaskTally:
 
     def groups(self, own: str = "") -> list[Group]:
         """Return the groups worth a look. `own`: the fingerprint of the course's answer."""
-        most = max(FEW, self.fingerprints / 5)
+        most = max(NEVER_MANY, self.fingerprints / 5)
         found = []
         for key, entry in self.answers.items():
             if isinstance(entry, Group) and entry.count <= most:
@@ -213,8 +213,8 @@ class ClassTally:
         return bins
 
 
-def look(verdict: Verdict, points: Points) -> str:
-    """Return which of LOOKS a verdict has on the pages."""
+def standing(verdict: Verdict, points: Points) -> str:
+    """Return which of STANDINGS a verdict has on the pages."""
     if verdict.state in ("passed", NOTHING):
         return "passed" if verdict.state == "passed" else "absent"
     if points.points > 0:

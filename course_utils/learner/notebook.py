@@ -1,14 +1,12 @@
-"""What a notebook calls: check, hint, solution, progress. Joins the two halves, run and judge, in one process."""
+"""What a learner's notebook calls: check, hint, solution, progress."""
 
 from html import escape
 
 from course_utils import tasks
 from course_utils.base.errors import CourseError
-from course_utils.checks import state
-from course_utils.checks.judge import judge, refuse
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.report import SYMBOLS, Report, with_code
-from course_utils.checks.running.contract import question
-from course_utils.checks.running.run import look, marked, run
+from course_utils.learner import state
 
 
 class Message:
@@ -56,16 +54,6 @@ def check(task_id, answer, seed=0, seconds=10):
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
     return _show(report)
-
-
-def judge_answer(task, answer, seed=0, seconds=10):
-    """The Report on an answer, without showing or keeping anything."""
-    kind, shown = look(answer)
-    if kind != "callable":
-        return refuse(task, kind, shown)
-    cases = task.make_cases(seed)
-    outcomes = run(answer, list(map(question, cases)), seconds, lambda key: marked(task.candidate(key)))
-    return judge(task, cases, outcomes)
 
 
 def _way_on(task, entry):

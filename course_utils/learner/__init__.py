@@ -1,0 +1,1 @@
+"""What a learner's notebook calls (`notebook`: check, hint, solution, progress), and what is kept of it (`state`)."""

@@ -1,0 +1,87 @@
+"""The house of the package: which room may import which, and that what a learner's code can read holds no answer.
+
+The floors are told here once, from the ground up. A new folder finds its place in FLOORS, or a test says that it has none.
+"""
+
+import ast
+from functools import cache
+
+import pytest
+
+from course_utils.base.imports import imported
+from course_utils.grading.cage import locks
+
+PACKAGE = locks.PACKAGE
+# Each room may import itself and what stands before it. A longer path takes a file out of a shorter one.
+FLOORS = (
+    *("base", "figures", "data", "models", "translation", "training"),
+    *("checks/running", "checks", "tasks", "learner", "authoring"),
+    *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
+    *("grading", "commands"),
+)
+FACE = ("__init__.py", "__main__.py")  # of the package: what people call; nothing imports it for its content
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).as_posix() not in FACE)
+
+
+def name(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def floor(path):
+    """The number of the room that a file stands in."""
+    rooms = [place for place, room in enumerate(FLOORS) if name(path).startswith(f"{room}/")]
+    assert rooms, f"{name(path)} stands in no room: give its folder a place in FLOORS"
+    return max(rooms, key=lambda place: len(FLOORS[place]))
+
+
+@cache
+def arrows():
+    """Each file with the files that it imports, wherever the import stands; a folder's `__init__.py` only if it is meant."""
+    found = {}
+    for path in FILES:
+        package = path.parent.relative_to(PACKAGE.parent).parts
+        others = imported(PACKAGE.parent, path.read_text(encoding="utf-8"), package)
+        found[path] = {other for other in others if other.name != "__init__.py" or defines_something(other)} - {path}
+    return found
+
+
+def defines_something(file):
+    """Whether an `__init__.py` holds more than a docstring, so that importing it is more than passing through."""
+    return file != PACKAGE / "__init__.py" and len(ast.parse(file.read_text(encoding="utf-8")).body) > 1
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_nothing_imports_upward(path):
+    above = [name(other) for other in arrows()[path] if floor(other) > floor(path)]
+    assert not above, f"{name(path)} in {FLOORS[floor(path)]} imports {', '.join(above)}, which stands above it"
+
+
+def test_no_imports_go_in_a_circle():
+    left = dict(arrows())
+    while leaves := [path for path, others in left.items() if not others & left.keys()]:
+        for path in leaves:
+            del left[path]
+    assert not left, f"these import one another: {', '.join(map(name, left))}"
+
+
+def test_what_the_cage_can_read_imports_nothing_else_of_the_course():
+    seen = {path for part in locks.PUBLIC for path in (PACKAGE / part).rglob("*.py")}
+    above = {PACKAGE / "__init__.py", *(PACKAGE / name.split("/")[0] / "__init__.py" for name in locks.PUBLIC)}
+    for path, others in arrows().items():
+        if path in seen:
+            beyond = others - seen - above
+            assert not beyond, f"{name(path)} can be read in the cage and imports {', '.join(map(name, beyond))}"
+
+
+def test_the_folders_above_public_ones_hold_words_only():
+    """Their `__init__.py` can be read in the cage too; so it imports and defines nothing."""
+    for part in locks.PUBLIC:
+        for folder in (PACKAGE / part).parents:
+            if folder != PACKAGE and folder.is_relative_to(PACKAGE):
+                assert not defines_something(folder / "__init__.py")
+
+
+def test_a_test_of_these_can_fail():
+    assert floor(PACKAGE / "checks/running/run.py") < floor(PACKAGE / "checks/judge.py")
+    with pytest.raises(AssertionError, match="stands in no room"):
+        floor(PACKAGE / "attic/old.py")
