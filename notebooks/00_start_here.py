@@ -147,7 +147,7 @@ progress()
 # One table tells, about your machine. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
-from course_utils.commands.doctor import doctor
+from course_utils import doctor
 
 doctor()
 

@@ -19,10 +19,16 @@ from course_utils import check, hint, progress, solution
 def weighted_sum(weights, values):
     """The sum of the rows of `values`, each multiplied by its weight.
 
-    weights: S. values: S×D. Returns: D.
+    Args:
+        weights: S.
+        values: S×D.
 
-    >>> weighted_sum(torch.tensor([2.0, 1.0]), torch.tensor([[1.0, 0.0, 3.0], [0.0, 5.0, 1.0]]))
-    tensor([2., 5., 7.])
+    Returns:
+        The sum, D.
+
+    Example:
+        >>> weighted_sum(torch.tensor([2.0, 1.0]), torch.tensor([[1.0, 0.0, 3.0], [0.0, 5.0, 1.0]]))
+        tensor([2., 5., 7.])
     """
     ### BEGIN SOLUTION
     return weights @ values

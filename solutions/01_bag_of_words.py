@@ -17,12 +17,18 @@ from course_utils import check, hint, progress, solution
 
 # %%
 def build_vocabulary(sentences, min_count=1):
-    """Numbers for words.
+    """A number for each word.
 
-    sentences: a list of lists of words. Returns: a dict from word to number.
+    Args:
+        sentences: a list of lists of words.
+        min_count: words seen fewer times are left out.
 
-    >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
-    {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
+    Returns:
+        A dict from word to number.
+
+    Example:
+        >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
+        {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
     """
     ### BEGIN SOLUTION
     counts = Counter(word for sentence in sentences for word in sentence)
@@ -45,12 +51,18 @@ check("01.build_vocabulary", build_vocabulary)
 def sum_vectors(words, mask):
     """The sum of each sentence's word vectors.
 
-    words: B×S×D. mask: B×S, True at words. Returns: B×D.
+    Args:
+        words: B×S×D.
+        mask: B×S, True at words.
 
-    >>> words = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [9.0, 9.0]]])
-    >>> sum_vectors(words, torch.tensor([[True, True], [True, False]]))
-    tensor([[4., 6.],
-            [5., 6.]])
+    Returns:
+        The sums, B×D.
+
+    Example:
+        >>> words = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [9.0, 9.0]]])
+        >>> sum_vectors(words, torch.tensor([[True, True], [True, False]]))
+        tensor([[4., 6.],
+                [5., 6.]])
     """
     ### BEGIN SOLUTION
     return (words * mask[..., None]).sum(1)
@@ -70,10 +82,17 @@ check("01.sum_vectors", sum_vectors)
 def sentiment(sums, weight, bias):
     """The probability that each sentence is positive.
 
-    sums: B×D. weight: D. bias: a tensor without axes. Returns: B, between 0 and 1.
+    Args:
+        sums: B×D.
+        weight: D.
+        bias: a tensor without axes.
 
-    >>> sentiment(torch.tensor([[2.0, 1.0], [0.0, 0.0]]), torch.tensor([1.0, -2.0]), torch.tensor(0.0))
-    tensor([0.5000, 0.5000])
+    Returns:
+        The probabilities, B, between 0 and 1.
+
+    Example:
+        >>> sentiment(torch.tensor([[2.0, 1.0], [0.0, 0.0]]), torch.tensor([1.0, -2.0]), torch.tensor(0.0))
+        tensor([0.5000, 0.5000])
     """
     ### BEGIN SOLUTION
     return torch.sigmoid(sums @ weight + bias)
@@ -93,11 +112,18 @@ check("01.sentiment", sentiment)
 def sentiment_gradient(sums, labels, weight, bias):
     """The gradient of the mean cross-entropy of 01.sentiment, by formula.
 
-    sums: B×D. labels: B, 0.0 or 1.0. weight: D. bias: a tensor without axes.
-    Returns: (gradient of weight, D; gradient of bias, one number).
+    Args:
+        sums: B×D.
+        labels: B, 0.0 or 1.0.
+        weight: D.
+        bias: a tensor without axes.
 
-    >>> sentiment_gradient(torch.tensor([[2.0, 4.0]]), torch.tensor([1.0]), torch.zeros(2), torch.tensor(0.0))
-    (tensor([-1., -2.]), tensor(-0.5000))
+    Returns:
+        Two tensors: the gradient of weight, D, and the gradient of bias, one number.
+
+    Example:
+        >>> sentiment_gradient(torch.tensor([[2.0, 4.0]]), torch.tensor([1.0]), torch.zeros(2), torch.tensor(0.0))
+        (tensor([-1., -2.]), tensor(-0.5000))
     """
     ### BEGIN SOLUTION
     error = (torch.sigmoid(sums @ weight + bias) - labels) / len(labels)  # B
@@ -118,10 +144,16 @@ check("01.sentiment_gradient", sentiment_gradient)
 def word_polarity(word_vectors, weight):
     """The cosine of each word vector with weight.
 
-    word_vectors: V×D. weight: D. Returns: V, between -1 and 1; 0 where a vector is zero.
+    Args:
+        word_vectors: V×D.
+        weight: D.
 
-    >>> word_polarity(torch.tensor([[3.0, 4.0], [-2.0, 0.0], [0.0, 0.0]]), torch.tensor([5.0, 0.0]))
-    tensor([ 0.6000, -1.0000,  0.0000])
+    Returns:
+        The cosines, V, between -1 and 1; 0 where a vector is zero.
+
+    Example:
+        >>> word_polarity(torch.tensor([[3.0, 4.0], [-2.0, 0.0], [0.0, 0.0]]), torch.tensor([5.0, 0.0]))
+        tensor([ 0.6000, -1.0000,  0.0000])
     """
     ### BEGIN SOLUTION
     lengths = word_vectors.norm(dim=1) * weight.norm()  # V

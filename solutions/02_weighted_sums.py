@@ -17,11 +17,17 @@ from course_utils import check, hint, progress, solution
 def softmax(scores, temperature=1.0):
     """Positive weights that sum to 1 along the last axis.
 
-    scores: …×S. temperature: a number above 0. Returns: weights, …×S.
+    Args:
+        scores: …×S.
+        temperature: a number above 0.
 
-    >>> softmax(torch.tensor([[1.0, 1.0], [1.0, 2.0986]]))
-    tensor([[0.5000, 0.5000],
-            [0.2500, 0.7500]])
+    Returns:
+        The weights, …×S.
+
+    Example:
+        >>> softmax(torch.tensor([[1.0, 1.0], [1.0, 2.0986]]))
+        tensor([[0.5000, 0.5000],
+                [0.2500, 0.7500]])
     """
     ### BEGIN SOLUTION
     z = scores / temperature
@@ -43,11 +49,17 @@ check("02.softmax", softmax)
 def masked_softmax(scores, mask):
     """Softmax along the last axis over what may be attended.
 
-    scores: …×S. mask: …×S, True means "may attend". Returns: weights, …×S.
+    Args:
+        scores: …×S.
+        mask: …×S, True means "may attend".
 
-    >>> masked_softmax(torch.tensor([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]]), torch.tensor([[True, True, False], [False, False, False]]))
-    tensor([[0.5000, 0.5000, 0.0000],
-            [0.0000, 0.0000, 0.0000]])
+    Returns:
+        The weights, …×S.
+
+    Example:
+        >>> masked_softmax(torch.tensor([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]]), torch.tensor([[True, True, False], [False, False, False]]))
+        tensor([[0.5000, 0.5000, 0.0000],
+                [0.0000, 0.0000, 0.0000]])
     """
     ### BEGIN SOLUTION
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
@@ -66,12 +78,18 @@ check("02.masked_softmax", masked_softmax)
 
 # %%
 def dot_scores(words, theta):
-    """One score a word.
+    """One score for each word.
 
-    words: B×S×D. theta: D. Returns: scores, B×S.
+    Args:
+        words: B×S×D.
+        theta: D.
 
-    >>> dot_scores(torch.tensor([[[1.0, 2.0], [0.0, -1.0]]]), torch.tensor([3.0, 1.0]))
-    tensor([[ 5., -1.]])
+    Returns:
+        The scores, B×S.
+
+    Example:
+        >>> dot_scores(torch.tensor([[[1.0, 2.0], [0.0, -1.0]]]), torch.tensor([3.0, 1.0]))
+        tensor([[ 5., -1.]])
     """
     ### BEGIN SOLUTION
     return words @ theta
@@ -89,12 +107,20 @@ check("02.dot_scores", dot_scores)
 
 # %%
 def mlp_scores(words, weight, bias, theta):
-    """One score a word, by a hidden layer of H units.
+    """One score for each word, by a hidden layer of H units.
 
-    words: B×S×D. weight: H×D. bias: H. theta: H. Returns: scores, B×S.
+    Args:
+        words: B×S×D.
+        weight: H×D.
+        bias: H.
+        theta: H.
 
-    >>> mlp_scores(torch.tensor([[[2.0, 0.0]]]), torch.zeros(1, 2), torch.zeros(1), torch.tensor([4.0]))
-    tensor([[2.]])
+    Returns:
+        The scores, B×S.
+
+    Example:
+        >>> mlp_scores(torch.tensor([[[2.0, 0.0]]]), torch.zeros(1, 2), torch.zeros(1), torch.tensor([4.0]))
+        tensor([[2.]])
     """
     ### BEGIN SOLUTION
     hidden = torch.sigmoid(words @ weight.T + bias)  # B S H
@@ -118,11 +144,18 @@ from course_utils.models.attention import masked_softmax as reference_masked_sof
 def several_attentions(words, thetas, mask):
     """The contexts of N fixed attentions, concatenated.
 
-    words: B×S×D. thetas: N×D. mask: B×S, True at words. Returns: B×(N·D); zeros for a sentence of padding only.
+    Args:
+        words: B×S×D.
+        thetas: N×D.
+        mask: B×S, True at words.
 
-    >>> words = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
-    >>> several_attentions(words, torch.zeros(2, 2), torch.tensor([[True, True]]))
-    tensor([[2., 2., 2., 2.]])
+    Returns:
+        The contexts, B×(N·D); zeros for a sentence of padding only.
+
+    Example:
+        >>> words = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
+        >>> several_attentions(words, torch.zeros(2, 2), torch.tensor([[True, True]]))
+        tensor([[2., 2., 2., 2.]])
     """
     ### BEGIN SOLUTION
     scores = thetas @ words.mT  # B N S
@@ -144,11 +177,17 @@ check("02.several_attentions", several_attentions)
 def error_through_attention(weights, error):
     """The error that reaches each word through the weighted sum.
 
-    weights: B×S. error: B×D, at the context. Returns: B×S×D.
+    Args:
+        weights: B×S.
+        error: B×D, at the context.
 
-    >>> error_through_attention(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, -8.0]]))
-    tensor([[[ 3., -6.],
-             [ 1., -2.]]])
+    Returns:
+        The errors, B×S×D.
+
+    Example:
+        >>> error_through_attention(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, -8.0]]))
+        tensor([[[ 3., -6.],
+                 [ 1., -2.]]])
     """
     ### BEGIN SOLUTION
     return weights[..., None] * error[:, None]

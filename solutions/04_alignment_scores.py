@@ -20,13 +20,17 @@ from course_utils.models.attention import SCORES
 def dot(state, hidden):
     """The dot product of each state with each hidden state.
 
-    state: B×T×D
-    hidden: B×S×D
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×D.
 
-    >>> dot(torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[2.0, 0.0], [0.0, 1.0], [3.0, 4.0]]]))
-    tensor([[[2., 0., 3.],
-             [0., 2., 8.]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> dot(torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[2.0, 0.0], [0.0, 1.0], [3.0, 4.0]]]))
+        tensor([[[2., 0., 3.],
+                 [0., 2., 8.]]])
     """
     ### BEGIN SOLUTION
     return state @ hidden.mT
@@ -48,12 +52,16 @@ check("04.dot", dot)
 def scaled_dot(state, hidden):
     """The dot product of each state with each hidden state, divided by the square root of the width D.
 
-    state: B×T×D
-    hidden: B×S×D
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×D.
 
-    >>> scaled_dot(torch.tensor([[[1.0, 0.0, 2.0, 0.0]]]), torch.tensor([[[2.0, 5.0, 1.0, 5.0], [0.0, 1.0, 3.0, 1.0]]]))
-    tensor([[[2., 3.]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> scaled_dot(torch.tensor([[[1.0, 0.0, 2.0, 0.0]]]), torch.tensor([[[2.0, 5.0, 1.0, 5.0], [0.0, 1.0, 3.0, 1.0]]]))
+        tensor([[[2., 3.]]])
     """
     ### BEGIN SOLUTION
     return state @ hidden.mT / state.shape[-1] ** 0.5
@@ -76,16 +84,20 @@ check("04.scaled_dot", scaled_dot)
 def additive(state, hidden, weight, v):
     """v times tanh of weight times the pair [state; hidden].
 
-    state: B×T×D
-    hidden: B×S×E
-    weight: A×(D+E), W in the equation
-    v: A
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight: A×(D+E), W in the equation.
+        v: A.
 
-    >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
-    >>> additive(state, hidden, torch.tensor([[1.0, -1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
-    tensor([[[0.0000, 1.5232, 1.9281],
-             [1.5232, 1.9281, 1.9901]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
+        >>> additive(state, hidden, torch.tensor([[1.0, -1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
+        tensor([[[0.0000, 1.5232, 1.9281],
+                 [1.5232, 1.9281, 1.9901]]])
     """
     ### BEGIN SOLUTION
     T, S = state.shape[1], hidden.shape[1]
@@ -111,14 +123,18 @@ check("04.additive", additive)
 def general(state, hidden, weight):
     """The dot product of each state with each hidden state, with a matrix in between.
 
-    state: B×T×D
-    hidden: B×S×E
-    weight: D×E, W in the equation
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight: D×E, W in the equation.
 
-    >>> state, hidden = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
-    >>> general(state, hidden, torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]))
-    tensor([[[4., 4.]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
+        >>> general(state, hidden, torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]))
+        tensor([[[4., 4.]]])
     """
     ### BEGIN SOLUTION
     return state @ weight @ hidden.mT
@@ -140,15 +156,19 @@ check("04.general", general)
 def concatenating(state, hidden, weight):
     """One weight vector times the pair [state; hidden].
 
-    state: B×T×D
-    hidden: B×S×E
-    weight: D+E, W in the equation
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight: D+E, W in the equation.
 
-    >>> state, hidden = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[3.0], [0.0], [-1.0]]])
-    >>> concatenating(state, hidden, torch.tensor([1.0, 2.0, 10.0]))
-    tensor([[[31.,  1., -9.],
-             [34.,  4., -6.]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]), torch.tensor([[[3.0], [0.0], [-1.0]]])
+        >>> concatenating(state, hidden, torch.tensor([1.0, 2.0, 10.0]))
+        tensor([[[31.,  1., -9.],
+                 [34.,  4., -6.]]])
     """
     ### BEGIN SOLUTION
     D = state.shape[-1]
@@ -171,17 +191,21 @@ check("04.concatenating", concatenating)
 def perceptron(state, hidden, weight_s, weight_h, v):
     """v times tanh of weight_s times state plus weight_h times hidden.
 
-    state: B×T×D
-    hidden: B×S×E
-    weight_s: A×D, W in the equation
-    weight_h: A×E, U in the equation
-    v: A
-    Returns scores, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight_s: A×D, W in the equation.
+        weight_h: A×E, U in the equation.
+        v: A.
 
-    >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
-    >>> perceptron(state, hidden, torch.tensor([[1.0]]), torch.tensor([[-1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
-    tensor([[[0.0000, 1.5232, 1.9281],
-             [1.5232, 1.9281, 1.9901]]])
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
+        >>> perceptron(state, hidden, torch.tensor([[1.0]]), torch.tensor([[-1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
+        tensor([[[0.0000, 1.5232, 1.9281],
+                 [1.5232, 1.9281, 1.9901]]])
     """
     ### BEGIN SOLUTION
     layer = (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]  # B T S A
@@ -204,12 +228,16 @@ check("04.perceptron", perceptron)
 def content_based(state, hidden):
     """The cosine of each state with each hidden state; 0 where one of the two is a zero vector.
 
-    state: B×T×D
-    hidden: B×S×D
-    Returns scores between -1 and 1, B×T×S.
+    Args:
+        state: B×T×D.
+        hidden: B×S×D.
 
-    >>> content_based(torch.tensor([[[0.0, 2.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 10.0], [0.0, 0.0]]]))
-    tensor([[[0.8000, 1.0000, 0.0000]]])
+    Returns:
+        The scores, B×T×S, between -1 and 1.
+
+    Example:
+        >>> content_based(torch.tensor([[[0.0, 2.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 10.0], [0.0, 0.0]]]))
+        tensor([[[0.8000, 1.0000, 0.0000]]])
     """
     ### BEGIN SOLUTION
     unit = torch.nn.functional.normalize
@@ -232,13 +260,17 @@ check("04.content_based", content_based)
 def location_based(state, weight):
     """Weights over positions, from the state alone.
 
-    state: B×T×D
-    weight: S×D, one row for each position, W in the equation
-    Returns weights, B×T×S; those of one state sum to 1.
+    Args:
+        state: B×T×D.
+        weight: S×D, one row for each position, W in the equation.
 
-    >>> location_based(torch.tensor([[[1.0, 0.0], [0.0, 0.0]]]), torch.tensor([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0]]))
-    tensor([[[0.2119, 0.5761, 0.2119],
-             [0.3333, 0.3333, 0.3333]]])
+    Returns:
+        The weights, B×T×S; those of one state sum to 1.
+
+    Example:
+        >>> location_based(torch.tensor([[[1.0, 0.0], [0.0, 0.0]]]), torch.tensor([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0]]))
+        tensor([[[0.2119, 0.5761, 0.2119],
+                 [0.3333, 0.3333, 0.3333]]])
     """
     ### BEGIN SOLUTION
     return (state @ weight.T).softmax(dim=-1)
@@ -261,14 +293,18 @@ check("04.location_based", location_based)
 def catch_wrong_scores(name, candidate):
     """True if the candidate computes the named score rightly, else False.
 
-    name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based"
-    candidate: takes the same arguments as the task of that name above, and may return anything or raise
-    Returns True or False.
+    Args:
+        name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based".
+        candidate: takes the same arguments as the task of that name above, and may return anything or raise.
 
-    >>> catch_wrong_scores("dot", lambda state, hidden: torch.einsum("btd,bsd->bts", state, hidden))
-    True
-    >>> catch_wrong_scores("dot", lambda state, hidden: 2 * state @ hidden.mT)
-    False
+    Returns:
+        True or False.
+
+    Example:
+        >>> catch_wrong_scores("dot", lambda state, hidden: torch.einsum("btd,bsd->bts", state, hidden))
+        True
+        >>> catch_wrong_scores("dot", lambda state, hidden: 2 * state @ hidden.mT)
+        False
     """
     ### BEGIN SOLUTION
     B, T, S, D, E, A = 2, 3, 5, 7, 11, 13  # all different: no two axes can be mistaken for each other

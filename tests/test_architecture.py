@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from course_utils.base.imports import imported
+from course_utils.base.imports import imported, runs_something
 from course_utils.grading.cage import locks
 
 PACKAGE = locks.PACKAGE
@@ -36,18 +36,13 @@ def floor(path):
 
 @cache
 def arrows():
-    """Each file with the files that it imports, wherever the import stands; a folder's `__init__.py` only if it is meant."""
+    """Each file with the files that it imports, wherever the import stands.""
     found = {}
     for path in FILES:
         package = path.parent.relative_to(PACKAGE.parent).parts
         others = imported(PACKAGE.parent, path.read_text(encoding="utf-8"), package)
-        found[path] = {other for other in others if other.name != "__init__.py" or defines_something(other)} - {path}
+        found[path] = others - {path, PACKAGE / "__init__.py"}
     return found
-
-
-def defines_something(file):
-    """Whether an `__init__.py` holds more than a docstring, so that importing it is more than passing through."""
-    return file != PACKAGE / "__init__.py" and len(ast.parse(file.read_text(encoding="utf-8")).body) > 1
 
 
 @pytest.mark.parametrize("path", FILES, ids=name)
@@ -66,10 +61,9 @@ def test_no_imports_go_in_a_circle():
 
 def test_what_the_cage_can_read_imports_nothing_else_of_the_course():
     seen = {path for part in locks.PUBLIC for path in (PACKAGE / part).rglob("*.py")}
-    above = {PACKAGE / "__init__.py", *(PACKAGE / name.split("/")[0] / "__init__.py" for name in locks.PUBLIC)}
     for path, others in arrows().items():
         if path in seen:
-            beyond = others - seen - above
+            beyond = others - seen
             assert not beyond, f"{name(path)} can be read in the cage and imports {', '.join(map(name, beyond))}"
 
 
@@ -78,7 +72,7 @@ def test_the_folders_above_public_ones_hold_words_only():
     for part in locks.PUBLIC:
         for folder in (PACKAGE / part).parents:
             if folder != PACKAGE and folder.is_relative_to(PACKAGE):
-                assert not defines_something(folder / "__init__.py")
+                assert not runs_something((folder / "__init__.py").read_text(encoding="utf-8"))
 
 
 def test_a_test_of_these_can_fail():

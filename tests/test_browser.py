@@ -7,6 +7,7 @@ Not here: `course lab` without a browser (`test_cli.py`), and what the checks sa
 import re
 import shutil
 
+import patience
 import pytest
 from test_cli import ROOT, Lab, free_port
 
@@ -23,7 +24,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-PATIENCE = 180_000  # milliseconds, for all cells of a lesson on a busy machine
+PATIENCE = 1000 * patience.SECONDS  # milliseconds
 playwright.expect.set_options(timeout=PATIENCE)
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import patience
 import pytest
 
 from course_utils.authoring import build as builder
@@ -468,7 +469,7 @@ def test_an_interrupt_stops_the_kernel(course):
         while not begun.exists() and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=20) == ("stopped\n", "")
+        assert run.communicate(timeout=patience.SECONDS) == ("stopped\n", "")
     finally:
         run.kill()
 

@@ -17,6 +17,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
+import patience
 import pytest
 
 from course_utils import commands
@@ -37,7 +38,7 @@ def course(folder, *arguments, python=("-m", "course_utils"), **environment):
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=200,
+        timeout=patience.SECONDS,
     )
 
 
@@ -167,7 +168,7 @@ def test_an_interruption_is_quiet(monkeypatch, capsys):
 class Lab:
     """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
 
-    def __init__(self, folder, *arguments, wait=90, **environment):
+    def __init__(self, folder, *arguments, wait=patience.SECONDS, **environment):
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -194,14 +195,14 @@ class Lab:
     def get(self, path, token=None):
         """Fetch a path of the server as text."""
         address = f"http://127.0.0.1:{self.port}/{path}?token={token or self.token}"
-        with urllib.request.urlopen(address, timeout=20) as answer:
+        with urllib.request.urlopen(address, timeout=patience.SECONDS) as answer:
             assert answer.status == 200
             return answer.read().decode("utf-8")
 
     def stop(self, how=signal.SIGTERM):
         """End it; return its exit code."""
         self.process.send_signal(how)
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=patience.SECONDS)
         self.reader.join()
         self.process.stdout.close()
         return code

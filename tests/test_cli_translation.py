@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import patience
 import pytest
 import torch
 
@@ -178,12 +179,12 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     command = [sys.executable, "-m", "course_utils", "train", "transformer", *tiny]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + patience.SECONDS
     while not Path("a run/curves.csv").exists():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
+    printed, said = process.communicate(timeout=patience.SECONDS)
     assert (process.returncode, said) == (130, "")
     stopped = re.search(r"Stopped after step (\d+) of (\d+)\. `course train --resume 'a run'` goes on\.", printed)
     assert 0 < int(stopped[1]) < int(stopped[2])
@@ -202,7 +203,7 @@ def test_of_two_processes_one_speaks():
                "-m", "course_utils", "train", "seq2seq", *TINY]  # fmt: skip
     shutil.rmtree("runs")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience.SECONDS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Run folder: runs/seq2seq-world-1\n") == done.stdout.count("Validation: ") == 1
     assert len(done.stdout.splitlines()) == 4
@@ -220,19 +221,19 @@ def in_processes(here, number, *arguments):
 def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_starts_again(here):
     tiny = [*TINY[2:], "--epochs", "60", "--set", "validate=10"]
     process = in_processes(here, 2, "transformer", *tiny, "--run", "run")
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + patience.SECONDS
     while not Path("run/curves.csv").exists():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    printed, said = process.communicate(timeout=100)
+    printed, said = process.communicate(timeout=patience.SECONDS)
     assert (process.returncode, said) == (130, "")
     assert printed.count("Run folder: run\n") == 1
     assert "the generated world: 2 processes, each on the CPU, 1 thread, " in printed
     assert len(re.findall(r"Stopped after step \d+ of \d+\. `course train --resume run` goes on\.", printed)) == 1
     assert processes.how_many(None, "cpu", "run") == 2
     process = in_processes(here, 2, "--resume", "run", "--device", "cpu")  # as many as without being told
-    printed, said = process.communicate(timeout=100)
+    printed, said = process.communicate(timeout=patience.SECONDS)
     assert (process.returncode, said, printed.count("Validation: ")) == (0, "", 1)
 
 
@@ -240,7 +241,7 @@ def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_sta
 def test_what_is_wrong_in_every_process_is_said_once(here):
     before = sorted(Path("runs").iterdir())
     process = in_processes(here, 2, "seq2seq", *TINY, "--set", "world.planets=9")
-    _, said = process.communicate(timeout=100)
+    _, said = process.communicate(timeout=patience.SECONDS)
     assert process.returncode == 2
     assert re.fullmatch(r"course: the world has no setting 'planets': .*\n", said)
     assert sorted(Path("runs").iterdir()) == before

@@ -1,5 +1,6 @@
-"""Carries out the two walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
+"""Carries out the three walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
 
+import json
 import os
 import re
 import shutil
@@ -36,8 +37,8 @@ def carry_out(course, title):
             replace(course, text)
         else:
             file = course / name
-            old = file.read_text(encoding="utf-8")
-            new = f"{old}\n\n{text}" if how == "append" else before_last_cells(old, text)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            new = text if how == "write" else before_last_cells(file.read_text(encoding="utf-8"), text)
             file.write_text(new, encoding="utf-8")
     return "\n".join(printed)
 
@@ -82,6 +83,20 @@ def test_adding_a_task(course):
     exercise = (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
     assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
     assert '"00.mean_vector"' in (course / "course_utils" / "tasks" / "answers.json").read_text(encoding="utf-8")
+
+
+def test_adding_a_lesson(course):
+    printed = carry_out(course, "Add a lesson")
+    assert "wrote notebooks/05_seq2seq.ipynb" in printed
+    cells = json.loads((course / "notebooks" / "05_seq2seq.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "".join(cells[0]["source"]).startswith("# 05 Can one vector hold a sentence?\n")
+    assert "torch.Size([2])" in "".join(cells[-2]["outputs"][0]["data"]["text/plain"])
+
+
+def test_the_rooms_are_those_of_the_package():
+    told = re.findall(r"^\| `(\w+)/` \|", section("The rooms"), re.MULTILINE)
+    there = sorted(folder.parent.name for folder in (ROOT / "course_utils").glob("*/__init__.py"))
+    assert sorted(told) == there
 
 
 def test_the_links_of_the_pages_lead_somewhere():

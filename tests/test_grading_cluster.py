@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 
 import psutil
+import patience
 import pytest
 
 from course_utils.commands import main
@@ -92,7 +93,7 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
     assert code == 1, said.err  # files that are no notebooks
     assert "15 files and students without any: 15 graded now" in said.out
     assert killed and killed[0] not in workers(local_cluster).values()
-    assert left and not psutil.wait_procs(left, timeout=20)[1]  # its fork server and learner's process
+    assert left and not psutil.wait_procs(left, timeout=patience.SECONDS)[1]  # its fork server and learner's process
     monkeypatch.undo()
     assert main(["grade", str(submissions), "--out", str(tmp_path / "ours"), "--seed", "5", "--workers", "1"]) == 1
     assert gradebook(tmp_path / "theirs") == gradebook(tmp_path / "ours")

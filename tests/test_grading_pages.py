@@ -18,6 +18,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import patience
 import pytest
 
 from course_utils import tasks
@@ -469,7 +470,7 @@ def axe(tmp_path_factory):
         "--ignore-scripts",
         f"axe-core@{AXE}",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patience.SECONDS)
     if done.returncode:
         pytest.skip(f"npm could not get axe-core {AXE}: {done.stderr.strip()[-200:]}")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import patience
 import pytest
 
 from course_utils.grading.cage import locks
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SEED = 20
-PATIENCE = 240  # seconds for one command, on a machine that has other things to do
+PATIENCE = patience.SECONDS
 
 # Slow enough to be killed on the way.
 SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.models.attention import attention as reference\n"
@@ -161,7 +162,7 @@ def everybody(process):
 
 
 def gone(processes):
-    _, alive = psutil.wait_procs(processes, timeout=20)
+    _, alive = psutil.wait_procs(processes, timeout=PATIENCE)
     return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 

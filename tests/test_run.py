@@ -95,7 +95,7 @@ NEEDS_AN_ALARM = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no
 def test_an_infinite_loop_is_stopped(answer):
     before, tracer = time.monotonic(), sys.gettrace()
     report = judge_answer(DOT, answer, seconds=0.3)
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 100  # of the thousand that it sleeps
     assert report.state == "error" and "never ends" in report.message and "0.3 seconds" in report.message
     assert sys.gettrace() is tracer
 

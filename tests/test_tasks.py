@@ -9,6 +9,7 @@ from right_answers import RIGHT
 
 from course_utils import tasks
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge import Expected
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -126,11 +127,13 @@ def test_answers_of_another_kind_are_refused(task):
 def test_the_verdict_is_the_same_for_many_seeds(task, half):
     right = (solution_of(task.id), *RIGHT[task.id])
     for seed in range(25 * half, 25 * half + 25):
+        expected = Expected(task, task.make_cases(seed))
+        expected.run_all()
         for answer in right:
-            report = judge_answer(task, answer, seed)
+            report = judge_answer(task, answer, seed, expected=expected)
             assert report.state == "passed", f"seed {seed}\n{report}"
         for mistake in task.mistakes:
-            report = judge_answer(task, mistake.function, seed)
+            report = judge_answer(task, mistake.function, seed, expected=expected)
             assert report.mistake == mistake.name, f"seed {seed}: {mistake.name}\n{report}"
 
 

@@ -17,6 +17,7 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
+import patience
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -321,7 +322,7 @@ if os.name == "posix" and sys.argv[1:] == ["fork"]:  # as a data loader does
 def train_elsewhere(*arguments, **variables):
     environment = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"} | variables
     command = [sys.executable, "-c", _TRAIN, *arguments]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience.SECONDS)
     assert result.returncode == 0, result.stderr
     return result
 

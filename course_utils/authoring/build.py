@@ -6,8 +6,7 @@
                            -> course_utils/tasks/answers.json
 
 Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
-of itself (so that an edit by hand is found). What a lesson must look like is in lint.py, the command in
-cli.py.
+of itself (so that an edit by hand is found). The headers' texts are made in headers.py; what a lesson must look like stands in lint.py.
 """
 
 import ast
@@ -100,18 +99,17 @@ def build(
     root = Path(root).resolve()
     try:
         repository = _repository(root)
-        targets = _targets(root)
+        known = targets = _targets(root)
         if names is not None:
-            lessons = chosen(names, sorted({target.name for target in targets}))
-            targets = [target for target in targets if target.name in lessons]
+            lessons = chosen(names, sorted({target.name for target in known}))
+            targets = [target for target in known if target.name in lessons]
     except CourseError as problem:
         return [str(problem)]
     problems, plans = [], []
     if names is None:
         problems += _orphans(root, check, say)
     problems += _answers(root, targets, check, say)
-    if names is None:
-        problems += _readme(root, targets, check, say)
+    problems += _readme(root, known, check, say)
     for target in targets:
         try:
             plans += _plan(root, target, repository, check, everything)

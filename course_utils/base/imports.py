@@ -1,7 +1,7 @@
 """Which modules of the course a piece of code depends on, read from its imports without running anything.
 
-A module depends on what it imports, wherever the import stands, and on the `__init__.py` of the folders above that. It does not
-depend on what else lies in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
+A module depends on what it imports, wherever the import stands, and on the `__init__.py` of the folders above that where these hold
+more than a docstring. It does not depend on what else lies in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
 changed, and not when anything has.
 """
 
@@ -58,10 +58,22 @@ def _names(code, package):
 
 
 def _files(root, names):
-    """For each name the module's file and the `__init__.py` of each folder above it, as parts below root."""
+    """For each name the module's file, and the `__init__.py` of each folder above it that runs something, as parts below root."""
     for name in names:
         parts = name.split(".")
         for length in range(1, len(parts) + 1):
-            for found in ((*parts[:length], "__init__.py"), (*parts[: length - 1], f"{parts[length - 1]}.py")):
-                if root.joinpath(*found).is_file():
-                    yield found
+            module, face = (*parts[: length - 1], f"{parts[length - 1]}.py"), (*parts[:length], "__init__.py")
+            if root.joinpath(*module).is_file():
+                yield module
+            elif root.joinpath(*face).is_file() and runs_something(root.joinpath(*face).read_text(encoding="utf-8")):
+                yield face
+
+
+@lru_cache(maxsize=1024)
+def runs_something(code: str) -> bool:
+    """Whether a module holds more than a docstring; one that is no Python counts as if it did."""
+    try:
+        statements = ast.parse(code).body
+    except SyntaxError:
+        return True
+    return any(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in statements)

@@ -41,7 +41,7 @@ class Expected:
 
     def __init__(self, task, cases):
         self.truth = _truth(task, cases)
-        self._task, self._cases, self._mistakes = task, cases, {}
+        self.cases, self._task, self._mistakes = cases, task, {}
 
     def run_all(self):
         """Run every named mistake now, not when it is needed."""
@@ -51,9 +51,9 @@ class Expected:
     def mistake(self, mistake, first):
         """Outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
         if mistake.name not in self._mistakes:
-            if first and not alike_value(first[1], _run(self._task, mistake.function, [self._cases[first[0]]])[0]):
+            if first and not alike_value(first[1], _run(self._task, mistake.function, [self.cases[first[0]]])[0]):
                 return None
-            self._mistakes[mistake.name] = _run(self._task, mistake.function, self._cases)
+            self._mistakes[mistake.name] = _run(self._task, mistake.function, self.cases)
         return self._mistakes[mistake.name]
 
 
