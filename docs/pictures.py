@@ -18,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from test_browser import FLAGS, LESSON, PATIENCE, WRONG, code_cell, lab_on_a_copy, open_notebook, run_all, type_and_run  # noqa: E402
 
-SIZE = {"width": 1330, "height": 1400}  # wide enough for the longest line of code, high enough for all cells of a picture
+SIZE = {
+    "width": 1330,
+    "height": 1400,
+}  # wide enough for the longest line of code, high enough for all cells of a picture
 SHARP = 2  # pixels of the file for each pixel of the page
 MARGIN = 12
 STEPS = 8  # of the slider to the left: from temperature 1 to 0.4, where one word has 99 % of the weight
@@ -62,9 +65,7 @@ def take(page, name, first, last, end):
     page.mouse.move(0, 0)
     page.wait_for_timeout(1500)
     top, bottom = first.bounding_box()["y"], end.bounding_box()
-    prompt, editor = (
-        last.locator(f".jp-{part}").first.bounding_box() for part in ("InputPrompt", "InputArea-editor")
-    )
+    prompt, editor = (last.locator(f".jp-{part}").first.bounding_box() for part in ("InputPrompt", "InputArea-editor"))
     left, right = prompt["x"], editor["x"] + editor["width"] + MARGIN
     height = bottom["y"] + bottom["height"] + MARGIN - top
     clip = {"x": left, "y": top, "width": right - left, "height": height}
