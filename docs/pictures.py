@@ -1,8 +1,9 @@
-"""Makes the README's two pictures: a lesson, and a check that catches a mistake, in JupyterLab as a learner sees them.
+"""Makes the README's two pictures: a lesson's question with its slider, and a check that refuses an answer and says why.
 
     python docs/pictures.py
 
-Writes docs/lesson.png and docs/check.png. Needs the extras lab and test, and Chromium.
+Writes docs/lesson.png and docs/check.png: the cells of a notebook as they look in JupyterLab, without the window around them.
+Needs the extras lab and test, and Chromium. Not here: the picture of the path (`path_picture.py`).
 """
 
 import sys
@@ -11,27 +12,41 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from course_utils.commands import doctor
+from course_utils.base.environment import find_chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from test_browser import FLAGS, LESSON, PATIENCE, WRONG, code_cell, lab_on_a_copy, open_notebook, run_all, type_and_run  # noqa: E402
 
+SIZE = {
+    "width": 1330,
+    "height": 1400,
+}  # wide enough for the longest line of code, high enough for all cells of a picture
+SHARP = 2  # pixels of the file for each pixel of the page
+MARGIN = 12
+STEPS = 8  # of the slider to the left: from temperature 1 to 0.4, where one word has 99 % of the weight
+
 
 def lesson(page, lab):
-    """Lesson 02 after Run All, at the temperature slider."""
+    """Lesson 02 at the temperature slider, after a reader has moved it; above it the question that it answers."""
     open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
     run_all(page)
     cell = code_cell(page, "temperature=slider")
-    cell.locator(".noUi-handle").wait_for()
+    handle = cell.locator(".noUi-handle")
+    handle.wait_for()
     page.get_by_text("Attention course | Idle").wait_for()
-    cell.locator("img.widget-image").scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
-    page.screenshot(path=ROOT / "docs" / "lesson.png")
+    question = cell.locator("xpath=preceding-sibling::*[1]")
+    question.scroll_into_view_if_needed()
+    handle.focus()
+    for _ in range(STEPS):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(500)
+    cell.locator(".widget-html-content").scroll_into_view_if_needed()
+    take(page, "lesson", question, cell, cell.locator(".widget-html-content"))
 
 
 def check(page, lab):
-    """Exercise 02.softmax with a mistake in it."""
+    """Exercise 02.softmax with a mistake in it, and what the check under it says."""
     open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
     run_all(page)
     answer, checked = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
@@ -39,19 +54,32 @@ def check(page, lab):
     type_and_run(page, answer, WRONG)
     type_and_run(page, checked)
     checked.locator(".jp-OutputArea").get_by_text("normalise over the first axis").wait_for()
+    answer.scroll_into_view_if_needed()
     checked.get_by_text("Stuck?").scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
-    page.screenshot(path=ROOT / "docs" / "check.png")
+    take(page, "check", answer, checked, checked.get_by_text("Stuck?"))
+
+
+def take(page, name, first, last, end):
+    """Take a picture of the page from the first cell's top to the end of what the last cell shows."""
+    page.add_style_tag(content=".jp-cell-toolbar { display: none }")  # a cell's buttons to copy, move and delete it
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1500)
+    top, bottom = first.bounding_box()["y"], end.bounding_box()
+    prompt, editor = (last.locator(f".jp-{part}").first.bounding_box() for part in ("InputPrompt", "InputArea-editor"))
+    left, right = prompt["x"], editor["x"] + editor["width"] + MARGIN
+    height = bottom["y"] + bottom["height"] + MARGIN - top
+    clip = {"x": left, "y": top, "width": right - left, "height": height}
+    page.screenshot(path=ROOT / "docs" / f"{name}.png", clip=clip)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=doctor.find_chromium(), args=FLAGS)
+        browser = player.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         with lab_on_a_copy(Path(folder)) as lab:
-            for take in (lesson, check):
-                page = browser.new_page(viewport={"width": 1280, "height": 960})
+            for picture in (lesson, check):
+                page = browser.new_page(viewport=SIZE, device_scale_factor=SHARP)
                 page.set_default_timeout(PATIENCE)
-                take(page, lab)
+                picture(page, lab)
                 page.close()
         browser.close()
 

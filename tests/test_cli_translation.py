@@ -1,4 +1,4 @@
-"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the README to both.
+"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the README and the docs to both.
 
 Not here: training itself (`test_training.py`), the search (`test_decoding.py`), the other commands (`test_cli.py`).
 """
@@ -646,32 +646,54 @@ def test_aligning_leaves_the_model_as_it_was():
 
 
 # --- README and presets
-def readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.search(r"^## Train a translator$.*?(?=^## )", text, re.S | re.M)[0]
+PAGES = {"README.md": 2, "docs/translators.md": 10, "docs/measurements.md": 4}  # -> commands of this file on it
 
 
-def test_the_readmes_commands_are_read_as_they_stand():
-    lines = [line for block in re.findall(r"```sh\n(.*?)```", readme(), re.S) for line in block.splitlines()]
-    lines += re.findall(r"`(?:torchrun .* -m -- course_utils\.cli|course) (train [^`]*)`", readme())
-    assert len(lines) == 11
+def page(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def commands_on(text):
+    """The lines of a page that train, translate or evaluate, from blocks and from the text."""
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
+    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
+    return [line for line in lines if re.search(r"\b(course|course_utils) (train|translate|evaluate) \S", line)]
+
+
+@pytest.mark.parametrize("name, number", PAGES.items())
+def test_the_commands_in_the_docs_are_read_as_they_stand(name, number):
+    lines = commands_on(page(name))
+    assert len(lines) == number, "PAGES counts the commands, so that none is overlooked"
     parser = commands.make_parser()
     for line in lines:
         words = shlex.split(line.split(" | ")[-1].split(" > ")[0], comments=True)
-        chosen = parser.parse_args(words[words[0] == "course" :])
-        if words[-1] != "--resume" and getattr(chosen, "kind", None):
+        if words[0] == "torchrun":  # its last words are a module's name and the module's own
+            words = words[words.index("--") + 1 :]
+            assert words[0] == "course_utils"  # a package with a __main__
+        chosen = parser.parse_args(words[1:])
+        if chosen.command.__module__.endswith(".train") and not chosen.resume:
             train_command._settings(chosen)
-    for setting in re.findall(r"`--set ([^`]*)`", readme()):
+
+
+def test_the_settings_that_the_docs_change_are_there():
+    changes = re.findall(r"`--set ([^`]*)`", page("docs/translators.md"))
+    assert len(changes) == 3
+    for setting in changes:
         train_command._settings(options("transformer", "--set", setting))
 
 
-def test_the_readme_names_every_preset_with_its_kinds():
+def test_the_docs_name_every_preset_with_its_kinds():
     named = set()
-    for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", readme(), re.M):
+    for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", page("docs/translators.md"), re.M):
         named |= {
             (kind, preset) for kind in (training.settings.KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))
         }
     assert named == {(kind, preset) for kind in training.settings.KINDS for preset in preset_names(kind)}
+
+
+def test_the_docs_name_every_kind():
+    kinds = re.findall(r"^\| `(\w+)` \| [^|]* \|$", page("docs/translators.md"), re.M)
+    assert tuple(kinds) == tuple(training.settings.KINDS)
 
 
 @pytest.mark.parametrize("kind", training.settings.KINDS)

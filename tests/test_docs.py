@@ -1,0 +1,164 @@
+"""Holds the pages that people read to what is there: links, commands, pictures, and how to cite.
+
+Not here: what the commands of `docs/instructors.md` do (`test_instructors.py`), those that train and translate
+(`test_cli_translation.py`), the walk-throughs of CONTRIBUTING.md (`test_contributing.py`), and the README's table of lessons,
+which `course build --check` compares with the facts.
+"""
+
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from course_utils import commands, tasks
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)?.*?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LARGEST = 200_000  # bytes of a picture
+
+
+def page(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def anchors(text):
+    """What GitHub calls the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name):
+    folder = (ROOT / name).parent
+    for _, _, target in LINK.findall(BLOCK.sub("", page(name))):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (folder / path).resolve() if path else ROOT / name
+        assert place.exists() and place.is_relative_to(ROOT), f"{name} links to {target}"
+        if anchor:
+            assert anchor in anchors(place.read_text(encoding="utf-8")), f"{name} links to {target}"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), ["README.md"]
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        targets = [(ROOT / name).parent / target.partition("#")[0] for _, _, target in LINK.findall(page(name))]
+        found = {path.resolve().relative_to(ROOT).as_posix() for path in targets if path.suffix == ".md"}
+        waiting += found - reached
+    assert set(PAGES) <= reached
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "CONTRIBUTING.md"])
+def test_commands_are_read_as_they_stand(name):
+    text, parser = page(name), commands.make_parser()
+    lines = [line for language, block in BLOCK.findall(text) if language == "sh" for line in block.splitlines()]
+    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", BLOCK.sub("", text))]
+    for line in lines:
+        command = re.fullmatch(r"(?:.* \| )?(?:\.venv/bin/)?course( .*?)(?: > .*)?", line)
+        words = shlex.split(command[1], comments=True) if command else []
+        if len(words) == 1:  # a mere mention
+            assert (ROOT / f"course_utils/commands/{words[0]}.py").is_file(), line
+        elif words:
+            parser.parse_args(words)  # raises a CourseError that names what it does not know
+
+
+def test_the_scripts_that_measure_are_there_with_their_options():
+    text = "".join(map(page, PAGES))
+    named = re.findall(r"`(?:\w+=\S+ )?(?:python|pytest)? ?((?:benchmarks|tests)/\w+\.py)\b", text)
+    assert len(set(named)) >= 9
+    for script in named:
+        assert (ROOT / script).is_file(), script
+    assert '"--cores"' in page("benchmarks/grading_nbgrader.py")
+    assert "COURSE_SEEDS" in page("tests/test_grading_fair.py")
+
+
+def test_the_two_commands_of_make_are_there():
+    ((_, block),) = [block for block in BLOCK.findall(page("README.md")) if "make lab" in block[1]]
+    targets = re.findall(r"^make (\w+)", block, re.MULTILINE)
+    assert targets == ["lab", "test"]
+    assert all(re.search(rf"^{target}:", page("Makefile"), re.MULTILINE) for target in targets)
+
+
+def test_the_readme_is_short():
+    text = BLOCK.sub("", LINK.sub(lambda link: "" if link[1] else link[2], page("README.md")))
+    words = [word for line in text.splitlines() if not line.startswith(("|", "<!--")) for word in line.split()]
+    assert 600 <= len(words) <= 800
+
+
+def test_every_picture_is_small_and_says_what_it_shows():
+    shown = [(alt, target) for image, alt, target in LINK.findall(page("README.md")) if image]
+    assert [target for _, target in shown] == ["docs/path.svg", "docs/lesson.png", "docs/check.png"]
+    for alt, target in shown:
+        assert len(alt.split()) > 30, f"{target} needs words for those who can't see it"
+        assert (ROOT / target).stat().st_size <= LARGEST
+
+
+def path_picture():
+    return runpy.run_path(str(ROOT / "docs" / "path_picture.py"))
+
+
+def test_the_path_is_what_its_script_draws():
+    drawn = path_picture()["picture"](tasks.lessons())
+    assert page("docs/path.svg") == drawn, "docs/path.svg is stale: run `python docs/path_picture.py`"
+
+
+def test_the_path_shows_every_lesson_and_what_is_to_come():
+    root = ElementTree.fromstring(page("docs/path.svg"))
+    names = {element.get("id"): element.text for element in root if element.get("id")}
+    assert root.get("role") == "img" and root.get("aria-labelledby").split() == ["title", "description"]
+    assert names["title"]
+    groups = [element for element in root if element.tag.endswith("}g")]
+    written = [" ".join(text.text for text in group if text.tag.endswith("}text")) for group in groups]
+    for number, lesson in tasks.lessons().items():
+        assert f"Lesson {number} {lesson.title} {lesson.question}" in written
+        assert f"{lesson.title}: {lesson.question}" in names["description"]
+    to_come = [words for words in written if words.startswith("To come ")]
+    assert len(to_come) + len(tasks.lessons()) == len(written)
+
+
+def test_a_part_of_the_plan_goes_once_its_last_lesson_is_there():
+    made, some = path_picture(), tasks.lessons()["04"]
+    last, title, _ = made["TO_COME"][0]
+    for latest, expected in ((last - 1, True), (last, False)):
+        shown = made["boxes"]({f"{number:02}": some for number in range(latest + 1)})
+        assert (title in [box.title for box in shown]) is expected
+
+
+def test_long_titles_and_signs_of_xml_fit_into_the_path():
+    made = path_picture()
+    assert max(map(len, made["_balanced"]("A title of many words that is longer than a line", 24))) <= 24
+    assert made["_balanced"]("Antidisestablishmentarianistically", 24)
+    assert made["_safe"]("A < B & C") == "A &lt; B &amp; C"
+
+
+def test_how_to_cite():
+    cited = yaml.safe_load(page("CITATION.cff"))
+    assert cited["cff-version"] == "1.2.0" and cited["type"] == "software" and cited["message"]
+    (author,) = cited["authors"]
+    assert f"Copyright (c) {author['name']}\n" in page("LICENSE")
+    assert f'version = "{cited["version"]}"' in page("pyproject.toml")
+    for words in (author["name"], cited["title"], f"version {cited['version']}"):
+        assert words in page("README.md")
+
+
+def test_the_versions_of_python_are_those_that_are_supported():
+    oldest, newest = re.search(r"Python (3\.\d+) to (3\.\d+)", page("README.md")).groups()
+    assert f'requires-python = ">={oldest}"' in page("pyproject.toml")
+    assert f"(3, {newest.partition('.')[2]})" in page("course_utils/base/environment.py")
+    assert f"Python {oldest} to {newest}" in page("docs/setup.md")
+
+
+def test_no_page_is_written_for_one_machine():
+    for name in PAGES:
+        assert not re.search(r"(?<![\w/.])/(?:home|work|tmp|root|Users)/", page(name)), name
+    assert sys.prefix not in "".join(map(page, PAGES))
