@@ -146,7 +146,7 @@ def never_ends(x, more=None):
 
 def made_up_task(*more):
     bank = (adds, alters, raises, of_another_kind, *more)
-    task = Task("03.made_up", "", ("name", "candidate"), "verdict", hints=(), candidates=bank)
+    task = Task("03.made_up", "", ("name", "candidate"), "verdict", hints=(), candidates=bank, difficulty=1, importance=1, minutes=1)
     task.cases(lambda draw: [Case("", ("b" if i == 3 else "a", Candidate(i))) for i in range(len(bank))])
     cases = task.make_cases(5)
     keys = {task.candidate(case.args[1].key): case.args[1].key for case in cases}

@@ -75,7 +75,8 @@ def in_the_course(monkeypatch):
 @pytest.fixture
 def copy_of_the_course(tmp_path):
     """A folder with the notebooks that are handed out, as a course's folder has them."""
-    for folder in ("exercises", "solutions"):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
         for path in (ROOT / folder).glob("*.ipynb"):
             shutil.copy(path, tmp_path / folder)
@@ -182,7 +183,8 @@ def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
     for arguments in (("release", "03"), ("export", "nbgrader", "there")):
         with pytest.raises(CourseError, match="is not inside the course"):
             command(*arguments)
-    for folder in ("exercises", "solutions"):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
     with pytest.raises(CourseError, match="holds no notebooks: run `course build`"):
         command("release", "03")
