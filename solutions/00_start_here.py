@@ -17,7 +17,7 @@ from course_utils import check, hint, progress, solution
 
 # %%
 def weighted_sum(weights, values):
-    """The sum of the rows of `values`, each multiplied by its weight.
+    """Return the sum of the rows of `values`, each multiplied by its weight.
 
     Args:
         weights: S.

@@ -17,7 +17,7 @@ from course_utils import check, hint, progress, solution
 
 # %%
 def build_vocabulary(sentences, min_count=1):
-    """A number for each word.
+    """Return a number for each word.
 
     Args:
         sentences: a list of lists of words.
@@ -49,7 +49,7 @@ check("01.build_vocabulary", build_vocabulary)
 
 # %%
 def sum_vectors(words, mask):
-    """The sum of each sentence's word vectors.
+    """Return the sum of each sentence's word vectors.
 
     Args:
         words: B×S×D.
@@ -80,7 +80,7 @@ check("01.sum_vectors", sum_vectors)
 
 # %%
 def sentiment(sums, weight, bias):
-    """The probability that each sentence is positive.
+    """Return the probability that each sentence is positive.
 
     Args:
         sums: B×D.
@@ -110,7 +110,7 @@ check("01.sentiment", sentiment)
 
 # %%
 def sentiment_gradient(sums, labels, weight, bias):
-    """The gradient of the mean cross-entropy of 01.sentiment, by formula.
+    """Return the gradient of the mean cross-entropy of 01.sentiment, by formula.
 
     Args:
         sums: B×D.
@@ -142,7 +142,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 
 # %%
 def word_polarity(word_vectors, weight):
-    """The cosine of each word vector with weight.
+    """Return the cosine of each word vector with weight.
 
     Args:
         word_vectors: V×D.

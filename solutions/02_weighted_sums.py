@@ -15,7 +15,7 @@ from course_utils import check, hint, progress, solution
 
 # %%
 def softmax(scores, temperature=1.0):
-    """Positive weights that sum to 1 along the last axis.
+    """Return positive weights that sum to 1 along the last axis.
 
     Args:
         scores: …×S.
@@ -47,7 +47,7 @@ check("02.softmax", softmax)
 
 # %%
 def masked_softmax(scores, mask):
-    """Softmax along the last axis over what may be attended.
+    """Return the softmax along the last axis over what may be attended.
 
     Args:
         scores: …×S.
@@ -78,7 +78,7 @@ check("02.masked_softmax", masked_softmax)
 
 # %%
 def dot_scores(words, theta):
-    """One score for each word.
+    """Return one score for each word.
 
     Args:
         words: B×S×D.
@@ -107,7 +107,7 @@ check("02.dot_scores", dot_scores)
 
 # %%
 def mlp_scores(words, weight, bias, theta):
-    """One score for each word, by a hidden layer of H units.
+    """Return one score for each word, by a hidden layer of H units.
 
     Args:
         words: B×S×D.
@@ -142,7 +142,7 @@ from course_utils.models.attention import masked_softmax as reference_masked_sof
 
 
 def several_attentions(words, thetas, mask):
-    """The contexts of N fixed attentions, concatenated.
+    """Return the contexts of N fixed attentions, concatenated.
 
     Args:
         words: B×S×D.
@@ -175,7 +175,7 @@ check("02.several_attentions", several_attentions)
 
 # %%
 def error_through_attention(weights, error):
-    """The error that reaches each word through the weighted sum.
+    """Return the error that reaches each word through the weighted sum.
 
     Args:
         weights: B×S.

@@ -19,7 +19,7 @@ from course_utils.models.attention import attention as reference
 
 # %%
 def padding_mask(lengths, size):
-    """True at the words of each sentence, False at the padding behind them.
+    """Return True at the words of each sentence, False at the padding behind them.
 
     Args:
         lengths: B, the number of words of each sentence, whole numbers from 0 to size.
@@ -52,7 +52,7 @@ check("03.padding_mask", padding_mask)
 
 # %%
 def causal_mask(size):
-    """True where the key is not later than the query.
+    """Return True where the key is not later than the query.
 
     Args:
         size: the number of words, which are both the queries and the keys.

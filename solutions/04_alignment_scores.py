@@ -18,7 +18,7 @@ from course_utils.models.attention import SCORES
 
 # %%
 def dot(state, hidden):
-    """The dot product of each state with each hidden state.
+    """Return the dot product of each state with each hidden state.
 
     Args:
         state: B×T×D.
@@ -50,7 +50,7 @@ check("04.dot", dot)
 
 # %%
 def scaled_dot(state, hidden):
-    """The dot product of each state with each hidden state, divided by the square root of the width D.
+    """Return the dot product of each state with each hidden state, divided by the square root of the width D.
 
     Args:
         state: B×T×D.
@@ -82,7 +82,7 @@ check("04.scaled_dot", scaled_dot)
 
 # %%
 def additive(state, hidden, weight, v):
-    """v times tanh of weight times the pair [state; hidden].
+    """Return v times tanh of weight times the pair [state; hidden].
 
     Args:
         state: B×T×D.
@@ -121,7 +121,7 @@ check("04.additive", additive)
 
 # %%
 def general(state, hidden, weight):
-    """The dot product of each state with each hidden state, with a matrix in between.
+    """Return the dot product of each state with each hidden state, with a matrix in between.
 
     Args:
         state: B×T×D.
@@ -154,7 +154,7 @@ check("04.general", general)
 
 # %%
 def concatenating(state, hidden, weight):
-    """One weight vector times the pair [state; hidden].
+    """Return one weight vector times the pair [state; hidden].
 
     Args:
         state: B×T×D.
@@ -189,7 +189,7 @@ check("04.concatenating", concatenating)
 
 # %%
 def perceptron(state, hidden, weight_s, weight_h, v):
-    """v times tanh of weight_s times state plus weight_h times hidden.
+    """Return v times tanh of weight_s times state plus weight_h times hidden.
 
     Args:
         state: B×T×D.
@@ -226,7 +226,7 @@ check("04.perceptron", perceptron)
 
 # %%
 def content_based(state, hidden):
-    """The cosine of each state with each hidden state; 0 where one of the two is a zero vector.
+    """Return the cosine of each state with each hidden state; 0 where one of the two is a zero vector.
 
     Args:
         state: B×T×D.
@@ -258,7 +258,7 @@ check("04.content_based", content_based)
 
 # %%
 def location_based(state, weight):
-    """Weights over positions, from the state alone.
+    """Return weights over positions, from the state alone.
 
     Args:
         state: B×T×D.
@@ -291,7 +291,7 @@ check("04.location_based", location_based)
 
 # %%
 def catch_wrong_scores(name, candidate):
-    """True if the candidate computes the named score rightly, else False.
+    """Return True if the candidate computes the named score rightly, else False.
 
     Args:
         name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based".

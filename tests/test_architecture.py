@@ -36,7 +36,7 @@ def floor(path):
 
 @cache
 def arrows():
-    """Each file with the files that it imports, wherever the import stands.""
+    """Each file with the files that it imports, wherever the import stands."""
     found = {}
     for path in FILES:
         package = path.parent.relative_to(PACKAGE.parent).parts

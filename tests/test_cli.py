@@ -360,6 +360,22 @@ def test_a_step_without_tests_has_failed(tmp_path):
     assert step.counts["failed"] == 1
 
 
+@pytest.mark.parametrize("error", [ValueError("there are 3 of them"), KeyError("x"), RuntimeError("there is none")])
+def test_an_error_that_nobody_meant_is_no_advice(monkeypatch, capsys, error):
+    def broken(options):
+        raise error
+
+    monkeypatch.setattr(commands.doctor, "run", broken)
+    monkeypatch.delenv("COURSE_DEBUG", raising=False)
+    assert commands.main(["doctor"]) == 2
+    assert f"Something went wrong ({type(error).__name__}" in capsys.readouterr().err
+
+
+def test_each_file_among_the_commands_is_one():
+    files = (ROOT / "course_utils" / "commands").glob("[!_]*.py")
+    assert sorted(commands.make_parser()._subparsers._group_actions[0].choices) == sorted(file.stem for file in files)
+
+
 def test_all_steps_run_although_some_fail(copy):
     (copy / "tests").mkdir()
     (copy / "tests" / "test_one.py").write_text("def test_one():\n    assert True\n")

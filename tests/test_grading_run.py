@@ -23,7 +23,7 @@ from course_utils.grading.cage import locks
 from course_utils.grading.grade import what_to_grade
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
-from course_utils.grading.judging.grader import result_key
+from course_utils.grading.judging.grader import decides_on_verdicts, result_key
 from course_utils.grading.judging.pool import Plan
 from course_utils.grading.keeping.journal import NAME, Journal, JournalError
 from course_utils.grading.keeping.record import Result
@@ -384,6 +384,14 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     (tmp_path / "results" / "feedback" / "b.ipynb").touch()
     what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
     assert [found.student for found in what.found()] == ["a"]
+
+
+def test_what_decides_on_verdicts_is_read_from_imports():
+    """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
+    decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}
+    assert {"tasks/properties.py", "tasks/lesson_04/_scores.py", "tasks/lesson_02/softmax.py", "models/attention.py"} <= decides
+    assert {"checks/judge.py", "checks/compare.py", "checks/running/run.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
+    assert not [path for path in decides if path.startswith(("grading/writing/", "commands/", "training/", "learner/"))]
 
 
 # The pool alone

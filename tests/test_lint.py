@@ -64,10 +64,17 @@ TASK = '''\
 
 # %%
 def answer_NUMBER(number):
-    """Twice a number.
+    """Return twice a number.
 
-    >>> answer_NUMBER(1)
-    2
+    Args:
+        number: any.
+
+    Returns:
+        Its double.
+
+    Example:
+        >>> answer_NUMBER(1)
+        2
     """
     ### BEGIN SOLUTION
     return 2 * number
@@ -201,10 +208,10 @@ SOLUTION_BREACHES = [
     ),
     ("## 01.answer_0", "## Answer 0", "def answer_0", NO_PROMPT),
     (
-        ">>> answer_0(1)",
-        "answer_0(1)",
+        "    Returns:",
+        "    Returned:",
         "def answer_0",
-        'the task has no docstring with an example (">>>" or "Example")',
+        "the task's docstring lacks Returns: as lines of their own",
     ),
     (
         'check("01.answer_0"',
@@ -239,7 +246,7 @@ RIGHT = [
     (NAMES[0], "# - three", "# - three\n# - four\n# - five", "a recap of five items"),
     (NAMES[0], "step = 3", "step = 3  # just\nassert step != 4", "code is not prose"),
     (NAMES[0], "a comment does not", "self.print(1) does not", "a comment is not code"),
-    (NAMES[1], ">>> answer_0(1)", "Example: answer_0(1) is", "an example in words"),
+    (NAMES[1], ">>> answer_0(1)", "answer_0(1) is", "an example in words"),
 ]
 
 

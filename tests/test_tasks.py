@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from right_answers import FILES as RIGHT_FILES
 from right_answers import RIGHT
 
 from course_utils import tasks
+from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import Expected
 from course_utils.tasks import answers
@@ -163,6 +165,33 @@ def test_no_message_gives_the_answer_away(task):
     said = "".join([*task.hints[:2], *(m.sentence for m in task.mistakes)]).replace(" ", "")
     assert expressions
     assert not any(expression.replace(" ", "") in said for expression in expressions)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_facts_of_a_task_are_told(task):
+    assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 60
+    assert RIGHT_FILES[task.id].is_file()
+
+
+def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_solutions():
+    for number, lesson in tasks.lessons().items():
+        assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
+        assert [task.id for task in tasks.tasks_of(number)] == [task_id for task_id in answers() if task_id[:2] == number]
+
+
+def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
+    def broken(name, *rest):
+        raise ModuleNotFoundError("No module named 'nowhere'")
+
+    tasks.tasks_of.cache_clear()
+    monkeypatch.setattr(tasks, "import_module", broken)
+    try:
+        with pytest.raises(ModuleNotFoundError, match="nowhere"):
+            tasks.load("02.softmax")
+    finally:
+        tasks.tasks_of.cache_clear()
+    with pytest.raises(CourseError, match='There is no task "02.sofmax". Lesson 02 has 02.softmax, '):
+        tasks.load("02.sofmax")
 
 
 def test_an_unknown_wrong_answer_is_told_which_property_fails():

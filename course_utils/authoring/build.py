@@ -30,7 +30,7 @@ from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import closure, imported
-from course_utils.base.places import FOLDERS, NAMED, chosen
+from course_utils.base.places import FOLDERS, NAMED, chosen, number_of
 
 BUILD_VERSION = 1  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
@@ -85,7 +85,7 @@ class Target:
 
     @property
     def number(self):
-        return self.name[:2]
+        return number_of(self.name)
 
 
 def build(
@@ -123,7 +123,7 @@ def build(
 
 
 def _repository(root):
-    """The repository's address, which stands in pyproject.toml only."""
+    """Return the repository's address, which stands in pyproject.toml only."""
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
         raise CourseError(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")
     try:
@@ -182,12 +182,12 @@ def _too_big(root):
 
 
 def _text(path):
-    """A file's text with "\\n" line ends, whatever the checkout made of them."""
+    """Return a file's text with "\\n" line ends, whatever the checkout made of them."""
     return Path(path).read_text(encoding="utf-8")
 
 
 def read_source(root: Path, name: str) -> list[Cell]:
-    """The cells of a jupytext percent file, e.g. name "notebooks/02_weighted_sums.py"."""
+    """Return the cells of a jupytext percent file, e.g. name "notebooks/02_weighted_sums.py"."""
     import jupytext
 
     try:
@@ -207,17 +207,17 @@ def read_source(root: Path, name: str) -> list[Cell]:
 
 
 def begins_in_header(cells: list[Cell]) -> bool:
-    """Whether the first cell is text without a heading, which the build adds to the header."""
+    """Return whether the first cell is text without a heading, which the build adds to the header."""
     return bool(cells) and cells[0].kind == "markdown" and not cells[0].text.startswith("#")
 
 
 def has_answer(cell: Cell) -> bool:
-    """Whether a cell holds a task's answer between its two marks."""
+    """Return whether a cell holds a task's answer between its two marks."""
     return cell.kind == "code" and BEGIN in cell.text
 
 
 def _split_answers(name, cells):
-    """The exercise's cells, answers cut out, and the answers by task id."""
+    """Return the exercise's cells, answers cut out, and the answers by task id."""
     exercise, answers = [], {}
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         kept = _cut(name, cell)
@@ -228,9 +228,9 @@ def _split_answers(name, cells):
         if not found:
             raise CourseError(f'{name}, line {cell.line}: the answer needs a `check("...", ...)` cell right under it.')
         task = found.group(1)
-        if not task.startswith(Path(name).name[:2] + ".") or task in answers:
+        if number_of(task) != number_of(name) or task in answers:
             raise CourseError(
-                f"{name}, line {following.line}: task id {task} must be used once and start with {Path(name).name[:2]}."
+                f"{name}, line {following.line}: task id {task} must be used once and start with {number_of(name)}."
             )
         lines = cell.text.split("\n")
         answers[task] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
@@ -238,7 +238,7 @@ def _split_answers(name, cells):
 
 
 def _cut(name, cell):
-    """The cell's text with each marked answer replaced by `raise NotImplementedError`."""
+    """Return the cell's text with each marked answer replaced by `raise NotImplementedError`."""
     kept, begun = [], None
     for number, line in enumerate(cell.text.split("\n"), cell.line):
         if ANY_MARK.search(line):
@@ -266,15 +266,15 @@ def _answers(root, targets, check, say):
     except (OSError, ValueError):
         old = None
     numbers = {target.number for target in targets}
-    lessons = {file.name[:2] for file in (root / "solutions").glob(f"{NAMED}.py")}
-    new = {task: text for task, text in (old or {}).items() if task[:2] in lessons - numbers}
+    lessons = {number_of(file.name) for file in (root / "solutions").glob(f"{NAMED}.py")}
+    new = {task: text for task, text in (old or {}).items() if number_of(task) in lessons - numbers}
     for target in (target for target in targets if target.folder == "solutions"):
         try:
             new.update(_split_answers(target.source, read_source(root, target.source))[1])
         except CourseError as problem:
             problems.append(str(problem))
-            new.update({task: text for task, text in (old or {}).items() if task[:2] == target.number})
-    in_order = dict(sorted(new.items(), key=lambda item: item[0][:2]))  # within a lesson as in its solutions
+            new.update({task: text for task, text in (old or {}).items() if number_of(task) == target.number})
+    in_order = dict(sorted(new.items(), key=lambda item: number_of(item[0])))  # within a lesson as in its solutions
     text = json.dumps(in_order, indent=1, ensure_ascii=False) + "\n"
     if not new and old is None or path.exists() and _text(path) == text:
         return problems
@@ -312,7 +312,7 @@ def _readme(root, targets, check, say):
 
 
 def _compose(root, target, cells, repository):
-    """The cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
+    """Return the cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
 
     A first cell of text without a heading belongs to the header. Under each task's heading stands its line of dots.
     """
@@ -332,7 +332,7 @@ def _compose(root, target, cells, repository):
 
 
 def _with_dots(root, target, cell):
-    """A cell whose text begins with a task's heading, with the task's line of dots under it."""
+    """Return a cell whose text begins with a task's heading, with the task's line of dots under it."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
@@ -373,7 +373,7 @@ def _hash(value):
 
 
 def _source_hash(root, target, cells):
-    """A hash of all that the notebook depends on: its source, the build, the modules that it imports."""
+    """Return a hash of all that the notebook depends on: its source, the build, the modules that it imports."""
     source, texts = _text(root / target.source), []
     if target.folder != "exercises":
         texts = [(path.relative_to(root).as_posix(), _text(path)) for path in sorted(runs(root, target, cells))]
@@ -399,7 +399,7 @@ def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
 
 
 def content_hash(notebook):
-    """A checksum of a built notebook, but for the place that holds it: another one once somebody has edited it."""
+    """Return a checksum of a built notebook, but for the place that holds it: another one once somebody has edited it."""
     course = {key: value for key, value in notebook["metadata"]["course"].items() if key != "content"}
     return _hash(notebook | {"metadata": notebook["metadata"] | {"course": course}})
 
@@ -419,7 +419,7 @@ def _state(path, source_hash):
 
 
 def _plan(root, target, repository, check, everything):
-    """What to do for a target: nothing ([]), or one plan with the reason in words."""
+    """Return what to do for a target: nothing ([]), or one plan with the reason in words."""
     cells = _compose(root, target, read_source(root, target.source), repository)
     source_hash = _source_hash(root, target, cells)
     state = _state(root / target.built, source_hash)
@@ -532,7 +532,7 @@ def _execute(root, plan, notebook):
 
 
 def _kernel(folder):
-    """A kernel of the running Python, whatever kernels are registered on this machine."""
+    """Return a kernel of the running Python, whatever kernels are registered on this machine."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
@@ -580,7 +580,7 @@ def _tidy(cells):
 
 
 def _without_widgets(outputs):
-    """A widget lives in a kernel only; what is kept is the static picture beside it, if there is one."""
+    """Return the outputs without widgets, which live in a kernel only; the static picture beside one is kept."""
     kept = []
     for output in outputs:
         if output.get("data", {}).pop(WIDGET_VIEW, None) is None or set(output["data"]) - {"text/plain"}:
@@ -599,7 +599,7 @@ def _merge_streams(outputs):
 
 
 def first_sentence(markdown: str) -> str:
-    """The first sentence of a markdown text that isn't a heading, without its marks."""
+    """Return the first sentence of a markdown text that isn't a heading, without its marks."""
     lines = [line for line in markdown.split("\n") if not line.startswith("#")]
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
     text = re.sub(r"(\*\*|__|[`$]|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
@@ -609,7 +609,7 @@ def first_sentence(markdown: str) -> str:
 
 
 def _sealed(notebook, source_hash):
-    """The notebook's text with both hashes in it; the same content gives the same bytes."""
+    """Return the notebook's text with both hashes in it; the same content gives the same bytes."""
     import nbformat
 
     notebook["metadata"] = {key: notebook["metadata"][key] for key in ("kernelspec", "language_info")}

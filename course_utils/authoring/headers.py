@@ -8,6 +8,7 @@ import runpy
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.places import number_of
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task
 
@@ -45,7 +46,7 @@ def task_facts(root: Path, number: str) -> dict[str, Task]:
 
 def of_lesson(root: Path, name: str, exercises: bool) -> str:
     """Return the header of a lesson's notebook, without its heading."""
-    lesson, tasks = (facts(root, name[:2]) for facts in (lesson_facts, task_facts))
+    lesson, tasks = (facts(root, number_of(name)) for facts in (lesson_facts, task_facts))
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
     more = f", and up to {_minutes(tasks)} more for the [exercises](../exercises/{name}.ipynb)" if exercises else ""
     return (
@@ -56,7 +57,7 @@ def of_lesson(root: Path, name: str, exercises: bool) -> str:
 
 def of_exercises(root: Path, name: str) -> str:
     """Return the header of a lesson's exercises, without its heading."""
-    lesson, tasks = (facts(root, name[:2]) for facts in (lesson_facts, task_facts))
+    lesson, tasks = (facts(root, number_of(name)) for facts in (lesson_facts, task_facts))
     count = f"{len(tasks)} task{'s' * (len(tasks) != 1)}"
     return (
         f"{count}, up to {_minutes(tasks)} in all. The lesson they belong to: [{lesson.number} {lesson.question}](../notebooks/{name}.ipynb)"
@@ -70,7 +71,7 @@ def _minutes(tasks):
 
 def heading(root: Path, name: str, folder: str) -> str:
     """Return the first line of a notebook."""
-    lesson = lesson_facts(root, name[:2])
+    lesson = lesson_facts(root, number_of(name))
     return (
         f"# {lesson.number} {lesson.question}"
         if folder == "notebooks"
@@ -94,7 +95,7 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
     """
     rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]
     for name in names:
-        lesson, tasks = lesson_facts(root, name[:2]), task_facts(root, name[:2])
+        lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
         exercises = (
             f"[{len(tasks)} task{'s' * (len(tasks) != 1)}, {_minutes(tasks)}](exercises/{name}.ipynb)" if tasks else ""
         )

@@ -30,6 +30,7 @@ RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 9)  # of a lesson
 
+DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, behind its first sentence
 COMPARED = "nbval-check-output"
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
 
@@ -78,7 +79,7 @@ def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
 
 
 def prose(markdown: str) -> str:
-    """The text that is read as sentences, on the lines where it stood."""
+    """Return the text that is read as sentences, on the lines where it stood."""
     return NOT_PROSE.sub(lambda match: " " + "\n" * match.group().count("\n"), markdown)
 
 
@@ -92,13 +93,13 @@ def _code_lines(cell):
 
 
 def _within(count, limits):
-    """What is wrong with a count, e.g. "at least 3", or None."""
+    """Return what is wrong with a count, e.g. "at least 3", or None."""
     low, high = limits
     return f"at least {low}" if count < low else f"at most {high}" if count > high else None
 
 
 def _markdown_before(cells, place):
-    """The markdown cells between a cell and the code cell before it."""
+    """Return the markdown cells between a cell and the code cell before it."""
     start = place
     while start and cells[start - 1].kind == "markdown":
         start -= 1
@@ -160,7 +161,7 @@ def _ending(name, cells, built):
 
 
 def _recap(text):
-    """How many lines, or list items, the recap has; None without one."""
+    """Return how many lines, or list items, the recap has; None without one."""
     begin = re.search(r"^(#+ *|\*\*)Recap\b[^\n*]*(\*\*)?", text, re.MULTILINE)
     if not begin:
         return None
@@ -206,13 +207,13 @@ def _should_show(code):
 
 
 def _only_sets(node):
-    """Whether an expression is called for its effect: torch.manual_seed(0), torch.set_printoptions(...)."""
+    """Return whether an expression is called for its effect: torch.manual_seed(0), torch.set_printoptions(...)."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Attribute) and (function.attr.startswith("set_") or function.attr == "manual_seed")
 
 
 def _calls(node, name):
-    """Whether running this node calls `name(...)` or `name.something(...)`; what a function would do once called doesn't count."""
+    """Return whether running this node calls `name(...)` or `name.something(...)`; what a function would do once called doesn't count."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return False
     if isinstance(node, ast.Call):
@@ -233,17 +234,18 @@ def _tasks(name, cells, built):
                 cell.line,
                 "the task has no markdown cell right before it that begins with `## ` and its id, such as `## 02.softmax`",
             )
-        if not _has_example(cell.text):
-            yield cell.line, 'the task has no docstring with an example (">>>" or "Example")'
+        if missing := _parts_missing(cell.text):
+            yield cell.line, f"the task's docstring lacks {', '.join(missing)} as lines of their own"
         following = cells[place + 1] if place + 1 < len(cells) else None
         if not following or following.kind != "code" or not CHECK.search(following.text):
             yield cell.line, "the task has no check cell right under it"
 
 
-def _has_example(code):
+def _parts_missing(code):
+    """Return the parts that the docstring of a stub's function or class lacks."""
     defined = (ast.FunctionDef, ast.ClassDef)
     texts = [ast.get_docstring(node) or "" for node in ast.parse(code).body if isinstance(node, defined)]
-    return any(">>>" in text or "Example" in text for text in texts)
+    return [part for part in DOCSTRING if not any(f"\n{part}\n" in text for text in texts)]
 
 
 LESSON_RULES = (

@@ -50,7 +50,7 @@ GET_CHROMIUM = "run `python -m playwright install chromium`, or name a browser i
 
 
 def right_python(version=None) -> bool:
-    """Whether this Python (or the version given) is one the course is tested on."""
+    """Return whether this Python (or the version given) is one the course is tested on."""
     return PYTHONS[0] <= tuple(version or sys.version_info)[:2] <= PYTHONS[1]
 
 
@@ -60,7 +60,7 @@ def kernel_folder() -> Path:
 
 
 def kernel_is_ours() -> bool:
-    """Whether that kernel has the course's name and starts this very Python."""
+    """Return whether that kernel has the course's name and starts this very Python."""
     try:
         spec = json.loads((kernel_folder() / "kernel.json").read_text(encoding="utf-8"))
         return spec["display_name"] == KERNEL_NAME and spec["argv"][0] == sys.executable

@@ -41,7 +41,7 @@ def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:
 
 @lru_cache(maxsize=1024)
 def _names(code, package):
-    """The dotted names that code imports from the package; of `from a import b` both a and a.b, as b may be a module."""
+    """Return the dotted names that code imports from the package; of `from a import b` both a and a.b, as b may be a module."""
     try:
         tree = ast.parse(code)
     except SyntaxError:  # whoever runs the code will say so better
@@ -71,7 +71,7 @@ def _files(root, names):
 
 @lru_cache(maxsize=1024)
 def runs_something(code: str) -> bool:
-    """Whether a module holds more than a docstring; one that is no Python counts as if it did."""
+    """Return whether a module holds more than a docstring; one that is no Python counts as if it did."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:

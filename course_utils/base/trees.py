@@ -40,7 +40,7 @@ def tensors(tree, deepest: int | None = None) -> list[Tensor]:
 
 
 def alike(same: Callable, a, b) -> bool:
-    """Whether two trees branch alike and same(leaf, leaf) holds for each pair; a list counts as a tuple."""
+    """Return whether two trees branch alike and same(leaf, leaf) holds for each pair; a list counts as a tuple."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(alike(same, a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):

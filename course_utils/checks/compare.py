@@ -27,7 +27,7 @@ class Finding:
 
 
 def close(expected, received):
-    """Elementwise closeness of two tensors of one shape, NaN equal to NaN, as a bool tensor."""
+    """Return where two tensors of one shape are close, as a bool tensor; NaN counts as equal to NaN."""
     e, r = expected.double(), received.double()
     finite = e[e.isfinite()]
     scale = 1 + (finite.abs().max().item() if finite.numel() else 0)
@@ -35,7 +35,7 @@ def close(expected, received):
 
 
 def difference(expected, received, result, double):
-    """The first thing wrong with `received`, as a Finding, or None.
+    """Return the first thing wrong with `received`, as a Finding, or None.
 
     Args:
         expected: the truth; its own type tells what is asked for.
@@ -150,7 +150,7 @@ def _in_dict(expected, received, name):
 
 
 def describe(value):
-    """A returned value in a few words: its type, and its shape or size."""
+    """Describe a returned value in a few words: its type, and its shape or size."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {shape(value)}"
     if isinstance(value, Foreign):
@@ -171,12 +171,12 @@ def _written(value):
 
 
 def shape(tensor):
-    """A shape as text: (2, 3); a single number has the shape ()."""
+    """Return a shape as text: (2, 3); a single number has the shape ()."""
     return str(tuple(tensor.shape))
 
 
 def number(value):
-    """A number with four significant digits, a truth value as it is."""
+    """Return a number with four significant digits, a truth value as it is."""
     value = value.item()
     return str(value) if isinstance(value, bool) else f"{value + 0.0:.4g}"  # + 0.0 makes -0 plain
 

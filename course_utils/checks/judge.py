@@ -25,7 +25,7 @@ IN_OTHER_WORDS = {
 
 
 def refuse(task, kind, shown):
-    """The Report on what cannot be run, from what `kind_of_answer` tells of it."""
+    """Return the Report on what cannot be run, from what `kind_of_answer` tells of it."""
     if kind == "empty":
         return Report(task, "not attempted")
     if kind == "class":
@@ -49,7 +49,7 @@ class Expected:
             self.mistake(mistake, None)
 
     def mistake(self, mistake, first):
-        """Outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
+        """Return the outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
         if mistake.name not in self._mistakes:
             if first and not alike_value(first[1], _run(self._task, mistake.function, [self.cases[first[0]]])[0]):
                 return None
@@ -58,7 +58,7 @@ class Expected:
 
 
 def judge(task, cases, outcomes, expected=None):
-    """A Report on the outcomes that an answer gave for a task's cases.
+    """Return a Report on the outcomes that an answer gave for a task's cases.
 
     Args:
         task: the Task that the cases were made from.
@@ -103,7 +103,7 @@ def judge(task, cases, outcomes, expected=None):
 
 
 def _readable(cases, outcomes):
-    """Whether outcomes, which may come from a process that the learner's code has had to itself, fit the cases."""
+    """Return whether outcomes, which may come from a process that the learner's code has had to itself, fit the cases."""
     if not isinstance(outcomes, (list, tuple)) or len(outcomes) > len(cases):
         return False
     return all(map(_fits, cases, outcomes))
@@ -160,7 +160,7 @@ def _urgency(case, finding):
 
 
 def _first_wrong(task, case, outcome, right):
-    """The first thing wrong with one outcome as a Finding, or None."""
+    """Return the first thing wrong with one outcome as a Finding, or None."""
     if outcome.status != "value":
         return Finding("error", _stopped(outcome))
     result = task.results if len(task.results) > 1 else task.results[0]
@@ -275,7 +275,7 @@ def _try_property(broken, case, outcome):
 
 
 def _diagnose(task, cases, outcomes, expected, first):
-    """The named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
+    """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
     ordinary case. In each, the mistake must differ from the truth in what is compared. `first` is the case that
@@ -303,7 +303,7 @@ def _at(outcomes, i):
 
 
 def _alike(a, b):
-    """Whether two outcomes agree in everything: status, value, gradients, altered inputs."""
+    """Return whether two outcomes agree in everything: status, value, gradients, altered inputs."""
     return (
         alike_value(a, b)
         and a.changed == b.changed
@@ -319,7 +319,7 @@ def _precision(outcome):
 
 
 def alike_value(a, b):
-    """Whether two outcomes agree in status and value."""
+    """Return whether two outcomes agree in status and value."""
     return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
 
 

@@ -58,7 +58,7 @@ class Report:
         return str(self)
 
     def _texts(self):
-        """The facts behind the message, as (label, plain text)."""
+        """Return the facts behind the message, as (label, plain text)."""
         if self.failure and self.failure.source:
             marked = [f"{'->' if here else '  '} {n:3} {text}" for n, text, here in self.failure.source]
             yield f"In {self.failure.function}", "\n".join(marked)
@@ -124,7 +124,7 @@ def _paragraph(text):
 
 
 def with_code(text):
-    """Escaped text with `…` spans as code."""
+    """Return the escaped text with `…` spans as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))
 
@@ -138,7 +138,7 @@ def _row(cells):
 
 
 def _shown(name, value, against=None):
-    """A value under its name: tensors of up to three axes as tables, the rest as text."""
+    """Return a value under its name: tensors of up to three axes as tables, the rest as text."""
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
         matrices = value.reshape(-1, *value.shape[-2:]) if value.dim() == 3 else value.reshape(1, -1, value.shape[-1])
         other = against.reshape(matrices.shape) if _comparable(value, against) else [None] * len(matrices)
@@ -153,7 +153,7 @@ def _comparable(value, against):
 
 
 def _table(matrix, against):
-    """A matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
+    """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
     rows, columns = (min(n, TABLE_AT_MOST) for n in matrix.shape)
     off = None if against is None else (matrix.double() - against.double()).abs()
     right = None if against is None else close(against, matrix)
@@ -172,7 +172,7 @@ def _table(matrix, against):
 
 
 def _text(value):
-    """A plain value as short text."""
+    """Return a plain value as short text."""
     if isinstance(value, torch.Tensor):
         if value.dim() == 0:
             return number(value)
@@ -187,7 +187,7 @@ def _text(value):
 
 
 def _named(value):
-    """A Foreign by its type's name; a Candidate as such."""
+    """Return a Foreign by its type's name; a Candidate as such."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 

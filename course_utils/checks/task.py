@@ -78,7 +78,7 @@ class Task:
         return function
 
     def make_cases(self, seed=0):
-        """The Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
+        """Return the Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
 
         Inputs, keys and order come from the seed by ways that do not lead from one to another, so that a seed of 128
         bits stays a secret.
@@ -96,7 +96,7 @@ class Task:
         return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
     def candidate(self, key):
-        """The function that a Candidate's key stands for, in cases that `make_cases` has made."""
+        """Return the function that a Candidate's key stands for, in cases that `make_cases` has made."""
         return self._by_key[key]
 
     def oracle(self, function):
@@ -132,30 +132,30 @@ class Draw:
         return self.whole(-4, 5, *shape).to(dtype) / 2
 
     def whole(self, low, high, *shape):
-        """Whole numbers from `low` up to but not `high`."""
+        """Return whole numbers from `low` up to but not `high`."""
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape):
-        """True means "may attend". In each row of the last axis at least one True, and one False where it is longer than 1."""
+        """Return a mask, True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
         length = shape[-1]
         kept = self.whole(1, max(length, 2), *shape[:-1], 1)
         order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)
         return order < kept
 
     def lengths_mask(self, B, S):
-        """Mask of B sentences padded at the end to S words; the first is full, the last is not."""
+        """Return the mask of B sentences padded at the end to S words; the first is full, the last is not."""
         lengths = self.whole(1, S + 1, B)
         lengths[0], lengths[-1] = S, max(1, S - 1) if B > 1 else S
         return torch.arange(S) < lengths[:, None]
 
 
 def count(n, noun):
-    """A number with its noun, for the names of cases: "1 sentence", "3 sentences"."""
+    """Return a number with its noun, for the names of cases: "1 sentence", "3 sentences"."""
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def sizes(**full):
-    """Sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
+    """Return sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
 
     Full sizes should be primes, all different, so that no two axes can be mixed up unseen. `.full` tells the last.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from course_utils.base.environment import KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import chosen, course_folder, names_in
+from course_utils.base.places import chosen, course_folder, names_in, number_of
 
 WORDS = "Open JupyterLab on a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"
@@ -65,9 +65,9 @@ def _notebook(root, lesson):
     try:
         json.loads((root / notebook).read_text(encoding="utf-8"))["cells"]
     except FileNotFoundError:
-        raise CourseError(f"{notebook} is not there: run `course build {name[:2]}`.") from None
+        raise CourseError(f"{notebook} is not there: run `course build {number_of(name)}`.") from None
     except (OSError, ValueError, KeyError, TypeError):
-        raise CourseError(f"{notebook} cannot be read as a notebook: run `course build {name[:2]}`.") from None
+        raise CourseError(f"{notebook} cannot be read as a notebook: run `course build {number_of(name)}`.") from None
     return notebook
 
 

@@ -168,7 +168,7 @@ def _prepare(model):
 
 
 def _is_ours(tokenizer) -> bool:
-    """Whether it has our steps and nothing else, our specials, and ids without a gap."""
+    """Return whether it has our steps and nothing else, our specials, and ids without a gap."""
     new = _prepare(type(tokenizer.model)())
     theirs, ours = (json.loads(one.to_str()) | {"model": None} for one in (tokenizer, new))
     size = tokenizer.get_vocab_size()

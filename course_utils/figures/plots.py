@@ -25,7 +25,7 @@ KEYS, QUERIES = "keys: words attended", "queries"
 
 
 def axes(columns=1, width=4.6, height=3.2):
-    """A figure with `columns` axes in a row; returns them as a list (the only one, if one)."""
+    """Make a figure with `columns` axes in a row and return them as a list; of a single one, return that."""
     _, made = plt.subplots(1, columns, figsize=(width * columns, height), squeeze=False)
     return made[0, 0] if columns == 1 else list(made[0])
 
@@ -42,7 +42,7 @@ def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylab
 
 
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
-    """A mask as a picture: dark where a query may attend, with a dot; white where it may not."""
+    """Draw a mask as a picture: dark where a query may attend, with a dot; white where it may not."""
     matrix = torch.as_tensor(matrix)
     _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers="●", cmap="Blues", vmin=0, vmax=1.6)
 
@@ -96,7 +96,7 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
 
 
 def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
-    """One bar a label at the mean of its runs, each run a dot; `lines` maps a label to a height for reference."""
+    """Draw a bar for each label at the mean of its runs, and a dot for each run; `lines` maps a label to a height for reference."""
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
     for i, ((_, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
         values = torch.as_tensor(values).double().reshape(-1).numpy()
@@ -152,7 +152,7 @@ def polarity(values, names, title="", xlabel="cosine with the direction of senti
 
 
 def attention_graph(weights, errors, title="", ax=None):
-    """The computational graph of attention over a few vectors: forward in blue, the error that comes back in red.
+    """Draw the computational graph of attention over a few vectors: forward in blue, the error that comes back in red.
 
     `weights` holds a weight for each vector, `errors` the size of the error that reaches it through the weighted sum, as a
     share of the error at the context. Arrows are as thick as these numbers.
@@ -171,7 +171,7 @@ def attention_graph(weights, errors, title="", ax=None):
 
 
 def _flow(ax, share, start, end, colour, dash, said, lift):
-    """An arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
+    """Draw an arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
     arrow = {
         "arrowstyle": "-|>",
         "color": colour,

@@ -33,7 +33,7 @@ class Explorer(ipywidgets.VBox):
         self.picture.value, self.sentence.value = buffer.getvalue(), sentence
 
     def _repr_mimebundle_(self, **kwargs):
-        """The widget, and beside it the picture and the sentence for where no kernel runs."""
+        """Return the widget, and beside it the picture and the sentence for where no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         picture = base64.b64encode(self.picture.value).decode()
@@ -41,7 +41,7 @@ class Explorer(ipywidgets.VBox):
 
 
 def explore(draw, **controls):
-    """An Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence on what it shows.
+    """Return an Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence on what it shows.
 
     Args:
         draw: called with each control's value by name, at first and after every change.

@@ -162,7 +162,7 @@ def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: C
 
 
 def _grading(what, workers):
-    """What does the work: processes here, or a cluster's workers."""
+    """Return what does the work: processes here, or a cluster's workers."""
     if what.scheduler:
         from course_utils.grading.judging import cluster  # dask is an extra
 

@@ -122,7 +122,7 @@ def _progress_html(rows, done):
 
 
 def _find(task_id):
-    """The task of that id, or a Message that says which there are."""
+    """Return the task of that id, or a Message that says which there are."""
     try:
         return tasks.load(task_id)
     except CourseError as error:

@@ -20,7 +20,7 @@ _in_memory = {}  # serves where nothing can or shall be written
 
 
 def read(say=print):
-    """What is kept, as {task id: {"state", "passed", "attempts", "hints"}}."""
+    """Return what is kept, as {task id: {"state", "passed", "attempts", "hints"}}."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
     try:

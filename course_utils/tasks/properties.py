@@ -2,7 +2,7 @@
 
 
 def rows_sum_to_one(case, value):
-    """A property: along the last axis weights sum to 1, or to 0 where nothing may be attended."""
+    """Return a sentence unless weights sum to 1 along the last axis, or to 0 where nothing may be attended."""
     weights = value[-1] if isinstance(value, tuple) else value
     sums = weights.double().sum(-1).reshape(-1)
     off = (sums - 1).abs().min((sums).abs()) > 1e-4
@@ -10,6 +10,6 @@ def rows_sum_to_one(case, value):
 
 
 def no_weight_is_negative(case, value):
-    """A property: attention weights are never negative."""
+    """Return a sentence if an attention weight is negative."""
     weights = value[-1] if isinstance(value, tuple) else value
     return f"A weight should not be negative; the smallest is {weights.min():.4g}." if (weights < 0).any() else None

@@ -83,12 +83,12 @@ def keep_memory() -> None:
 
 
 def rank() -> int:
-    """This process's number among those that share the run."""
+    """Return this process's number among those that share the run."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 def world() -> int:
-    """How many processes share the run."""
+    """Return how many processes share the run."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 

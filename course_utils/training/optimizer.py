@@ -140,7 +140,7 @@ class Optimizer:
 
 
 def _hidden_matrices(model: nn.Module) -> list[str]:
-    """The names of the matrices that turn one vector into another: not those that hold a vector for each word or place."""
+    """Return the names of the matrices that turn one vector into another: not those that hold a vector for each word or place."""
     tables = [module.weight for module in model.modules() if isinstance(module, nn.Embedding)]
     tables += [model.readout.weight] if hasattr(model, "readout") else []
     tables += [p for name, p in model.named_parameters() if name.endswith("positions")]

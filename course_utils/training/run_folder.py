@@ -142,7 +142,7 @@ def describe_environment(on: torch.device, precision: torch.dtype) -> dict:
 
 
 def _cpu() -> str:
-    """The processor's name, which platform.processor() leaves empty on Linux."""
+    """Return the processor's name, which platform.processor() leaves empty on Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))

@@ -18,7 +18,7 @@ class Score(NamedTuple):
 
 
 def bleu(translations: list[str], references: list[str]) -> Score:
-    """Corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference."""
+    """Return corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference."""
     from sacrebleu.metrics import BLEU
 
     metric = BLEU()
@@ -26,7 +26,7 @@ def bleu(translations: list[str], references: list[str]) -> Score:
 
 
 def chrf(translations: list[str], references: list[str]) -> Score:
-    """Corpus chrF2 (Popović 2015) as sacrebleu computes it."""
+    """Return corpus chrF2 (Popović 2015) as sacrebleu computes it."""
     from sacrebleu.metrics import CHRF
 
     metric = CHRF()

@@ -154,7 +154,7 @@ def _search(model, source, limits, width, alpha, weights, hypotheses) -> list[li
 
 
 def _continuations(log_p: Tensor, logits: Tensor, must_end: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The `width` most probable continuations in each sentence: log probabilities, parents and tokens, each B×K."""
+    """Return the `width` most probable continuations in each sentence: log probabilities, parents and tokens, each B×K."""
     token_log_p = _log_softmax(logits)[..., EOS:]  # B K V; PAD and BOS, the ids below EOS, are never written
     if must_end.any():
         token_log_p[..., 1:].masked_fill_(must_end[:, None, None], -torch.inf)
@@ -214,7 +214,7 @@ def follow(tree, parents: Tensor):
 
 
 def _without_done(tree: tuple, open_rows: Tensor, size: int) -> tuple:
-    """The tree's open rows, once the others of `size` are so many that copying costs less than going on with all."""
+    """Return the tree's open rows, once the others of `size` are so many that copying costs less than going on with all."""
     return select(tree, open_rows) if len(open_rows) <= 0.75 * size else tree
 
 
@@ -223,7 +223,7 @@ def _log_softmax(logits: Tensor) -> Tensor:
 
 
 def _limits(model, source: Tensor, longest: int | None) -> Tensor:
-    """The most tokens of each translation, B: a sentence's own matter, whatever it is batched with."""
+    """Return the most tokens of each translation, B: a sentence's own matter, whatever it is batched with."""
     lengths = (source != PAD).sum(1)
     if len(source) and not lengths.min():
         raise CourseError(f"row {int(lengths.argmin())} of the source holds only padding: end each sentence with EOS")
@@ -235,7 +235,7 @@ def _limits(model, source: Tensor, longest: int | None) -> Tensor:
 
 
 def _translation(tokens: Tensor, log_probability: float, score: float, weights: Tensor | None, source: Tensor):
-    """A Translation of what was written up to EOS."""
+    """Return a Translation of what was written up to EOS."""
     if log_probability != log_probability:
         raise CourseError(_NOT_NUMBERS)
     tokens = tokens.tolist()

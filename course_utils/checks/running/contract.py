@@ -79,17 +79,17 @@ PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure
 
 
 def float_positions(args):
-    """Positions of the floating-point tensors in args: those that can carry a gradient."""
+    """Return the positions of the floating-point tensors in args: those that can carry a gradient."""
     return [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
 
 
 def question(case):
-    """The case as an answer's side may see it: without its name, which may tell what the right answer is."""
+    """Return the case as an answer's side may see it: without its name, which may tell what the right answer is."""
     return replace(case, name="")
 
 
 def in_float64(case):
-    """The same case with every floating-point tensor in float64: the oracle's input."""
+    """Return the same case with every floating-point tensor in float64: the oracle's input."""
     args = list(case.args)
     for i in float_positions(args):
         args[i] = args[i].double()
@@ -97,7 +97,7 @@ def in_float64(case):
 
 
 def pack(value):
-    """Plain value to bytes: 8 bytes of length, a JSON tree, then the tensors' raw bytes one after another."""
+    """Return a plain value as bytes: 8 bytes of length, a JSON tree, then the tensors' raw bytes one after another."""
     chunks = []
 
     def tree(v):
@@ -121,7 +121,7 @@ def pack(value):
 
 
 def unpack(data):
-    """Bytes of `pack` back to the plain value. Raises ValueError for anything that `pack` does not write."""
+    """Return the plain value that `pack` made these bytes of. Raises ValueError for anything that `pack` does not write."""
     size = int.from_bytes(data[:8], "big")
     if size > min(len(data) - 8, TREE_AT_MOST):
         raise ValueError("the tree is longer than the message, or than a tree may be")

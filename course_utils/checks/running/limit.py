@@ -44,7 +44,7 @@ def time_limit(seconds):
 
 @contextmanager
 def _alarm(seconds):
-    """The operating system's timer: also interrupts a sleep. Linux and macOS, main thread."""
+    """Use the operating system's timer, which also interrupts a sleep. For Linux and macOS, in the main thread."""
     traced = []
 
     def on_alarm(number, frame):
@@ -65,7 +65,7 @@ def _alarm(seconds):
 
 @contextmanager
 def _watchdog(seconds):
-    """A second thread that asks the interpreter to raise here: Windows, and other threads.
+    """Use a second thread that asks the interpreter to raise here. For Windows, and for other threads than the main one.
 
     It cannot interrupt a sleep, and before Python 3.12 not a loop whose bare `except:` swallows everything.
     """

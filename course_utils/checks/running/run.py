@@ -56,7 +56,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
 
 
 def kind_of_answer(answer):
-    """What stands under the answer's name, before it is called: (kind, plain value to show).
+    """Return what stands under the answer's name, before it is called: (kind, plain value to show).
 
     Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a module's class instead of an instance;
     "value", anything else that cannot be called.
@@ -69,7 +69,7 @@ def kind_of_answer(answer):
 
 
 def _is_empty(answer):
-    """Whether a function has no body: only a docstring, `pass` or `...`."""
+    """Return whether a function has no body: only a docstring, `pass` or `...`."""
     if not inspect.isfunction(answer):
         return False
     code = answer.__code__
@@ -82,7 +82,7 @@ def _is_empty(answer):
 
 @contextlib.contextmanager
 def _settings():
-    """One thread, gradients on; and whatever an answer sets globally is set back.
+    """Compute in one thread and with gradients on; set back whatever an answer sets globally.
 
     Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting.
     """
@@ -148,7 +148,7 @@ def _copies(args, candidates):
 
 
 def marked(candidate):
-    """The candidate, with a mark left on every exception that it raises itself."""
+    """Return the candidate, with a mark left on every exception that it raises itself."""
 
     def call(*args, **options):
         try:
@@ -161,7 +161,7 @@ def marked(candidate):
 
 
 def _raised_by_hand(error):
-    """Whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+    """Return whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
     trace = error.__traceback__
     while trace.tb_next is not None:
         trace = trace.tb_next
@@ -180,7 +180,7 @@ def _same(old, new):
 
 
 def _repeats(answer, case, candidates, first):
-    """Whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
+    """Return whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
     try:
         return trees.alike(_close, first, plain(answer(*_copies(case.args, candidates))))
     except (TimeIsUp, KeyboardInterrupt):
@@ -190,7 +190,7 @@ def _repeats(answer, case, candidates, first):
 
 
 def _close(a, b):
-    """Whether two leaves, of what two calls gave, are equal up to rounding."""
+    """Return whether two leaves, of what two calls gave, are equal up to rounding."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
@@ -225,7 +225,7 @@ def _projection(shape):
 
 
 def plain(value):
-    """The value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
+    """Return the value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
     try:
         return _plain(value)
     except Exception:  # a tensor without data, a list that holds itself, an object that raises at every touch
@@ -262,7 +262,7 @@ def _plain(value):
 
 
 def _failure(error, answer, args):
-    """The exception told at the learner's own line, without our frames and without the library's."""
+    """Return the exception told at the learner's own line, without our frames and without the library's."""
     name = getattr(answer, "__name__", type(answer).__name__)
     try:
         message = str(error).strip() or "no message"

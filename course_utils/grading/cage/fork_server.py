@@ -148,7 +148,7 @@ def into_huge_pages() -> None:
 
 
 def _of_the_course():
-    """The modules of the course that an answer may use, by name."""
+    """Return the modules of the course that an answer may use, by name."""
     for folder in ("models", "figures"):
         yield from (
             f"course_utils.{folder}.{found.name}" for found in pkgutil.iter_modules([str(locks.PACKAGE / folder)])
@@ -195,7 +195,7 @@ def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], 
 
 
 def _child(requests, replies, layers, memory, cpu_seconds):
-    """What a forked process does, to its end."""
+    """Do what a forked process does, to its end."""
     try:
         os.dup2(requests, 3)
         os.dup2(replies, 4)
@@ -272,7 +272,7 @@ class Answers:
         return {"outcomes": outcomes, "borrowed": borrowed}
 
     def _candidate(self, key):
-        """A function that stays on the other side: its arguments go there, its value or exception comes back."""
+        """Return a function that stays on the other side: its arguments go there, its value or exception comes back."""
 
         def candidate(*args, **options):
             given, named = plain(args), plain(options)
@@ -293,7 +293,7 @@ class Answers:
         return candidate
 
     def _call(self, key, args, options, asked):
-        """What came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
+        """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
         request = {"call": key, "args": args, "options": options, "asked before": asked in self._came}
         wire.write(self._replies, self._nonce, pack(request))
         nonce, reply = wire.read(self._requests)
@@ -318,7 +318,7 @@ def _told(error):
 
 
 def without_magics(source: str) -> str:
-    """A cell without what only a notebook understands: %magics, !commands and ?help; a cell of another language is empty."""
+    """Return a cell without what only a notebook understands: %magics, !commands and ?help; a cell of another language is empty."""
     lines = source.splitlines()
     first = lines[0].split()[0] if lines and lines[0].split() else ""
     if first.startswith("%%"):

@@ -19,7 +19,7 @@ SCOPES = 0b11  # abstract Unix sockets, signals: from version 6
 
 
 def version() -> int:
-    """Landlock's version in this kernel, 0 where there is none."""
+    """Return Landlock's version in this kernel, 0 where there is none."""
     if not hasattr(os, "O_PATH"):  # not Linux
         return 0
     return max(_call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_ONLY), 0)

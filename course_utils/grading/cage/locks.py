@@ -68,7 +68,7 @@ class Layers:
 
 @functools.cache
 def available() -> Layers:
-    """The locks that this machine gives to this user."""
+    """Return the locks that this machine gives to this user."""
     if platform.system() != "Linux":
         return Layers()
     return Layers(landlock.version(), seccomp.supported(), _bubblewrap())
@@ -85,7 +85,7 @@ def _bubblewrap():
 
 
 def chosen(unsafe: bool = False) -> Layers:
-    """All locks that can be had. Raises CageError where they do not suffice, unless `unsafe`."""
+    """Return all locks that can be had. Raises CageError where they do not suffice, unless `unsafe`."""
     layers = available()
     if not hasattr(os, "fork"):
         raise CageError(f"Answers run in forked processes, which {platform.system()} does not have: {WAYS_OUT}.")
@@ -95,7 +95,7 @@ def chosen(unsafe: bool = False) -> Layers:
 
 
 def readable(hidden=(), data: str = "") -> list[str]:
-    """The files and folders that may be read in the cage: libraries, the public parts of the course, data.
+    """Return the files and folders that may be read in the cage: libraries, the public parts of the course, data.
 
     Args:
         hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
@@ -108,7 +108,7 @@ def readable(hidden=(), data: str = "") -> list[str]:
 
 
 def public() -> list[str]:
-    """The public folders of the course, and the `__init__.py` of each folder above them, as paths."""
+    """Return the public folders of the course, and the `__init__.py` of each folder above them, as paths."""
     above = {PACKAGE} | {
         folder for part in PUBLIC for folder in (PACKAGE / part).parents if folder.is_relative_to(PACKAGE)
     }
@@ -138,12 +138,12 @@ def _within(path, folder):
 
 
 def python() -> str:
-    """This environment's Python, by a path without links to folders, but still the environment's."""
+    """Return this environment's Python, by a path without links to folders, but still the environment's."""
     return os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
 
 
 def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> list[str]:
-    """The command line that starts `program`, inside bubblewrap where it is among the layers."""
+    """Return the command line that starts `program`, inside bubblewrap where it is among the layers."""
     if not layers.bubblewrap:
         return program
     shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", data) if path}
@@ -208,12 +208,12 @@ def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None
 
 
 def _may_write(layers):
-    """Whether opening files for writing can be left to Landlock, which refuses all but /dev/null."""
+    """Return whether opening files for writing can be left to Landlock, which refuses all but /dev/null."""
     return layers.landlock >= 3
 
 
 def memory_limits(more: int) -> dict[str, int]:
-    """The limits, in bytes by name, of a process that may take so much more than this one has; {} where it is not Linux.
+    """Return the limits, in bytes by name, of a process that may take so much more than this one has; {} where it is not Linux.
 
     Of address space, and of memory of its own, since a process may give back the libraries' share of the former. To be
     asked before the process is locked, since the answer stands in a file.

@@ -58,12 +58,12 @@ ONLY_WITH = {"fcntl": (1, (0, 1, 2, 3, 1030)), "ioctl": (1, (0x5401, 0x5450, 0x5
 
 @functools.cache
 def libc() -> ctypes.CDLL:
-    """The C library, opened once."""
+    """Return the C library, opened once."""
     return ctypes.CDLL(None, use_errno=True)
 
 
 def supported() -> bool:
-    """Whether this kernel takes filters and this machine's calls are listed here."""
+    """Return whether this kernel takes filters and this machine's calls are listed here."""
     if platform.system() != "Linux" or platform.machine() not in MACHINES:
         return False
     libc().prctl(
@@ -73,7 +73,7 @@ def supported() -> bool:
 
 
 def filter_for(machine: str, may_write: bool = True) -> list[tuple[int, int, int, int]]:
-    """The filter's instructions (code, jump if true, jump if false, value) for a machine such as "x86_64".
+    """Return the filter's instructions (code, jump if true, jump if false, value) for a machine such as "x86_64".
 
     Args:
         machine: as `platform.machine()` names it.
@@ -129,7 +129,7 @@ class _Program(ctypes.Structure):
 
 @functools.cache
 def compiled(may_write: bool = True) -> tuple[int, bytes]:
-    """This machine's filter: how many instructions, and they."""
+    """Return this machine's filter: the number of instructions, and the instructions."""
     instructions = filter_for(platform.machine(), may_write)
     return len(instructions), b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
 

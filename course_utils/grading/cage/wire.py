@@ -39,13 +39,13 @@ def write(pipe: int, nonce: bytes, body: bytes, deadline: float | None = None) -
 
 
 def read(pipe: int) -> tuple[bytes, object]:
-    """A learner's process reads a request: its nonce and its value. Raises Closed."""
+    """Read a request, in a learner's process: its nonce and its value. Raises Closed."""
     head = _exactly(pipe, 8 + NONCE)
     return head[8:], unpack(_exactly(pipe, int.from_bytes(head[:8], "big")))
 
 
 def read_reply(pipe: int, nonce: bytes, deadline: float) -> bytes:
-    """The trusted side reads a reply, still packed. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
+    """Read a reply, on the trusted side; it is still packed. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
     head = _exactly(pipe, 8 + NONCE, deadline)
     size = int.from_bytes(head[:8], "big")
     if size > LARGEST or head[8:] != nonce:
@@ -54,7 +54,7 @@ def read_reply(pipe: int, nonce: bytes, deadline: float) -> bytes:
 
 
 def understood(body: bytes) -> object:
-    """A reply's value. Raises Garbled."""
+    """Return a reply's value. Raises Garbled."""
     try:
         return unpack(body)
     except ValueError:

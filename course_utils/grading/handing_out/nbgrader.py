@@ -14,6 +14,7 @@ from pathlib import Path
 
 from course_utils import tasks
 from course_utils.authoring.build import BEGIN, CHECK
+from course_utils.base.places import number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release
 from course_utils.grading.keeping.record import Verdict
@@ -52,7 +53,7 @@ def export(root: Path, names: list[str], out: Path, settings: Settings, force: b
     """
     files, notebooks = {out / "nbgrader_config.py": CONFIG}, []
     for lesson in release.lessons(root, names):
-        notebooks.append(out / "source" / lesson[:2] / f"{lesson}.ipynb")
+        notebooks.append(out / "source" / number_of(lesson) / f"{lesson}.ipynb")
         built = release.read_built(root, "solutions", lesson)
         files[notebooks[-1]] = release.to_text(assignment(built, lesson, settings))
     release.write_all(files, force)
@@ -117,16 +118,16 @@ def _metadata(name, solution=False, points=None):
 
 
 def _name(task):
-    """A task's id as nbgrader allows it: letters, digits, - and _."""
+    """Return a task's id as nbgrader allows it: letters, digits, - and _."""
     return task.replace(".", "_")
 
 
 def _checked(source):
-    """The second argument of a cell's check, as it stands there."""
+    """Return the second argument of a cell's check, as it stands there."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")
 
 
 def _without_badge(text):
-    """A badge opens the course's own exercise, in which nbgrader finds nothing."""
+    """Return a text without its badge, which opens the course's own exercise, in which nbgrader finds nothing."""
     return "\n".join(line for line in text.split("\n") if not line.startswith("[![Open in Colab]"))

@@ -14,7 +14,7 @@ from course_utils import tasks
 from course_utils.authoring import build
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import chosen, names_in
+from course_utils.base.places import chosen, names_in, number_of
 from course_utils.grading.reading.settings import Settings
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
@@ -80,12 +80,12 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
         untouched = notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
     except (OSError, ValueError, KeyError, TypeError):
         raise CourseError(
-            f"{file} cannot be read as a notebook of the course: run `course build {lesson[:2]}`."
+            f"{file} cannot be read as a notebook of the course: run `course build {number_of(lesson)}`."
         ) from None
     if not untouched:
         raise CourseError(
             f"{file} holds something else than the build wrote, perhaps an answer of yours: keep what you need of it "
-            f"elsewhere, delete it and run `course build {lesson[:2]}`."
+            f"elsewhere, delete it and run `course build {number_of(lesson)}`."
         )
     return notebook
 
@@ -93,7 +93,7 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
 def stamped(notebook: dict, lesson: str) -> dict:
     """Return a copy that can stand outside the course: it says which lesson it is, and its links lead to the course's address."""
     course = {
-        "lesson": lesson[:2],
+        "lesson": number_of(lesson),
         "name": lesson,
         "version": _version(),
         "source": notebook["metadata"]["course"]["source"],
@@ -109,7 +109,7 @@ def stamped(notebook: dict, lesson: str) -> dict:
 
 
 def _joined(cell):
-    """A copy of a cell, its source as one text."""
+    """Return a copy of a cell, its source as one text."""
     return cell | {"source": "".join(cell["source"])}
 
 
@@ -121,18 +121,18 @@ def _version():
 
 
 def _title(notebook):
-    """The heading of a notebook's first cell."""
+    """Return the heading of a notebook's first cell."""
     return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
 def worth(lesson: str, settings: Settings) -> dict[str, float]:
     """Return the points of each task of a lesson that counts, by its id, in order."""
-    asked = tasks.by_lesson()[lesson[:2]]
+    asked = tasks.by_lesson()[number_of(lesson)]
     return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
 
 
 def _readme(notebook, lesson, settings):
-    asked, points = tasks.by_lesson()[lesson[:2]], worth(lesson, settings)
+    asked, points = tasks.by_lesson()[number_of(lesson)], worth(lesson, settings)
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
@@ -145,7 +145,7 @@ def _readme(notebook, lesson, settings):
 
 
 def _due(settings):
-    """A paragraph on the deadline, "" where there is none."""
+    """Return a paragraph on the deadline, "" where there is none."""
     if settings.deadline is None:
         return ""
     sentences = [f"Hand in by {settings.deadline.isoformat(' ', 'minutes')}."]

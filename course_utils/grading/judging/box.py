@@ -200,7 +200,7 @@ class Box:
         self._pipes = None
 
     def _ask(self, request, seconds, cases=None, candidate=None):
-        """The reply to a request, with packed cases or none, within `seconds`. Raises wire.Closed, wire.Late, wire.Garbled."""
+        """Return the reply to a request, with packed cases or none, within `seconds`. Raises wire.Closed, wire.Late, wire.Garbled."""
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(wire.NONCE), time.monotonic() + seconds
         for body in (pack(request), cases):
@@ -261,7 +261,7 @@ class _Run:
         return False
 
     def _cell(self, number):
-        """Whether the process outlived the cell."""
+        """Return whether the process outlived the cell."""
         seconds = min(self._limits.seconds, self._left())
         if seconds <= 0:
             self._said.setdefault(number, "not run, since the notebook's time was used up")

@@ -76,7 +76,7 @@ class Candidates:
 
 
 def _raised(error):
-    """An exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
+    """Return an exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
     return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
 
@@ -85,7 +85,7 @@ class TooLarge(Exception):
 
 
 def _numbers(value):
-    """How many numbers the tensors in a value hold. Raises TooLarge."""
+    """Return how many numbers the tensors in a value hold. Raises TooLarge."""
     try:
         leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))
     except ValueError:

@@ -146,7 +146,7 @@ class _Run:
             return []  # and see whether there still are workers
 
     def _taken(self, future, alone=False):
-        """The results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
+        """Return the results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
         from distributed.scheduler import KilledWorker
 
         batch = self._pending.pop(future)
@@ -196,7 +196,7 @@ def _batches(found):
 
 @cache
 def about() -> dict[str, str]:
-    """What must be the same here and there for the verdicts to be the same."""
+    """Return what must be the same here and there for the verdicts to be the same."""
     import torch
 
     from course_utils.grading.judging.grader import tasks_digest
@@ -255,7 +255,7 @@ def _dead_after(seconds):
 
 
 def _grader(plan):
-    """The process's grader for this plan, begun where there is none or one for another."""
+    """Return the process's grader for this plan, begun where there is none or one for another."""
     import torch
 
     from course_utils.grading.judging.grader import Grader

@@ -52,7 +52,7 @@ SUSPICIOUS = {
 
 
 def answer_name(task_id: str) -> str:
-    """The name of the function that answers a task."""
+    """Return the name of the function that answers a task."""
     return task_id.partition(".")[2]
 
 
@@ -62,17 +62,21 @@ def names_by_lesson() -> dict[str, list[str]]:
     return {lesson: [answer_name(t.id) for t in of] for lesson, of in tasks.by_lesson().items()}
 
 
+def decides_on_verdicts() -> set[Path]:
+    """Return the files of the course that a verdict depends on, as their imports tell."""
+    modules = {Path(__file__), Path(fork_server.__file__), *(locks.PACKAGE / "tasks").rglob("*.py")}
+    return closure(locks.PACKAGE.parent, modules)
+
+
 @cache
 def tasks_digest() -> str:
-    """SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the cage, and what each of them imports."""
-    package = locks.PACKAGE
-    modules = {Path(__file__), Path(fork_server.__file__), *(package / "tasks").rglob("*.py")}
-    sources = [path.read_text(encoding="utf-8") for path in sorted(closure(package.parent, modules))]
+    """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the cage, and what each of them imports."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
 
 def result_key(found: Found, seed: int, limits: Limits, safe: bool = True) -> str:
-    """What the journal keeps a result under: equal only where grading again would give the same, and as safely."""
+    """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
     parts = [
         found.student,
         found.file,
@@ -138,7 +142,7 @@ class Grader:
         )  # fmt: skip
 
     def _run(self, notebook):
-        """What cells failed, the verdicts, and what is odd about them."""
+        """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
         wanted = [(answer_name(task.id), *self._known_of(task)[1:3]) for task in asked]
         came = list(self.box.answers(notebook.cells, wanted))
@@ -154,7 +158,7 @@ class Grader:
         return failed, verdicts, suspicions
 
     def _known_of(self, task):
-        """What is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
+        """Return what is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
             candidates, known = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
@@ -192,7 +196,7 @@ class Grader:
         )  # fmt: skip
 
     def _judged(self, task, answer):
-        """The judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
+        """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
         cases, _, _, known = self._known_of(task)
         try:
             with time_limit(SECONDS_OF_JUDGE):

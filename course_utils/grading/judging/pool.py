@@ -40,7 +40,7 @@ class Plan:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -126,7 +126,7 @@ class _Member:
 
 @contextmanager
 def _interrupts_wait():
-    """A Ctrl-C in here is taken at the end, and what is started in here never gets one: it is the parent's to handle."""
+    """Take a Ctrl-C that comes in here at the end; what is started in here never gets one, as it is the parent's to handle."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -136,7 +136,7 @@ def _interrupts_wait():
 
 
 def given_up(found: Found, key: str) -> Result:
-    """The row of a file that its grader does not outlive."""
+    """Return the row of a file that its grader does not outlive."""
     problem = (
         f"{GAVE_UP} {ATTEMPTS} times: run the same command once more, and if it stays so, look at the file and tell "
         "the course's authors."
@@ -145,7 +145,7 @@ def given_up(found: Found, key: str) -> Result:
 
 
 def _work(pipe, plan, scratch):
-    """A worker's life: it ends with its pipe."""
+    """Grade what comes through the pipe, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = scratch  # what a killed worker leaves goes with the grading's own folder
     import torch

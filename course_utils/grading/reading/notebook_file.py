@@ -62,7 +62,7 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
 
 
 def digest(path: Path, largest: int = LARGEST) -> str:
-    """SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
+    """Return the SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
     try:
         return hashlib.sha256(read_bytes(path, largest)).hexdigest()
     except Unreadable as error:
@@ -75,7 +75,7 @@ FOLDER = "This is a folder with the name of a notebook: hand in the .ipynb file 
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """The bytes of an ordinary file that is no link. Raises `Unreadable`."""
+    """Return the bytes of an ordinary file that is no link. Raises `Unreadable`."""
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # which of them there are depends on the system
         flags |= getattr(os, name, 0)
@@ -134,7 +134,7 @@ INVALID = re.compile("[\x00\ud800-\udfff]")
 
 
 def _parse(data):
-    """The JSON of a file as plain values."""
+    """Return the JSON of a file as plain values."""
     _refuse_other_files(data)
     try:
         text = data.decode("utf-8-sig")
@@ -208,7 +208,7 @@ def _why_not_json(text, error):
 
 
 def _code_cells(plain):
-    """The sources of the code cells, and remarks on what was left out."""
+    """Return the sources of the code cells, and remarks on what was left out."""
     cells, remarks = [], []
     for kind, source in _all_cells(plain):
         if kind != "code":
@@ -282,7 +282,7 @@ DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|^(\w{1,80})
 
 
 def _lesson(plain, cells, known, name):
-    """The lesson of the checks that are called, else the one stamped on it, else of the tasks defined, else of the file's name."""
+    """Return the lesson of the checks that are called, else the one stamped on it, else of the tasks defined, else of the file's name."""
     begins = name[:2]
     checks = Counter(lesson for cell in cells for lesson in CHECK.findall(cell) if lesson in known)
     stamp = _stamp(plain)
@@ -422,7 +422,7 @@ def _opens(token):
 
 
 def _is_stub(tokens):
-    """Whether a function's header, up to the first colon outside brackets, is followed by no answer."""
+    """Return whether a function's header, up to the first colon outside brackets, is followed by no answer."""
     if "def" not in tokens:
         return False
     depth = 0

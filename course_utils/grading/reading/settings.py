@@ -27,6 +27,7 @@ from pathlib import Path
 from course_utils import tasks
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
+from course_utils.base.places import number_of
 
 MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
@@ -105,7 +106,7 @@ def _points(section, known):
 
 
 def _flat(section):
-    """The section, where 03.attention = 4 without quotes, which TOML reads as nested, means the same as with."""
+    """Return the section, where 03.attention = 4 without quotes, which TOML reads as nested, means the same as with."""
     flat = {}
     for key, value in section.items():
         flat |= {f"{key}.{inner}": v for inner, v in value.items()} if isinstance(value, dict) else {key: value}
@@ -115,7 +116,7 @@ def _flat(section):
 def _must_be_known(where, task, known):
     if task not in known:
         lesson = [each for each in known if each.partition(".")[0] == task.partition(".")[0]]
-        there = f"lesson {task[:2]} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
+        there = f"lesson {number_of(task)} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
         raise SettingsError(f'{where}: there is no task "{task}"{_like(task, known)}: {there}.')
 
 

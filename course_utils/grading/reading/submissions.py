@@ -139,7 +139,7 @@ def _by_student(entries, roster):
 
 
 def _unique(name, taken):
-    """The name fit to be shown, told apart from those that are taken."""
+    """Return the name fit to be shown, told apart from those that are taken."""
     shown = _fit(name) or "\ufffd"
     if shown not in taken:
         return shown
@@ -157,7 +157,7 @@ class _RosterIndex:
         self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
 
     def student(self, entry, match):
-        """The student whose entry it is, or None."""
+        """Return the student whose entry it is, or None."""
         name, stem = _fit(entry.name), _fit(entry.stem)
         for found in (self.files.get(name), self.files.get(stem), stem if stem in self.roster else None):
             if found is not None:
@@ -167,7 +167,7 @@ class _RosterIndex:
         return self._begins(stem) if entry.kind == "file" else None
 
     def _begins(self, stem):
-        """The longest identifier that the name begins with, as in alice_03.ipynb."""
+        """Return the longest identifier that the name begins with, as in alice_03.ipynb."""
         for end in range(len(stem) - 1, 0, -1):
             if not stem[end].isalnum() and stem[:end] in self.roster:
                 return stem[:end]
@@ -175,7 +175,7 @@ class _RosterIndex:
 
 
 def _unambiguous(pairs):
-    """A dict of the pairs whose key is not empty and leads to one student only."""
+    """Return a dict of the pairs whose key is not empty and leads to one student only."""
     found = defaultdict(set)
     for key, student in pairs:
         found[key].add(student)
@@ -187,7 +187,7 @@ def _other(person, column):
 
 
 def _spellings(person):
-    """The letters of the identifier and of the name, last name first and last, as platforms write them."""
+    """Return the letters of the identifier and of the name, last name first and last, as platforms write them."""
     words = person.name.replace(",", " ").split()
     turns = {"".join(words[i:] + words[:i]) for i in range(len(words))}
     return {_letters(text) for text in (person.student, *turns)}
@@ -198,7 +198,7 @@ def _letters(text):
 
 
 def _fit(text):
-    """A name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
+    """Return a name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
     shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)
 

@@ -135,7 +135,7 @@ def _breakable(task_id):
 
 
 def _bar_part(standing, x, width, height):
-    """A piece of a bar. The table beside it has the numbers, so it need not be told by its colour."""
+    """Return a piece of a bar. The table beside it has the numbers, so it need not be told by its colour."""
     if not width:
         return ""
     return f"<rect class='f-{standing}' x='{x:.2f}' y='0' width='{width:.2f}' height='{height}'/>"
@@ -165,7 +165,7 @@ def _mistakes(counts):
 
 
 def _folded(items, name):
-    """A list whose first items are seen, and the others on request; a link to one of them opens it."""
+    """Return a list whose first items are seen, and the others on request; a link to one of them opens it."""
     seen, rest = items[:SEEN], items[SEEN:]
     text = f"<ol class='{name}'>{''.join(seen)}</ol>"
     if rest:

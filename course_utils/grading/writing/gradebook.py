@@ -14,14 +14,14 @@ STRAY = 0.05  # a lesson that fewer of the notebooks are for was handed in by mi
 
 
 def lessons_of(journal: Journal, keys: list[str]) -> list[str]:
-    """The lessons that a class has handed in, without those of a stray notebook or two."""
+    """Return the lessons that a class has handed in, without those of a stray notebook or two."""
     votes = Counter(lesson for key in keys if (lesson := journal[key].lesson))
     least = STRAY * max(votes.values(), default=0)
     return sorted(lesson for lesson, count in votes.items() if count >= least)
 
 
 def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], settings, lessons) -> Iterator[Graded]:
-    """A Graded for each student, in order.
+    """Return a Graded for each student, in order.
 
     Args:
         journal: with a result for each key.
@@ -36,7 +36,7 @@ def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], s
 
 
 def _one_a_lesson(student, results: list[Result], lessons):
-    """The last notebook of each lesson that counts, a stand-in where there is none, then what could not be graded."""
+    """Return the last notebook of each lesson that counts, a stand-in where there is none, then what could not be graded."""
     chosen, others = {}, []
     for result in results:
         if result.lesson in lessons:

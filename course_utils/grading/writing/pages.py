@@ -51,7 +51,7 @@ def feedback(graded: Graded, tasks: list) -> str:
 
 
 def _overview(rows):
-    """A link to each task, its state as a sign and, for a screen reader, in words; the eye finds the words below."""
+    """Return a link to each task, its state as a sign and, for a screen reader, in words; the eye finds the words below."""
     items = []
     for task, verdict, points in rows:
         words = f"{sign(verdict, points)} {escape(task.id)}<span class='hidden'>: {line(verdict.state)}</span>"

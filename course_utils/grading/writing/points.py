@@ -30,7 +30,7 @@ def _of(task, verdict, settings):
 
 
 def share_of(task, verdict: Verdict | None):
-    """The share of points earned, and why where it is neither none nor all."""
+    """Return the share of points earned, and why where it is neither none nor all."""
     if verdict is None or verdict.state != "failed":
         return Decimal(verdict is not None and verdict.state == "passed"), ""
     keys = [verdict.mistake, "edge" if verdict.edge else ""]
@@ -64,7 +64,7 @@ def graded(person: Person, results: Iterable[Result], settings: Settings, submit
 
 
 def _lateness(settings, submitted, earned, possible):
-    """The sentence and the points lost, never more than were earned."""
+    """Return the sentence and the points lost, never more than were earned."""
     if submitted is None or settings.deadline is None:
         return "", Decimal(0)
     if submitted.tzinfo is None:
@@ -91,6 +91,6 @@ def _rounded(number):
 
 
 def _number_text(number):
-    """A decimal without zeros at its end."""
+    """Return a decimal without zeros at its end."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

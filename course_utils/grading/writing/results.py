@@ -85,7 +85,7 @@ def cell(text: str) -> str:
 
 
 def _begins_formula(text):
-    """Whether the first character to be seen, its width and place aside, is one of FORMULA."""
+    """Return whether the first character to be seen, its width and place aside, is one of FORMULA."""
     for character in text:
         if unicodedata.category(character)[0] not in "ZC" and character not in "\"'":
             return unicodedata.normalize("NFKC", character)[0] in FORMULA
@@ -114,7 +114,7 @@ def file_name(student: str) -> str:
 
 
 def _stem(name):
-    """The part of a name that Windows looks at."""
+    """Return the part of a name that Windows looks at."""
     return name.partition(".")[0].lower()
 
 
@@ -163,7 +163,7 @@ def points_in_words(points: Points) -> str:
 
 
 def handed_in(graded: Graded) -> bool:
-    """Whether there is any file of the student's."""
+    """Return whether there is any file of the student's."""
     return any(result.file for result in graded.results)
 
 
@@ -203,7 +203,7 @@ def _grades_row(graded, tasks):
 
 
 def _nbgrader_rows(graded, tasks):
-    """A row for each lesson. What is lost for lateness is shared among lessons as their points are, to the cent."""
+    """Return a row for each lesson. What is lost for lateness is shared among lessons as their points are, to the cent."""
     person, lessons = graded.person, {}
     for task, _, points in verdicts(graded, tasks):
         raw, most = lessons.get(task.id.partition(".")[0], (0, 0))
@@ -253,7 +253,7 @@ def _canvas_row(graded):
 
 
 def _score(graded, tasks, at):
-    """One Score, as LTI Assignment and Grade Services 2.0 wants it POSTed to a line item's /scores."""
+    """Return one Score, as LTI Assignment and Grade Services 2.0 wants it POSTed to a line item's /scores."""
     person, passed = graded.person, sum(v.state == "passed" for _, v, _ in verdicts(graded, tasks))
     by_hand = bool(problems(graded))  # a person should look at the file
     comment = f"{passed} of {len(tasks)} tasks passed. {graded.late}".strip()
@@ -270,7 +270,7 @@ def _score(graded, tasks, at):
 
 
 def _gradescope(graded, tasks):
-    """The results.json of one submission, see https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format.
+    """Return the results.json of one submission, see https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format.
 
     `score` counts, not the tests' sum: it has lateness taken off.
     """
