@@ -184,12 +184,9 @@ def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
         raise ModuleNotFoundError("No module named 'nowhere'")
 
     tasks.tasks_of.cache_clear()
-    monkeypatch.setattr(tasks, "import_module", broken)
-    try:
-        with pytest.raises(ModuleNotFoundError, match="nowhere"):
-            tasks.load("02.softmax")
-    finally:
-        tasks.tasks_of.cache_clear()
+    with monkeypatch.context() as patch, pytest.raises(ModuleNotFoundError, match="nowhere"):
+        patch.setattr(tasks, "import_module", broken)
+        tasks.load("02.softmax")
     with pytest.raises(CourseError, match='There is no task "02.sofmax". Lesson 02 has 02.softmax, '):
         tasks.load("02.sofmax")
 
