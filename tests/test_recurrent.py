@@ -8,10 +8,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.base.errors import CourseError
+from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models.attention import SCORES, masked_softmax
 from course_utils.models.recurrent import GRU, Attention, Encoder, RecurrentTranslator
-from course_utils.translation.search import beam_search, greedy, map_tensors
+from course_utils.translation.search import beam_search, greedy
 
 V, D, H, ENCODER = 17, 11, 14, 7  # the scores that multiply states with annotations need H = 2·ENCODER
 B, S, T = 5, 7, 3

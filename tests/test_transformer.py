@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from course_utils.base.errors import CourseError
+from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
 from course_utils.models.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
-from course_utils.translation.search import follow, map_tensors
+from course_utils.translation.search import follow
 
 B, T, S, H, K = 3, 7, 11, 2, 5
 WIDTH, HIDDEN, V = 10, 13, 17
