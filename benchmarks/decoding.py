@@ -70,7 +70,7 @@ class Uncached(Endless):
 
     def step(self, tokens, memory, words):
         words = torch.cat([words, tokens[..., None]], -1)  # B 1 T
-        features, _, _ = self.model.decode(words[:, 0], memory)
+        features, _ = self.model.decode(words[:, 0], memory)
         logits = self.model.readout(features[:, -1:])
         logits[..., EOS] = -torch.inf
         return logits, words, None
