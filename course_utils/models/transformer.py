@@ -249,6 +249,10 @@ class Transformer(nn.Module):
         norm: "pre" or "post", where the layer normalisation stands. Pre-norm normalises once more at the end.
         positions: "sinusoidal" or "learned".
         longest: the largest number of tokens in a sentence.
+
+    Raises:
+        CourseError: for a size that is too small, a width that does not fit the heads or the positions, a name that is
+            none of these, or a dropout outside 0 to 1.
     """
 
     def __init__(self, vocabulary, width=128, heads=4, hidden=512, encoder_layers=3, decoder_layers=3, dropout=0.1, norm="pre",
