@@ -36,8 +36,9 @@ from course_utils.models.transformer import Dropout, check_sizes
 class GRU(nn.GRU):
     """One layer of torch's gated recurrent unit over B×T×D, whose single step can be taken too.
 
-    torch lets the reset gate act on U s, where Cho et al. 2014 and Bahdanau et al. 2014 (appendix A.1.1) let it act
-    on s, and calls 1 - z what they call z.
+    torch lets the reset gate act on U s, where Cho et al. 2014 (section 2.3) and Bahdanau et al. 2014 (appendix A.1.1) let
+    it act on s. Its update gate z is the share of the old state that is kept, as in Cho et al.; Bahdanau et al. call
+    that share 1 - z.
     """
 
     def __init__(self, width: int, hidden: int):
