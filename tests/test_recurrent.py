@@ -300,9 +300,8 @@ def test_it_learns_to_turn_sentences_round(kind):
     end, begin = torch.full((64, 1), EOS), torch.full((64, 1), BOS)
     source, turned = torch.cat([words, end], 1), words.flip(1)
     for step in range(160):
-        optimizer.param_groups[0]["lr"] = 1e-2 * (
-            1 - step / 160
-        )  # calm at the end, however sums were rounded on the way
+        # Smaller and smaller, so that the end does not depend on how sums were rounded on the way.
+        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - step / 160)
         logits = model(source, torch.cat([begin, turned], 1))
         loss = F.cross_entropy(logits.flatten(0, 1), torch.cat([turned, end], 1).flatten())
         optimizer.zero_grad()

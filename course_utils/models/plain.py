@@ -7,8 +7,8 @@ batches (`translation/search.py`), which compute the same faster; `tests/test_pl
 Shape letters: B sentences, T target or query positions, S source or key positions, D model width or width of a word,
 H width of a recurrent state, or heads, E width of an annotation or of what is read, A alignment width,
 F feed-forward width, d = D / H head width, V vocabulary.
-A mask is True at words and where a query may attend. A row without a True gets weights of zeros. Numbers, infinities or NaN
-at places that a mask B×S leaves out have no effect; a mask B×T×S is about pairs, and all numbers behind it must be finite.
+A mask is True at words and where a query may attend. A row without a True gets weights of zeros. Whatever stands at places
+that a mask B×S leaves out, be it NaN, has no effect; behind a mask B×T×S, which is about pairs, all numbers must be finite.
 """
 
 from collections.abc import Callable
@@ -176,7 +176,11 @@ def sublayer(x: Tensor, function: Callable[[Tensor], Tensor], gain: Tensor, bias
 
 
 def encoder_layer(x: Tensor, mask: Tensor, weights: dict[str, tuple], heads: int, order: str) -> Tensor:
-    """Self-attention to all words, then feed-forward (Vaswani et al. 2017, section 3.1): x B×S×D, mask B×S → B×S×D."""
+    """Self-attention to all words, then feed-forward (Vaswani et al. 2017, section 3.1): B×S×D.
+
+    x B×S×D, mask B×S. What comes out at padding means nothing.
+    """
+    x = x.masked_fill(~mask[..., None], 0.0)  # B S D
 
     def attend_to_words(y: Tensor) -> Tensor:
         return multi_head_attention(y, y, y, *weights["self_attention"], heads, mask[:, None])
@@ -192,6 +196,7 @@ def decoder_layer(
 
     x B×T×D, memory B×S×D is what the encoder made of the source, memory_mask B×S.
     """
+    memory = memory.masked_fill(~memory_mask[..., None], 0.0)  # B S D
 
     def attend_to_words(y: Tensor) -> Tensor:
         return multi_head_attention(y, y, y, *weights["self_attention"], heads, causal_mask(y.shape[1]))
