@@ -38,7 +38,7 @@ from course_utils.models.conversion import to_torch
 from course_utils.models.files import load_model, load_pretrained
 from course_utils.models.transformer import Transformer, causal_mask
 from course_utils.training.batches import pad
-from course_utils.training.device import choose_precision, keep_memory
+from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.translation.search import greedy, translate_all
 
 CAP, BATCH = 64, 64
@@ -70,7 +70,7 @@ class Uncached(Endless):
 
     def step(self, tokens, memory, words):
         words = torch.cat([words, tokens[..., None]], -1)  # B 1 T
-        features, _, _ = self.model.decode(words[:, 0], memory)
+        features, _ = self.model.decode(words[:, 0], memory)
         logits = self.model.readout(features[:, -1:])
         logits[..., EOS] = -torch.inf
         return logits, words, None
@@ -189,7 +189,7 @@ def main():
     options = parser.parse_args()
     rounds, number = (1, 200) if options.quick else (options.rounds, options.sentences)
     torch.set_num_threads(1)
-    keep_memory()
+    keep_freed_memory()
     print(
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
     )

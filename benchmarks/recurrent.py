@@ -28,7 +28,7 @@ from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import BOS, EOS, PAD, subwords_for
 from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.training.batches import Batches, pad
-from course_utils.training.device import choose_precision, keep_memory
+from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.training.loss import smoothed_loss
 from course_utils.training.optimizer import Optimizer
 
@@ -110,7 +110,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    keep_memory()
+    keep_freed_memory()
     dtype = choose_precision("auto", torch.device("cpu"))
     print(
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}, "

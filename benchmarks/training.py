@@ -16,7 +16,7 @@ layers, and learn the same 4,000 joint subwords of Multi30k en-de:
 They take turns in one process. A turn lasts some seconds of CPU time and counts the target's tokens, EOS included and
 padding not. The lines give minimum, median and maximum over the rounds, and ratios within a round. Dividing matrices'
 floating-point operations by the time gives the share of the machine's limit, which is measured in the same rounds.
-The course's setting of the C library's allocator (`keep_memory`) is on for all. Memory is measured in processes of
+The course's setting of the C library's allocator (`keep_freed_memory`) is on for all. Memory is measured in processes of
 their own. Exits 1 when a promise is broken: 8 times the tutorial, 3.5 times buckets, 45 % of the limit at width 256.
 """
 
@@ -39,7 +39,7 @@ from course_utils.data.subwords import PAD, Subwords, subwords_for
 from course_utils.data.world import generate_translations
 from course_utils.models.transformer import Transformer, sinusoids
 from course_utils.training.batches import Batch, Batches
-from course_utils.training.device import choose_precision, keep_memory
+from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.training.loop import Objective
 from course_utils.training.optimizer import Optimizer
 
@@ -200,7 +200,7 @@ def main():
     options = parser.parse_args()
     rounds, seconds = (2, 1.0) if options.quick else (options.rounds, options.seconds)
     torch.set_num_threads(1)
-    keep_memory()
+    keep_freed_memory()
     dtype = choose_precision("auto", torch.device("cpu"))
     if options.memory_of:
         return resident(options.memory_of, dtype)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from course_utils.base.errors import CourseError
+from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models.transformer import Transformer
 from course_utils.translation.search import (
@@ -17,7 +18,6 @@ from course_utils.translation.search import (
     follow,
     greedy,
     length_penalty,
-    map_tensors,
     select,
     translate_all,
 )

@@ -928,10 +928,10 @@ def test_the_trial_of_bf16_answers():
 
 
 def test_memory_is_kept_only_where_the_c_library_can(monkeypatch):
-    devices.keep_memory()
+    devices.keep_freed_memory()
     monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
     monkeypatch.setattr("ctypes.CDLL", None)  # which nobody may call
-    devices.keep_memory()
+    devices.keep_freed_memory()
 
 
 # --- settings

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from course_utils.base.errors import CourseError
+from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
 from course_utils.models.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
-from course_utils.translation.search import follow, map_tensors
+from course_utils.translation.search import follow
 
 B, T, S, H, K = 3, 7, 11, 2, 5
 WIDTH, HIDDEN, V = 10, 13, 17
@@ -257,7 +258,7 @@ def test_a_decoder_layer_equals_torchs(norm, sizes, padded, causal, seed):
     x, memory = tensor(B, T, H * d, seed=seed), tensor(B, S, H * d, seed=seed + 1)
     future = t.causal_mask(T, 0, "cpu") if causal else None
     padding = mask_of("padding", B, T, S, seed) if padded else None
-    y, _, weights = ours(x, ours.source_attention.project(memory), future, padding, need_weights=True)
+    y, weights = ours(x, ours.source_attention.project(memory), future, padding, need_weights=True)
     not_allowed = {"tgt_mask": None if future is None else ~future, "memory_key_padding_mask": None if padding is None else ~padding[:, 0, 0]}  # fmt: skip
     pairs = [(ours.feed_forward[2].weight, theirs.linear2.weight), (ours.first.norm.weight, theirs.norm1.weight),
              (ours.second.norm.bias, theirs.norm2.bias), (ours.third.norm.weight, theirs.norm3.weight),
@@ -334,7 +335,7 @@ def test_no_word_sees_the_future(norm):
         embedded.append(output)
 
     with_hook = model.embedding.register_forward_hook(keep)
-    features, _, _ = model.decode(target, memory)
+    features, _ = model.decode(target, memory)
     with_hook.remove()
     for place in range(T):
         (gradient,) = torch.autograd.grad(features[:, place].square().sum(), embedded[0], retain_graph=True)
@@ -372,10 +373,13 @@ def test_step_by_step_with_a_cache_equals_all_at_once(norm, seed, hypotheses):
 @both_norms
 def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
     model, (source, target) = model_of(norm=norm), batch_of()
-    memory, past, parts = model.encode(source), None, []
+    memory, parts = model.encode(source), []
+    empty = torch.empty(B, H, 0, WIDTH // H, dtype=torch.float64)
+    caches = [t.Cache(empty, empty, 0) for _ in model.decoder]
     for some_words in target.split([2, 3, 2], 1):
-        features, past, _ = model.decode(some_words, memory, past)
+        features, _ = model.decode(some_words, memory, caches)
         parts.append(features)
+    assert [cache.words for cache in caches] == [T] * 3
     assert_close(torch.cat(parts, 1), model.features(source, target), 1e-12)
 
 
@@ -394,7 +398,7 @@ def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_a
             new = torch.randint(EOS + 1, V, (B, hypotheses), generator=generator)
             words = torch.cat([words, new[..., None]], 2)
             logits, state, _ = model.step(new, memory, state)
-            assert state["words"] == words.shape[2]
+            assert [filled for _, _, filled in state] == [words.shape[2]] * 3
         for k in range(hypotheses):
             assert_close(logits[:, k], model(source, words[:, k])[:, -1], 1e-12)
 
@@ -406,7 +410,7 @@ def test_the_cache_is_not_copied_at_each_step():
     with torch.no_grad():
         for _ in range(37):
             _, state, _ = model.step(torch.full((B, 1), BOS), memory, state)
-            places.append(state["caches"][0][0].data_ptr())
+            places.append(state[0][0].data_ptr())
     assert sum(old != new for old, new in itertools.pairwise(places)) == 37 // 8
 
 

@@ -1,7 +1,8 @@
 """Translation with recurrent networks, from a context vector to attention: the models that the Transformer replaced.
 
-Here: the bidirectional encoder, the eight scores made ready for use at every step, three decoders, and the model.
-Not here: the scores' definitions (`attention.py`), the search for a translation (`decoding.py`), training (`training`).
+Here: the gated recurrent unit, the bidirectional encoder, three decoders, and the model. Not here: attention by any of the
+eight scores (`alignment.py`), the search for a translation (`translation/search.py`), training (`training/`), single
+steps without any of what makes them fast (`plain.py`).
 
 Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t:
 
@@ -18,7 +19,7 @@ et al. have four of LSTMs; and all readouts are one tanh layer, with no maxout.
 
 Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, Q queries to one memory
 (T of them in training, K in decoding), D width of embeddings and features, H width of a decoder's state,
-E width of an annotation (what the encoder says of one source word), A alignment width, V vocabulary.
+E width of an annotation (what the encoder says of one source word), V vocabulary.
 A mask is True at words, False at padding.
 """
 
@@ -28,31 +29,32 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
-from course_utils.models.attention import SCORES, masked_softmax
+from course_utils.models.alignment import make_attention
 from course_utils.models.transformer import Dropout, check_sizes
 
 
 class GRU(nn.GRU):
-    """One layer of torch's gated recurrent unit over B×T×D, that can also be taken apart.
+    """One layer of torch's gated recurrent unit over B×T×D, whose single step can be taken too.
 
-    torch lets the reset gate act on U s, where Cho et al. 2014 and Bahdanau et al. 2014 (appendix A.1.1) let it act
-    on s, and calls 1 - z what they call z.
+    torch lets the reset gate act on U s, where Cho et al. 2014 (section 2.3) and Bahdanau et al. 2014 (appendix A.1.1) let
+    it act on s. Its update gate z is the share of the old state that is kept, as in Cho et al.; Bahdanau et al. call
+    that share 1 - z.
     """
 
     def __init__(self, width: int, hidden: int):
         super().__init__(width, hidden, batch_first=True)
 
     def project(self, x: Tensor) -> Tensor:
-        """W x + b for the gates r, z and n, which needs no state, so can be had for all steps at once: ×D → ×3H."""
+        """Return W x + b for the gates r and z and the new state n, which all steps can have at once: ×D → ×3H."""
         return F.linear(x, self.weight_ih_l0, self.bias_ih_l0)
 
     def step(self, projected: Tensor, state: Tensor) -> Tensor:
-        """The next state, from the projected input ×3H and the state ×H."""
+        """Return the next state: what `project` made of the input ×3H, the state ×H → ×H."""
         reset_x, update_x, new_x = projected.chunk(3, -1)
         reset_s, update_s, new_s = F.linear(state, self.weight_hh_l0, self.bias_hh_l0).chunk(3, -1)
-        reset = (reset_x + reset_s).sigmoid_()
-        update = (update_x + update_s).sigmoid_()
-        new = torch.addcmul(new_x, reset, new_s).tanh_()
+        reset = (reset_x + reset_s).sigmoid_()  # r
+        update = (update_x + update_s).sigmoid_()  # z
+        new = torch.addcmul(new_x, reset, new_s).tanh_()  # n
         return torch.lerp(new, state, update)  # (1 - z) n + z s
 
 
@@ -64,102 +66,51 @@ class Encoder(nn.Module):
         self.forward_gru, self.backward_gru = GRU(width, hidden), GRU(width, hidden)
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """x B×S×D, mask B×S → annotations B×S×E of both directions, and their last states as a summary B×E."""
+        """Read x B×S×D, mask B×S: annotations B×S×E of both directions, and their last states as a summary B×E."""
         lengths = mask.sum(1)  # B
-        forward, _ = self.forward_gru(x)
-        backward = turned(self.backward_gru(turned(x, lengths))[0], lengths)
-        last = forward[torch.arange(len(x), device=x.device), lengths - 1]
+        forward, _ = self.forward_gru(x)  # B S E/2
+        backward, _ = self.backward_gru(reverse_sentences(x, lengths))
+        backward = reverse_sentences(backward, lengths)  # B S E/2
+        last = forward[torch.arange(len(x), device=x.device), lengths - 1]  # B E/2
         return torch.cat([forward, backward], -1), torch.cat([last, backward[:, 0]], -1)
 
 
-def turned(x: Tensor, lengths: Tensor) -> Tensor:
-    """Turn each sentence of x B×S×D round, from its last word to its first; padding stays behind it."""
+def reverse_sentences(x: Tensor, lengths: Tensor) -> Tensor:
+    """Return x B×S×D with the words of each sentence in reverse order; padding stays behind them: lengths B."""
     places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     places = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # B S
     return x.gather(1, places[..., None].expand_as(x))
 
 
-class Attention(nn.Module):
-    """Attention by any of the eight scores, cut in two: what the source alone decides, once a sentence, and the rest.
+class Decoder(nn.Module):
+    """What the three decoders have in common: in training all steps are taken at once, in decoding one after the other.
 
-    The parameters have the names and shapes that the score has in `attention.SCORES`.
+    `memory` is what a decoder keeps of the source, in tensors that begin with B, and `state` what it keeps of the words
+    before, in one tensor B×Q×H or a tuple of such.
     """
 
-    def __init__(self, score: str, state: int, annotation: int, longest: int):
-        super().__init__()
-        if score not in SCORES:
-            raise CourseError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
-        if score in ("dot", "scaled_dot", "content_based") and state != annotation:
-            raise CourseError(
-                f"{score} needs states and annotations of one width, not {state} and {annotation}: "
-                "make hidden twice encoder_hidden, or choose the score general"
-            )
-        shapes = {
-            "additive": {"weight": (state, state + annotation), "v": (state,)},
-            "general": {"weight": (state, annotation)},
-            "concatenating": {"weight": (state + annotation,)},
-            "perceptron": {"weight_s": (state, state), "weight_h": (state, annotation), "v": (state,)},
-            "location_based": {"weight": (longest, state)},
-        }
-        for name, shape in shapes.get(score, {}).items():
-            setattr(self, name, nn.Parameter(torch.empty(shape).uniform_(-1, 1) * shape[-1] ** -0.5))
-        self.name, self.state = score, state
+    def prepare(self, annotations: Tensor, mask: Tensor, summary: Tensor) -> dict[str, Tensor]:
+        """Return the memory of a source: annotations B×S×E, mask B×S, summary B×E."""
+        raise NotImplementedError
 
-    def prepare(self, annotations: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """The keys, values and mask of annotations B×S×E, for all queries to come."""
-        return {"keys": self.keys(annotations), "values": annotations, "mask": mask[:, None]}
+    def begin(self, state: Tensor):
+        """Return the first state, made of the model's own B×1×H."""
+        return state
 
-    def forward(self, query: Tensor, memory: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Attend with queries B×Q×H: contexts B×Q×E and weights B×Q×S."""
-        weights = masked_softmax(self.scores(query, memory["keys"]), memory["mask"])
-        return weights @ memory["values"], weights
+    def unroll(self, words: Tensor, memory: dict[str, Tensor], state) -> tuple[Tensor, Tensor | None]:
+        """Take all steps: words B×T×D → features B×T×D, weights B×T×S or None. What needs no state is computed at once."""
+        raise NotImplementedError
 
-    def keys(self, annotations: Tensor) -> Tensor:
-        """What a score makes of the annotations B×S×E: B×S×(their width)."""
-        if self.name == "scaled_dot":
-            return annotations / self.state**0.5
-        if self.name == "content_based":
-            return F.normalize(annotations, dim=-1)
-        if self.name == "general":
-            return annotations @ self.weight.T
-        if self.name == "concatenating":
-            return annotations @ self.weight[self.state :, None]
-        if self.name in ("additive", "perceptron"):
-            return 2 * F.linear(annotations, self.halves()[1])
-        if self.name == "location_based":
-            B, S = annotations.shape[:2]
-            if len(self.weight) < S:
-                raise CourseError(
-                    f"location_based knows {len(self.weight)} source positions, not {S}: "
-                    "shorten the source, or train with a larger `longest`"
-                )
-            return self.weight[:S].expand(B, -1, -1)
-        return annotations
+    def step(self, words: Tensor, memory: dict[str, Tensor], state):
+        """Take one step of K hypotheses: words B×K×D → features B×K×D, the next state, weights B×K×S or None."""
+        raise NotImplementedError
 
-    def scores(self, query: Tensor, keys: Tensor) -> Tensor:
-        """The scores B×Q×S of queries B×Q×H, as in `attention.SCORES`; of location_based, what its softmax reads."""
-        if self.name in ("additive", "perceptron"):
-            hidden_layer = keys[:, None] + 2 * F.linear(query, self.halves()[0])[:, :, None]  # B Q S A
-            # tanh(x) = 2 σ(2x) - 1, which takes a CPU a third of the time; the keys are doubled already.
-            return F.linear(hidden_layer.sigmoid_(), 2 * self.v[None], -self.v.sum()[None]).squeeze(-1)
-        if self.name == "concatenating":
-            return query @ self.weight[: self.state, None] + keys.mT
-        if self.name == "content_based":
-            query = F.normalize(query, dim=-1)
-        return query @ keys.mT
-
-    def halves(self) -> tuple[Tensor, Tensor]:
-        """The alignment layer's matrices for states A×H and annotations A×E."""
-        if self.name == "additive":
-            return self.weight[:, : self.state], self.weight[:, self.state :]
-        return self.weight_s, self.weight_h
+    def features(self, *parts: Tensor) -> Tensor:
+        """Return tanh(W [parts]), which the readout reads: parts B×Q×(their widths) → B×Q×D."""
+        return self.merge(torch.cat(parts, -1)).tanh()
 
 
-# A decoder offers: `prepare`, what it keeps of the source; `begin`, its first state; `step`, one step of words B×K×D; and
-# `unroll`, all steps of words B×T×D, where what needs no last state is computed for all steps at once.
-
-
-class ContextDecoder(nn.Module):
+class ContextDecoder(Decoder):
     """Reads one context vector, the encoder's summary, at every step (Cho et al. 2014, section 2.2)."""
 
     def __init__(self, width: int, hidden: int, annotation: int):
@@ -167,24 +118,24 @@ class ContextDecoder(nn.Module):
         self.gru = GRU(width + annotation, hidden)
         self.merge = nn.Linear(hidden + annotation + width, width)
 
-    def prepare(self, annotations: Tensor, mask: Tensor, summary: Tensor) -> dict[str, Tensor]:
+    def prepare(self, annotations, mask, summary):
+        """Return the summary alone: B×1×E."""
         return {"context": summary[:, None]}
 
-    def begin(self, state: Tensor) -> Tensor:
-        return state
-
     def unroll(self, words, memory, state):
+        """Take all steps in one call of torch's GRU; there are no weights."""
         context = memory["context"].expand(-1, words.shape[1], -1)  # B T E
-        states, _ = self.gru(torch.cat([words, context], -1), state.transpose(0, 1).contiguous())
-        return self.merge(torch.cat([states, context, words], -1)).tanh(), None
+        states, _ = self.gru(torch.cat([words, context], -1), state.transpose(0, 1).contiguous())  # B T H
+        return self.features(states, context, words), None
 
     def step(self, words, memory, state):
+        """Take one step, s_t = GRU([y; c]); there are no weights."""
         context = memory["context"].expand(-1, words.shape[1], -1)  # B K E
-        state = self.gru.step(self.gru.project(torch.cat([words, context], -1)), state)
-        return self.merge(torch.cat([state, context, words], -1)).tanh(), state, None
+        state = self.gru.step(self.gru.project(torch.cat([words, context], -1)), state)  # B K H
+        return self.features(state, context, words), state, None
 
 
-class BahdanauDecoder(nn.Module):
+class BahdanauDecoder(Decoder):
     """Looks at the source before each step, with the state s_{t-1} as query (Bahdanau et al. 2014, appendix A.2.2).
 
     The readout reads state, context and word, through one tanh layer in place of the paper's maxout.
@@ -192,67 +143,61 @@ class BahdanauDecoder(nn.Module):
 
     def __init__(self, width: int, hidden: int, annotation: int, score: str, longest: int):
         super().__init__()
-        self.attention = Attention(score, hidden, annotation, longest)
+        self.attention = make_attention(score, hidden, annotation, longest)
         self.gru = GRU(width, hidden)
         self.context = nn.Linear(annotation, 3 * hidden, bias=False)  # C, C_z and C_r of the paper
         self.merge = nn.Linear(hidden + annotation + width, width)
 
     def prepare(self, annotations, mask, summary):
+        """Return what attention keeps of the source."""
         return self.attention.prepare(annotations, mask)
 
-    def begin(self, state):
-        return state
-
-    def advance(self, projected, memory, state):
-        context, weights = self.attention(state, memory)
-        return self.gru.step(projected + self.context(context), state), context, weights
-
     def unroll(self, words, memory, state):
+        """Take one step after the other, as each looks at the source with the state before it."""
         steps = []
         for projected in self.gru.project(words).split(1, dim=1):
             steps.append(self.advance(projected, memory, state))
             state = steps[-1][0]
         states, contexts, weights = (torch.cat(parts, 1) for parts in zip(*steps, strict=True))  # B T ...
-        return self.merge(torch.cat([states, contexts, words], -1)).tanh(), weights
+        return self.features(states, contexts, words), weights
 
     def step(self, words, memory, state):
+        """Take one step."""
         state, context, weights = self.advance(self.gru.project(words), memory, state)
-        return self.merge(torch.cat([state, context, words], -1)).tanh(), state, weights
+        return self.features(state, context, words), state, weights
+
+    def advance(self, projected: Tensor, memory: dict[str, Tensor], state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return s_t B×Q×H, c_t B×Q×E and its weights B×Q×S, from the projected words B×Q×3H and s_{t-1} B×Q×H."""
+        context, weights = self.attention(state, memory)
+        return self.gru.step(projected + self.context(context), state), context, weights
 
 
-class LuongDecoder(nn.Module):
+class LuongDecoder(Decoder):
     """Looks at the source after each step, with the state s_t as query (Luong et al. 2015, section 3).
 
-    With input feeding a step also reads what the readout read before it (section 3.3).
+    With input feeding a step also reads the features of the step before (section 3.3).
     """
 
     def __init__(self, width: int, hidden: int, annotation: int, score: str, longest: int, input_feeding: bool):
         super().__init__()
-        self.attention = Attention(score, hidden, annotation, longest)
+        self.attention = make_attention(score, hidden, annotation, longest)
         self.gru = GRU(width, hidden)
         self.feed = nn.Linear(width, 3 * hidden, bias=False) if input_feeding else None
         self.merge = nn.Linear(annotation + hidden, width)
 
     def prepare(self, annotations, mask, summary):
+        """Return what attention keeps of the source."""
         return self.attention.prepare(annotations, mask)
 
     def begin(self, state):
+        """Return the first state B×1×H and, as the features before the first step, zeros B×1×D."""
         return state, state.new_zeros(*state.shape[:2], self.merge.out_features)
 
-    def look(self, state, memory):
-        context, weights = self.attention(state, memory)
-        return self.merge(torch.cat([context, state], -1)).tanh(), weights  # equation 5
-
-    def advance(self, projected, memory, state):
-        state, fed = state
-        state = self.gru.step(projected if self.feed is None else projected + self.feed(fed), state)
-        features, weights = self.look(state, memory)
-        return features, (state, features), weights
-
     def unroll(self, words, memory, state):
-        if self.feed is None:  # no step waits for attention
-            states, _ = self.gru(words, state[0].transpose(0, 1).contiguous())
-            return self.look(states, memory)
+        """Take all steps at once, or one after the other with input feeding, where each waits for attention."""
+        if self.feed is None:
+            states, _ = self.gru(words, state[0].transpose(0, 1).contiguous())  # B T H
+            return self.attend(states, memory)
         features, weights = [], []
         for projected in self.gru.project(words).split(1, dim=1):
             one, state, attended = self.advance(projected, memory, state)
@@ -261,7 +206,20 @@ class LuongDecoder(nn.Module):
         return torch.cat(features, 1), torch.cat(weights, 1)
 
     def step(self, words, memory, state):
+        """Take one step."""
         return self.advance(self.gru.project(words), memory, state)
+
+    def advance(self, projected: Tensor, memory: dict[str, Tensor], state: tuple[Tensor, Tensor]):
+        """Return a_t B×Q×D, (s_t, a_t) and weights B×Q×S, from the projected words B×Q×3H and (s_{t-1}, a_{t-1})."""
+        state, fed = state
+        state = self.gru.step(projected if self.feed is None else projected + self.feed(fed), state)
+        features, weights = self.attend(state, memory)
+        return features, (state, features), weights
+
+    def attend(self, states: Tensor, memory: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return a = tanh(W [c; s]) (equation 5), and the weights: states B×Q×H → B×Q×D, B×Q×S."""
+        contexts, weights = self.attention(states, memory)
+        return self.features(contexts, states), weights
 
 
 class RecurrentTranslator(nn.Module):
@@ -277,6 +235,10 @@ class RecurrentTranslator(nn.Module):
         input_feeding: whether Luong's decoder reads its last features.
         dropout: the share of embeddings and features set to zero while training.
         longest: the source positions that the score location_based has weights for.
+
+    Raises:
+        CourseError: for a size below 1, a name that is none of these, a score that does not fit the widths, input feeding
+            without Luong's decoder, or a dropout outside 0 to 1.
     """
 
     def __init__(self, vocabulary, width=256, hidden=256, encoder_hidden=128, attention="bahdanau", score="perceptron",
@@ -306,7 +268,7 @@ class RecurrentTranslator(nn.Module):
         self.readout.weight = self.embedding.weight
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """Look tokens up, of any shape, scaled to a spread of 1: → ×D."""
+        """Look tokens of any shape up, scaled by √D to a spread of 1: → ×D."""
         return self.dropout(self.embedding(tokens) * self.embedding.embedding_dim**0.5)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
@@ -324,7 +286,7 @@ class RecurrentTranslator(nn.Module):
         return self.decoder.unroll(self.embed(target), memory, state)[1]
 
     def start(self, source: Tensor) -> tuple[dict, Tensor | tuple]:
-        """Read source sentences B×S: what every step looks at, and the first state, tanh(W_s summary)."""
+        """Read source sentences B×S: what every step looks at, and the first state, tanh(W summary + b)."""
         mask = source != PAD
         annotations, summary = self.encoder(self.embed(source), mask)
         memory = self.decoder.prepare(annotations, mask, summary)

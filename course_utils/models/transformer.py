@@ -1,13 +1,15 @@
 """The Transformer of Vaswani et al. 2017, to be read from top to bottom, and fast on a CPU and a GPU.
 
 Here: dropout, attention in many heads, positions, layers, encoder, decoder, the model and its cache for decoding.
-Not here: the loss and the training loop (`training.py`), the search for a translation (`decoding.py`), weights
-taken from and given to torch.nn (`conversion.py`).
+Not here: the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
+weights taken from and given to torch.nn (`conversion.py`), the same mechanisms in a few lines each (`plain.py`).
 
 Shape letters: B sentences, T target or query positions, S source or key positions, K hypotheses of a sentence,
 H heads, D model width, d = D / H head width, F feed-forward width, V vocabulary.
 A mask is True where a query may attend, and is shaped to fit B×H×T×S.
 """
+
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -123,14 +125,11 @@ class Residual(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.dropout = Dropout(dropout)
 
-    def enter(self, x: Tensor) -> Tensor:
-        """Return what the sub-layer reads: B×T×D → B×T×D."""
-        return self.norm(x) if self.pre else x
-
-    def leave(self, x: Tensor, y: Tensor) -> Tensor:
-        """Join the sub-layer's result y to the x it came from: B×T×D → B×T×D."""
-        joined = self.dropout.add(x, y)
-        return joined if self.pre else self.norm(joined)
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Join x B×T×D with what the sub-layer makes of it, a function from B×T×D to B×T×D."""
+        if self.pre:
+            return self.dropout.add(x, sublayer(self.norm(x)))
+        return self.norm(self.dropout.add(x, sublayer(x)))
 
 
 class EncoderLayer(nn.Module):
@@ -143,12 +142,30 @@ class EncoderLayer(nn.Module):
         self.first, self.second = (Residual(width, norm, dropout) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x B×S×D, mask B×1×1×S → B×S×D."""
-        y = self.first.enter(x)
-        y, _ = self.self_attention(y, self.self_attention.project(y), mask)
-        x = self.first.leave(x, y)
-        y = self.feed_forward(self.second.enter(x))
-        return self.second.leave(x, y)
+        """Encode x B×S×D, of which the mask B×1×1×S says what may be attended: B×S×D."""
+        x = self.first(x, lambda y: self.self_attention(y, self.self_attention.project(y), mask)[0])
+        return self.second(x, self.feed_forward)
+
+
+class Cache:
+    """The keys and values of the T words that a decoder layer has read so far, R×H×T×d for R rows of a batch.
+
+    `keys` and `values` may have room for more words behind these, so that the next ones can be written in place.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor, words: int):
+        self.keys, self.values, self.words = keys, values, words
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Take in the keys and values R×H×N×d of N more words, and return those of all words, each R×H×(T+N)×d."""
+        start, self.words = self.words, self.words + keys.shape[2]
+        if self.words > self.keys.shape[2]:
+            # Room for seven words more: with less they are copied too often, with more their rows lie too far apart.
+            room = (0, 0, 0, self.words + 7 - self.keys.shape[2])
+            self.keys, self.values = F.pad(self.keys, room), F.pad(self.values, room)
+        self.keys[:, :, start : self.words] = keys
+        self.values[:, :, start : self.words] = values
+        return self.keys[:, :, : self.words], self.values[:, :, : self.words]
 
 
 class DecoderLayer(nn.Module):
@@ -162,39 +179,30 @@ class DecoderLayer(nn.Module):
         self.first, self.second, self.third = (Residual(width, norm, dropout) for _ in range(3))
 
     def forward(
-        self, x: Tensor, source: tuple, mask: Tensor | None, source_mask: Tensor | None, cache=None, start=0,
-        need_weights=False,
+        self, x: Tensor, source: tuple[Tensor, Tensor], mask: Tensor | None, source_mask: Tensor | None,
+        cache: Cache | None = None, need_weights=False,
     ):  # fmt: skip
         """Decode x R×T×D, where R = B·K rows share the projected keys and values B×H×S×d of B source sentences.
 
-        `cache` holds the keys and values R×H×C×d of the `start` words before x, and takes those of x; masks T×(start+T)
-        and B×1×1×S. Returns the result R×T×D, the cache, and the weights B×H×(K·T)×S on the source or None.
+        A cache holds the words before x, and takes in x; without one x is all there is. With C words in it the mask is
+        T×(C+T), the source's B×1×1×S. Returns the result R×T×D, and the weights B×H×(K·T)×S on the source or None.
         """
-        y = self.first.enter(x)
-        new = self.self_attention.project(y)
-        cache = new if cache is None else tuple(append(*pair, start) for pair in zip(cache, new, strict=True))
-        so_far = tuple(kept[:, :, : start + x.shape[1]] for kept in cache)
-        y, _ = self.self_attention(y, so_far, mask)
-        x = self.first.leave(x, y)
-        # Queries do not see each other here, so the K hypotheses of a sentence are K·T queries to one memory.
-        y = self.second.enter(x).reshape(len(source[0]), -1, x.shape[-1])
-        y, weights = self.source_attention(y, source, source_mask, need_weights)
-        x = self.second.leave(x, y.reshape(x.shape))
-        y = self.feed_forward(self.third.enter(x))
-        return self.third.leave(x, y), cache, weights
+        weights = None
 
+        def attend_to_words(y: Tensor) -> Tensor:
+            keys_values = self.self_attention.project(y)
+            return self.self_attention(y, cache.append(*keys_values) if cache else keys_values, mask)[0]
 
-def append(cache: Tensor, new: Tensor, start: int) -> Tensor:
-    """Write new R×H×T×d behind the first `start` places of a cache R×H×C×d, in place if there is room, else in a larger one.
+        def attend_to_source(y: Tensor) -> Tensor:
+            # Queries do not see each other here, so the K hypotheses of a sentence are K·T queries to one memory.
+            nonlocal weights
+            queries = y.reshape(len(source[0]), -1, y.shape[-1])  # B K·T D
+            context, weights = self.source_attention(queries, source, source_mask, need_weights)
+            return context.reshape(y.shape)
 
-    A larger one has room for seven words more: with less it is copied too often, with more its rows lie too far apart.
-    """
-    end = start + new.shape[2]
-    if end > cache.shape[2]:
-        filled, cache = cache, new.new_empty(*new.shape[:2], end + 7, new.shape[3])
-        cache[:, :, :start] = filled[:, :, :start]
-    cache[:, :, start:end] = new
-    return cache
+        x = self.first(x, attend_to_words)
+        x = self.second(x, attend_to_source)
+        return self.third(x, self.feed_forward), weights
 
 
 class Embedding(nn.Module):
@@ -241,6 +249,10 @@ class Transformer(nn.Module):
         norm: "pre" or "post", where the layer normalisation stands. Pre-norm normalises once more at the end.
         positions: "sinusoidal" or "learned".
         longest: the largest number of tokens in a sentence.
+
+    Raises:
+        CourseError: for a size that is too small, a width that does not fit the heads or the positions, a name that is
+            none of these, or a dropout outside 0 to 1.
     """
 
     def __init__(self, vocabulary, width=128, heads=4, hidden=512, encoder_layers=3, decoder_layers=3, dropout=0.1, norm="pre",
@@ -257,7 +269,7 @@ class Transformer(nn.Module):
         check_sizes(0, encoder_layers=encoder_layers)
         check_sizes(2, longest=longest)  # BOS and a word
         self.aligned_layer = decoder_layers // 2  # whose attention to the source is shown
-        self.longest_target = longest - 1  # tokens, behind BOS: `decoding.py` stops there
+        self.longest_target = longest - 1  # tokens, behind BOS: the search stops there
         layer = (width, heads, hidden, dropout, norm)
         self.embedding = Embedding(vocabulary, width, positions, longest, dropout)
         self.encoder = nn.ModuleList(EncoderLayer(*layer) for _ in range(encoder_layers))
@@ -291,7 +303,7 @@ class Transformer(nn.Module):
 
     def attention(self, source: Tensor, target: Tensor) -> Tensor:
         """Return how much each target position attends to each source position, mean over heads: B×T×S."""
-        return self.decode(target, self.encode(source), need_weights=True)[2]
+        return self.decode(target, self.encode(source), need_weights=True)[1]
 
     def encode(self, source: Tensor) -> dict:
         """Read source sentences B×S: their padding mask, and each decoder layer's keys and values B×H×S×d."""
@@ -302,35 +314,40 @@ class Transformer(nn.Module):
         x = self.encoder_norm(x)
         return {"mask": mask, "layers": [layer.source_attention.project(x) for layer in self.decoder]}
 
-    def decode(self, target: Tensor, memory: dict, past: dict | None = None, need_weights: bool = False):
-        """Read target R×T after the words in `past`, which is used up: features R×T×D, a new past, weights B×(K·T)×S or None."""
-        start = past["words"] if past else 0
+    def decode(self, target: Tensor, memory: dict, caches: list[Cache] | None = None, need_weights: bool = False):
+        """Read target R×T: features R×T×D and weights B×(K·T)×S or None.
+
+        The caches, one for each layer, hold the words before the target, and take it in.
+        """
+        start = caches[0].words if caches else 0
         mask = None if target.shape[1] == 1 else causal_mask(target.shape[1], start, target.device)
-        x, caches, weights = self.embedding(target, start), [], None
+        x, weights = self.embedding(target, start), None
         for i, layer in enumerate(self.decoder):
             wanted = need_weights and i == self.aligned_layer
-            cache = past["caches"][i] if past else None
-            x, cache, seen = layer(x, memory["layers"][i], mask, memory["mask"], cache, start, wanted)
-            caches.append(cache)
+            x, seen = layer(x, memory["layers"][i], mask, memory["mask"], caches[i] if caches else None, wanted)
             weights = seen.mean(1) if wanted else weights
-        return self.decoder_norm(x), {"words": start + target.shape[1], "caches": caches}, weights
+        return self.decoder_norm(x), weights
 
-    def start(self, source: Tensor) -> tuple[dict, dict]:
+    # A search sees the caches as tuples (keys, values, words), with B×K in place of the R rows, so that it can pick
+    # sentences and hypotheses without knowing of any model.
+
+    def start(self, source: Tensor) -> tuple[dict, list[tuple]]:
         """Encode source sentences B×S for decoding: what stays the same, and what grows with each hypothesis (nothing yet)."""
         memory = self.encode(source)
         empty = memory["layers"][0][0][:, None, :, :0]  # B K H 0 d
-        return memory, {"words": 0, "caches": [(empty, empty) for _ in self.decoder]}
+        return memory, [(empty, empty, 0)] * len(self.decoder)
 
-    def step(self, tokens: Tensor, memory: dict, state: dict) -> tuple[Tensor, dict, Tensor]:
+    def step(self, tokens: Tensor, memory: dict, state: list[tuple]) -> tuple[Tensor, list[tuple], Tensor]:
         """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S. The old one is used up."""
-        past = state | {"caches": [tuple(cache.flatten(0, 1) for cache in pair) for pair in state["caches"]]}
-        x, past, weights = self.decode(tokens.reshape(-1, 1), memory, past, need_weights=True)
-        caches = [tuple(cache.unflatten(0, tokens.shape) for cache in pair) for pair in past["caches"]]
-        return self.readout(x[:, 0]).view(*tokens.shape, -1), past | {"caches": caches}, weights
+        BK = tokens.shape
+        caches = [Cache(keys.flatten(0, 1), values.flatten(0, 1), words) for keys, values, words in state]
+        x, weights = self.decode(tokens.reshape(-1, 1), memory, caches, need_weights=True)
+        state = [(cache.keys.unflatten(0, BK), cache.values.unflatten(0, BK), cache.words) for cache in caches]
+        return self.readout(x[:, 0]).unflatten(0, BK), state, weights
 
 
 def check_sizes(least: int, **sizes: int) -> None:
-    """Raise `ValueError` for a size of a model below the least."""
+    """Raise `CourseError` for a size of a model below the least."""
     for name, size in sizes.items():
         if not size >= least:
             raise CourseError(f"{name} must be at least {least}, not {size}")

@@ -89,7 +89,7 @@ def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | No
         ValueError, DataError: for a setting or a device that does not fit, or data that can't be had.
     """
     on = devices.choose_device(device)
-    devices.keep_memory()
+    devices.keep_freed_memory()
     with devices.process_group(on):
         trainer = Trainer(settings, RunFolder(run), corpus, on, resume)
         trainer.run(checkpoint_seconds, show and devices.rank() == 0)

@@ -8,7 +8,6 @@ Source rows hold tokens, EOS, and PAD up to the common length.
 Shape letters: B batch (sentences), K hypotheses of a sentence, T target length, S source length, V vocabulary.
 """
 
-from collections.abc import Callable
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor
 
 from course_utils.base.errors import CourseError
+from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 
 _NOT_NUMBERS = "the model's logits are not numbers (NaN): train it anew, at a lower rate"
@@ -184,17 +184,6 @@ def translate_all(model, rows, width=5, alpha=0.6, longest=None, weights=False, 
         for i, translation in zip(places, found, strict=True):
             translations[i] = translation
     return translations
-
-
-def map_tensors(f: Callable[[Tensor], Tensor], tree):
-    """Return the tree of dicts, lists and tuples with f(tensor) in place of each tensor."""
-    if isinstance(tree, Tensor):
-        return f(tree)
-    if isinstance(tree, dict):
-        return {name: map_tensors(f, branch) for name, branch in tree.items()}
-    if isinstance(tree, list | tuple):
-        return type(tree)([map_tensors(f, branch) for branch in tree])
-    return tree
 
 
 def select(tree, rows: Tensor):

@@ -1,0 +1,461 @@
+"""The plain forms of `course_utils.models.plain` against torch's own modules and against the course's fast ones, in float64.
+
+Sizes are different primes, so that no two axes can be mistaken for each other.
+"""
+
+import itertools
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.models import plain, recurrent, transformer
+from course_utils.models.alignment import make_attention
+from course_utils.models.attention import causal_mask
+from course_utils.translation import search
+
+B, T, S = 3, 7, 11
+D, H, E, A = 5, 13, 17, 2  # of recurrent networks
+WIDTH, HEADS, HIDDEN = 10, 2, 19  # of the Transformer
+
+some = settings(max_examples=10, deadline=None)
+seeds = given(seed=st.integers(0, 1000))
+both_orders = pytest.mark.parametrize("order", ["pre", "post"])
+
+
+def tensor(*shape, seed=0, scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+    return (torch.randn(*shape, generator=generator, dtype=torch.float64) * scale).requires_grad_()
+
+
+def tensors(seed, *shapes):
+    return [tensor(*shape, seed=seed + i) for i, shape in enumerate(shapes)]
+
+
+def mask_of(*shape, seed=0):
+    """A mask with gaps, in which each row has a True."""
+    mask = torch.rand(*shape, generator=torch.Generator().manual_seed(seed)) < 0.5
+    mask[..., seed % shape[-1]] = True
+    return mask
+
+
+def shaken(module, seed=0):
+    """A module in float64, every parameter of which is drawn anew, and without dropout."""
+    with torch.no_grad():
+        for i, parameter in enumerate(module.double().parameters()):
+            parameter.copy_(tensor(*parameter.shape, seed=seed + i, scale=0.5))
+    return module.eval()
+
+
+def assert_same(ours, theirs, inputs, their_inputs=None):
+    """Results agree, and so do the gradients of a random weighted sum of each."""
+    gradients = []
+    for result, of in ((ours, inputs), (theirs, their_inputs or inputs)):
+        readers = tensor(*result.shape, seed=99).detach()
+        options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        gradients.append(torch.autograd.grad((result * readers).sum(), of, **options))
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
+    for mine, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(mine, other, rtol=0, atol=1e-9)
+    assert any(gradient.any() for gradient in gradients[0])
+
+
+def assert_finite(results, inputs):
+    gradients = torch.autograd.grad(sum(result.square().sum() for result in results), inputs, allow_unused=True)
+    assert all(x.isfinite().all() for x in (*results, *(g for g in gradients if g is not None)))
+
+
+# Recurrent networks
+
+
+@some
+@seeds
+def test_a_step_of_an_rnn_is_torchs(seed):
+    cell = shaken(nn.RNNCell(D, H), seed)
+    x, state = tensors(seed, (B, D), (B, H))
+    ours = plain.rnn_step(x, state, cell.weight_ih, cell.weight_hh, cell.bias_ih + cell.bias_hh)
+    assert_same(ours, cell(x, state), [x, state, *cell.parameters()])
+
+
+@some
+@seeds
+def test_a_step_of_a_gru_is_torchs_and_the_courses(seed):
+    cell, gru = shaken(nn.GRUCell(D, H), seed), recurrent.GRU(D, H).double()
+    x, state = tensors(seed, (B, D), (B, H))
+    ours = plain.gru_step(x, state, *cell.parameters())
+    assert_same(ours, cell(x, state), [x, state, *cell.parameters()])
+    for parameter, other in zip(gru.parameters(), cell.parameters(), strict=True):
+        parameter.data.copy_(other)
+    fast = gru.step(gru.project(x), state)
+    assert_same(ours, fast, [x, state, *cell.parameters()], [x, state, *gru.parameters()])
+
+
+# Attention in recurrent networks
+
+
+@some
+@seeds
+def test_bahdanaus_step_is_the_courses(seed):
+    attention = shaken(make_attention("perceptron", H, E, 0), seed)
+    state, annotations, mask = tensor(B, H, seed=seed), tensor(B, S, E, seed=seed + 1), mask_of(B, S, seed=seed)
+    inputs = [state, annotations, attention.weight_s, attention.weight_h, attention.v]
+    context, weights = plain.bahdanau_step(state, annotations, mask, *inputs[2:])
+    fast = attention(state[:, None], attention.prepare(annotations, mask))
+    assert_same(context, fast[0][:, 0], inputs)
+    assert_same(weights, fast[1][:, 0], inputs)
+
+
+@some
+@seeds
+def test_luongs_step_is_the_courses(seed):
+    decoder = shaken(recurrent.LuongDecoder(D, H, E, "general", 0, False), seed)
+    decoder.merge.bias.data.zero_()  # the paper's layer has none
+    state, annotations, mask = tensor(B, H, seed=seed), tensor(B, S, E, seed=seed + 1), mask_of(B, S, seed=seed)
+    inputs = [state, annotations, decoder.attention.weight, decoder.merge.weight]
+    features, weights = plain.luong_step(state, annotations, mask, *inputs[2:])
+    fast = decoder.attend(state[:, None], decoder.prepare(annotations, mask, None))
+    assert_same(features, fast[0][:, 0], inputs)
+    assert_same(weights, fast[1][:, 0], inputs)
+
+
+RECURRENT_ATTENTION = [
+    (plain.bahdanau_step, [(A, H), (A, E), (A,)]),
+    (plain.luong_step, [(H, E), (D, E + H)]),
+]
+
+
+@pytest.mark.parametrize(("step", "shapes"), RECURRENT_ATTENTION)
+def test_an_empty_sentence_and_padding_of_any_kind_do_no_harm(step, shapes):
+    (state, annotations), weights = tensors(1, (B, H), (B, S, E)), tensors(5, *shapes)
+    mask = mask_of(B, S)
+    mask[1] = False
+    spoiled = annotations.detach().clone()
+    spoiled[~mask] = torch.tensor([torch.nan, torch.inf, 1e300])[torch.arange(int((~mask).sum())) % 3, None].double()
+    spoiled.requires_grad_()
+    clean, dirty = step(state, annotations, mask, *weights), step(state, spoiled, mask, *weights)
+    for ours, other in zip(clean, dirty, strict=True):
+        assert_same(ours, other, [state, annotations, *weights], [state, spoiled, *weights])
+    assert not clean[1][1].any() and not dirty[1].masked_fill(mask, 0.0).any()
+    if step is plain.bahdanau_step:
+        assert not clean[0][1].any()
+    assert_finite(dirty, [state, spoiled, *weights])
+
+
+@pytest.mark.parametrize(("step", "shapes"), RECURRENT_ATTENTION)
+def test_recurrent_attention_bears_scores_of_ten_thousand(step, shapes):
+    (state, annotations), weights = tensors(2, (B, H), (B, S, E)), tensors(7, *shapes)
+    large = (weights[-1] if step is plain.bahdanau_step else weights[0]).detach()
+    large.mul_(1e4)
+    assert_finite(step(state, annotations, mask_of(B, S), *weights), [state, annotations, *weights])
+
+
+# The Transformer
+
+
+@some
+@seeds
+def test_self_attention_is_torchs_and_the_courses(seed):
+    x, *weights = tensors(seed, (B, T, D), (D, 3), (D, 3), (D, E))
+    projected = [x @ weight for weight in weights]
+    for mask in (None, mask_of(B, T, T, seed=seed), causal_mask(T).expand(B, -1, -1)):
+        ours = plain.self_attention(x, *weights, mask)
+        theirs = F.scaled_dot_product_attention(*projected, attn_mask=mask)
+        assert_same(ours, theirs, [x, *weights])
+        fast, _ = transformer.attend(*(y[:, None] for y in projected), None if mask is None else mask[:, None])
+        assert_same(ours, fast[:, 0], [x, *weights])
+
+
+def test_a_query_that_may_attend_to_nothing_gets_zeros():
+    inputs, mask = tensors(3, (B, T, D), (D, 3), (D, 3), (D, E)), mask_of(B, T, T)
+    mask[1, 2] = False
+    context = plain.self_attention(*inputs, mask)
+    assert not context[1, 2].any() and context[1, 1].all()
+    assert_finite([context], inputs)
+
+
+def test_self_attention_bears_scores_of_ten_thousand():
+    inputs = tensors(4, (B, T, D), (D, 3), (D, 3), (D, E))
+    inputs[1].data.mul_(1e4)
+    for mask in (None, mask_of(B, T, T)):
+        assert_finite([plain.self_attention(*inputs, mask)], inputs)
+
+
+def test_heads_are_split_and_merged():
+    x = torch.arange(B * T * WIDTH).view(B, T, WIDTH)
+    heads = plain.split_heads(x, HEADS)
+    assert heads.shape == (B, HEADS, T, WIDTH // HEADS)
+    for head in range(HEADS):
+        width = WIDTH // HEADS
+        assert torch.equal(heads[:, head], x[..., head * width : (head + 1) * width])
+    assert torch.equal(plain.merge_heads(heads), x)
+    (fast,) = transformer.MultiHeadAttention(WIDTH, HEADS).split(x, 1)
+    assert torch.equal(fast, heads)
+
+
+def weights_of(attention):
+    """What `plain.multi_head_attention` takes, of torch's module."""
+    return attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias
+
+
+@some
+@seeds
+def test_multi_head_attention_is_torchs(seed):
+    theirs = shaken(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), seed)
+    query, key, value = inputs = tensors(seed, (B, T, WIDTH), (B, S, WIDTH), (B, S, WIDTH))
+    for mask in (None, mask_of(B, T, S, seed=seed)):
+        ours = plain.multi_head_attention(*inputs, *weights_of(theirs), HEADS, mask)
+        not_allowed = None if mask is None else ~mask.repeat_interleave(HEADS, 0)
+        expected, _ = theirs(query, key, value, attn_mask=not_allowed)
+        assert_same(ours, expected, [*inputs, *weights_of(theirs)])
+
+
+@some
+@seeds
+def test_multi_head_attention_is_the_courses(seed):
+    theirs = shaken(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), seed)
+    fast = fast_attention(theirs)
+    x, memory, mask = tensor(B, T, WIDTH, seed=seed), tensor(B, S, WIDTH, seed=seed + 1), mask_of(B, T, S, seed=seed)
+    mask[1, 2] = False
+    ours = plain.multi_head_attention(x, memory, memory, *weights_of(theirs), HEADS, mask)
+    out = [theirs.out_proj.weight, theirs.out_proj.bias]
+    inputs, their_inputs = [x, memory, *out], [x, memory, fast.output.weight, fast.output.bias]
+    assert_same(ours, fast(x, fast.project(memory), mask[:, None])[0], inputs, their_inputs)
+    torch.testing.assert_close(ours[1, 2], theirs.out_proj.bias)
+    assert_finite([ours], [x, memory, *weights_of(theirs)])
+
+
+def fast_attention(theirs):
+    """The course's module with the weights of torch's, copied by hand."""
+    fast = transformer.MultiHeadAttention(WIDTH, HEADS).double()
+    with torch.no_grad():
+        fast.query.weight.copy_(theirs.in_proj_weight[:WIDTH])
+        fast.query.bias.copy_(theirs.in_proj_bias[:WIDTH])
+        fast.key_value.weight.copy_(theirs.in_proj_weight[WIDTH:])
+        fast.key_value.bias.copy_(theirs.in_proj_bias[WIDTH:])
+        fast.output.load_state_dict(theirs.out_proj.state_dict())
+    return fast
+
+
+@pytest.mark.parametrize(("length", "width"), [(1, 2), (23, 14), (300, 128)])
+def test_positions_are_the_courses(length, width):
+    torch.testing.assert_close(plain.sinusoidal_positions(length, width), transformer.sinusoids(length, width))
+
+
+@some
+@seeds
+def test_feed_forward_is_the_courses(seed):
+    fast, x = shaken(transformer.FeedForward(WIDTH, HIDDEN), seed), tensor(B, T, WIDTH, seed=seed)
+    assert_same(plain.feed_forward(x, *fast.parameters()), fast(x), [x, *fast.parameters()])
+
+
+@some
+@seeds
+def test_layer_norm_is_torchs(seed):
+    x, gain, bias = tensors(seed, (B, T, D), (D,), (D,))
+    for eps in (1e-5, 0.1):
+        assert_same(plain.layer_norm(x, gain, bias, eps), F.layer_norm(x, (D,), gain, bias, eps), [x, gain, bias])
+    same = torch.full((2, D), 3.0, dtype=torch.float64, requires_grad=True)  # a vector without variance
+    assert_same(plain.layer_norm(same, gain, bias), bias + 0 * same, [gain, bias])
+    assert_finite([plain.layer_norm(same, gain, bias)], [same, gain, bias])
+
+
+def layer_weights(layer):
+    """What the plain layers take, of torch's layer."""
+    weights = {
+        "self_attention": weights_of(layer.self_attn),
+        "feed_forward": (*layer.linear1.parameters(), *layer.linear2.parameters()),
+    }
+    if hasattr(layer, "multihead_attn"):
+        weights["source_attention"] = weights_of(layer.multihead_attn)
+    norms = (name for name in ("norm1", "norm2", "norm3") if hasattr(layer, name))
+    return weights | {f"norm_{name[-1]}": tuple(getattr(layer, name).parameters()) for name in norms}
+
+
+def fast_layer(kind, theirs, order):
+    """The course's layer with the weights of torch's."""
+    fast = kind(WIDTH, HEADS, HIDDEN, 0.1, order).double().eval()
+    fast.self_attention = fast_attention(theirs.self_attn)
+    if hasattr(theirs, "multihead_attn"):
+        fast.source_attention = fast_attention(theirs.multihead_attn)
+        fast.third.norm.load_state_dict(theirs.norm3.state_dict())
+    fast.feed_forward[0].load_state_dict(theirs.linear1.state_dict())
+    fast.feed_forward[2].load_state_dict(theirs.linear2.state_dict())
+    fast.first.norm.load_state_dict(theirs.norm1.state_dict())
+    fast.second.norm.load_state_dict(theirs.norm2.state_dict())
+    return fast
+
+
+@both_orders
+@some
+@seeds
+def test_an_encoder_layer_is_torchs_and_the_courses(order, seed):
+    options = {"batch_first": True, "norm_first": order == "pre"}
+    theirs = shaken(nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), seed)
+    x, mask = tensor(B, S, WIDTH, seed=seed), mask_of(B, S, seed=seed)
+    ours = plain.encoder_layer(x, mask, layer_weights(theirs), HEADS, order)[mask]  # at padding the results may differ
+    assert_same(ours, theirs(x, src_key_padding_mask=~mask)[mask], [x, *theirs.parameters()])
+    assert_same(ours, fast_layer(transformer.EncoderLayer, theirs, order)(x, mask[:, None, None])[mask], [x])
+
+
+@both_orders
+@some
+@seeds
+def test_a_decoder_layer_is_torchs_and_the_courses(order, seed):
+    options = {"batch_first": True, "norm_first": order == "pre"}
+    theirs = shaken(nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), seed)
+    x, memory, mask = tensor(B, T, WIDTH, seed=seed), tensor(B, S, WIDTH, seed=seed + 1), mask_of(B, S, seed=seed)
+    ours = plain.decoder_layer(x, memory, mask, layer_weights(theirs), HEADS, order)
+    causal = causal_mask(T)
+    expected = theirs(x, memory, tgt_mask=~causal, memory_key_padding_mask=~mask)
+    assert_same(ours, expected, [x, memory, *theirs.parameters()])
+    fast = fast_layer(transformer.DecoderLayer, theirs, order)
+    keys_values = fast.source_attention.project(memory)
+    assert_same(ours, fast(x, keys_values, causal, mask[:, None, None])[0], [x, memory])
+
+
+@both_orders
+def test_what_stands_at_padding_has_no_effect_on_a_layer(order):
+    options = {"batch_first": True, "norm_first": order == "pre"}
+    encoder = shaken(nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), 1)
+    decoder = shaken(nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), 2)
+    x, memory, mask = tensor(B, T, WIDTH, seed=3), tensor(B, S, WIDTH, seed=4), mask_of(B, S)
+    spoiled = memory.detach().clone()
+    spoiled[~mask] = torch.nan
+    spoiled.requires_grad_()
+
+    def layers(memory):
+        encoded = plain.encoder_layer(memory, mask, layer_weights(encoder), HEADS, order)[mask]
+        return encoded, plain.decoder_layer(x, memory, mask, layer_weights(decoder), HEADS, order)
+
+    for clean, dirty in zip(layers(memory), layers(spoiled), strict=True):
+        parameters = [x, *encoder.parameters(), *decoder.parameters()]
+        assert_same(clean, dirty, [memory, *parameters], [spoiled, *parameters])
+
+
+# Search
+
+
+def table(seed, vocabulary=5):
+    """A `step` whose probabilities depend on all of the prefix."""
+
+    def step(prefix):
+        generator = torch.Generator().manual_seed(seed + sum((i + 1) * 31**i * token for i, token in enumerate(prefix)))
+        return torch.randn(vocabulary, generator=generator, dtype=torch.float64).mul(2).log_softmax(-1)
+
+    return step
+
+
+class Fast(nn.Module):
+    """The same table as a model for `translation/search.py`, whose state is all that was written."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.of_prefix = step
+
+    def start(self, source):
+        return {}, source.new_zeros(len(source), 1, 0)
+
+    def step(self, tokens, memory, written):
+        written = torch.cat([written, tokens[..., None]], -1)
+        logits = torch.stack([torch.stack([self.of_prefix(prefix) for prefix in row]) for row in written.tolist()])
+        return logits, written, None
+
+
+def without_pad_and_bos(step, words):
+    """A step over eos, 0, and the words behind it, that can only end after so many words: what the fast search does.
+
+    It never writes PAD and BOS, and forces EOS at the limit, in both cases without dividing by the rest of the probability.
+    """
+
+    def over_words(prefix):
+        log_p = step([BOS, *(token + EOS for token in prefix[1:])])[EOS:]
+        return log_p[:1] if len(prefix) > words else log_p
+
+    return over_words
+
+
+SOURCE = torch.tensor([[5, EOS, PAD]])
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), words=st.integers(0, 7))
+def test_greedy_is_the_courses(seed, words):
+    (fast,) = search.greedy(Fast(table(seed)), SOURCE, words)
+    ours = plain.greedy(without_pad_and_bos(table(seed), words), -1, 0, words + 1)
+    assert [token + EOS for token in ours] == [*fast.tokens, EOS]
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), words=st.integers(0, 5), width=st.sampled_from([1, 2, 3, 7]))
+def test_beam_search_is_the_courses_without_length_penalty(seed, words, width):
+    """The plain one ranks by probability and finds all that ever ended; the fast one then has alpha 0 and endless hypotheses."""
+    (fast,) = search.beam_search(Fast(table(seed)), SOURCE, width, 0.0, words, hypotheses=10**4)
+    ours = plain.beam_search(without_pad_and_bos(table(seed), words), -1, 0, width, words + 1)
+    assert [[token + EOS for token in ids] for ids, _ in ours] == [[*found.tokens, EOS] for found in fast.hypotheses]
+    assert [log_p for _, log_p in ours] == pytest.approx([found.log_probability for found in fast.hypotheses])
+
+
+def every_sequence(step, longest):
+    """All sequences that end in 0 or are cut off, with their log probabilities, the most probable first."""
+    found = []
+    for length in range(1, longest + 1):
+        for ids in itertools.product(range(5), repeat=length):
+            if 0 not in ids[:-1] and (ids[-1] == 0 or length == longest):
+                found.append((list(ids), sum(step([9, *ids[:i]])[token].item() for i, token in enumerate(ids))))
+    return sorted(found, key=lambda one: -one[1])
+
+
+@pytest.mark.parametrize("longest", [1, 2, 4])
+def test_a_beam_that_keeps_all_finds_all(longest):
+    found, every = plain.beam_search(table(1), 9, 0, 10**4, longest), every_sequence(table(1), longest)
+    assert [ids for ids, _ in found] == [ids for ids, _ in every]
+    assert [log_p for _, log_p in found] == pytest.approx([log_p for _, log_p in every])
+    assert sum(torch.tensor(log_p).exp() for _, log_p in found) == pytest.approx(1.0)
+
+
+def test_width_one_is_greedy_and_ties_go_to_the_smallest():
+    for seed, longest in itertools.product(range(10), (1, 3, 6)):
+        ((ids, log_p),) = plain.beam_search(table(seed), 9, 0, 1, longest)
+        assert ids == plain.greedy(table(seed), 9, 0, longest)
+        steps = [table(seed)([9, *ids[:i]])[token].item() for i, token in enumerate(ids)]
+        assert log_p == pytest.approx(sum(steps))
+    assert plain.greedy(lambda prefix: torch.zeros(5), 9, 0, 3) == [0]
+    assert plain.greedy(lambda prefix: torch.tensor([0.0, 1.0, 1.0]), 9, 0, 3) == [1, 1, 1]
+
+
+def test_the_beam_by_hand():
+    """A beam of two finds "a", less probable than "b" at first, but sure to end; having set it aside, it again keeps two."""
+    following = {
+        (): {"a": 0.4, "b": 0.6},
+        ("a",): {"eos": 1.0},
+        ("b",): {"a": 0.34, "b": 0.33, "eos": 0.33},
+        ("b", "a"): {"eos": 0.9, "a": 0.1},
+    }
+    names = ["eos", "a", "b"]
+
+    def step(prefix):
+        probabilities = following[tuple(names[token] for token in prefix[1:])]
+        return torch.tensor([probabilities.get(name, 1e-9) for name in names], dtype=torch.float64).log()
+
+    assert plain.greedy(step, 9, 0, 3) == [2, 1, 0]
+    found = plain.beam_search(step, 9, 0, 2, 3)
+    assert [ids for ids, _ in found] == [[1, 0], [2, 1, 0], [2, 1, 1]]  # "b a a" is still open after three ids
+    expected = torch.tensor([0.4, 0.6 * 0.34 * 0.9, 0.6 * 0.34 * 0.1]).log()
+    assert [log_p for _, log_p in found] == pytest.approx(expected.tolist())
+
+
+def test_searches_do_not_ask_again_nor_change_what_they_gave():
+    for find in (lambda step: plain.greedy(step, 9, 0, 5), lambda step: plain.beam_search(step, 9, 0, 3, 5)):
+        asked = []
+
+        def step(prefix, asked=asked):
+            asked.append((prefix, tuple(prefix)))
+            return table(4)(prefix)
+
+        find(step)
+        assert all(tuple(prefix) == then and 0 not in then and len(then) <= 5 for prefix, then in asked)
+        assert len({then for _, then in asked}) == len(asked)
