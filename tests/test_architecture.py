@@ -3,7 +3,6 @@
 The floors are told here once, from the ground up. A new folder finds its place in FLOORS, or a test says that it has none.
 """
 
-import ast
 from functools import cache
 
 import pytest

@@ -146,7 +146,17 @@ def never_ends(x, more=None):
 
 def made_up_task(*more):
     bank = (adds, alters, raises, of_another_kind, *more)
-    task = Task("03.made_up", "", ("name", "candidate"), "verdict", hints=(), candidates=bank, difficulty=1, importance=1, minutes=1)
+    task = Task(
+        "03.made_up",
+        "",
+        ("name", "candidate"),
+        "verdict",
+        hints=(),
+        candidates=bank,
+        difficulty=1,
+        importance=1,
+        minutes=1,
+    )
     task.cases(lambda draw: [Case("", ("b" if i == 3 else "a", Candidate(i))) for i in range(len(bank))])
     cases = task.make_cases(5)
     keys = {task.candidate(case.args[1].key): case.args[1].key for case in cases}
@@ -263,7 +273,11 @@ def modules(folders):
 def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
     public = modules(locks.PUBLIC)
     above = {name.rpartition(".")[0] for name in public} - set(public)
-    stand_ins = {"course_utils.learner.notebook", "course_utils.commands.doctor", "course_utils.grading.handing_out.nbgrader"}
+    stand_ins = {
+        "course_utils.learner.notebook",
+        "course_utils.commands.doctor",
+        "course_utils.grading.handing_out.nbgrader",
+    }
     private = sorted(set(modules(["."])) - set(public) - above - stand_ins)
     assert len(public) > 20 and len(private) > 50
     imports = f"import importlib\nfor name in {public}:\n    importlib.import_module(name)"
@@ -271,7 +285,9 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
         f"import importlib\nfound = []\nfor name in {private}:\n    try:\n        found.append(importlib.import_module(name))\n"
         "    except (ImportError, OSError):\n        pass\nassert not found, found"
     )
-    files = sorted(str(file) for folder in ("tasks", "learner", "authoring") for file in (locks.PACKAGE / folder).rglob("*.*"))
+    files = sorted(
+        str(file) for folder in ("tasks", "learner", "authoring") for file in (locks.PACKAGE / folder).rglob("*.*")
+    )
     files += [str(locks.PACKAGE / "checks/judge.py"), str(locks.PACKAGE / "grading/judging/grader.py")]
     unread = (
         f"found = []\nfor file in {files}:\n    try:\n        found.append(open(file).read(1))\n    except OSError:\n        pass\n"

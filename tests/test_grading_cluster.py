@@ -9,8 +9,8 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import psutil
 import patience
+import psutil
 import pytest
 
 from course_utils.commands import main

@@ -15,8 +15,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import patience
+import psutil
 import pytest
 
 from course_utils.grading.cage import locks
@@ -389,8 +389,19 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
 def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}
-    assert {"tasks/properties.py", "tasks/lesson_04/_scores.py", "tasks/lesson_02/softmax.py", "models/attention.py"} <= decides
-    assert {"checks/judge.py", "checks/compare.py", "checks/running/run.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
+    assert {
+        "tasks/properties.py",
+        "tasks/lesson_04/_scores.py",
+        "tasks/lesson_02/softmax.py",
+        "models/attention.py",
+    } <= decides
+    assert {
+        "checks/judge.py",
+        "checks/compare.py",
+        "checks/running/run.py",
+        "grading/cage/fork_server.py",
+        "base/trees.py",
+    } <= decides
     assert not [path for path in decides if path.startswith(("grading/writing/", "commands/", "training/", "learner/"))]
 
 

@@ -176,7 +176,9 @@ def test_the_facts_of_a_task_are_told(task):
 def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_solutions():
     for number, lesson in tasks.lessons().items():
         assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
-        assert [task.id for task in tasks.tasks_of(number)] == [task_id for task_id in answers() if task_id[:2] == number]
+        assert [task.id for task in tasks.tasks_of(number)] == [
+            task_id for task_id in answers() if task_id[:2] == number
+        ]
 
 
 def test_an_error_in_a_tasks_file_is_shown(monkeypatch):

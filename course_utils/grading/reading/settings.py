@@ -116,7 +116,9 @@ def _flat(section):
 def _must_be_known(where, task, known):
     if task not in known:
         lesson = [each for each in known if each.partition(".")[0] == task.partition(".")[0]]
-        there = f"lesson {number_of(task)} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
+        there = (
+            f"lesson {number_of(task)} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
+        )
         raise SettingsError(f'{where}: there is no task "{task}"{_like(task, known)}: {there}.')
 
 
