@@ -21,7 +21,7 @@ import patience
 import pytest
 import torch
 
-from course_utils import commands, training
+from course_utils import commands
 from course_utils.base.errors import CourseError
 from course_utils.commands import _trained
 from course_utils.commands import train as train_command
@@ -30,8 +30,8 @@ from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
 from course_utils.models import files
+from course_utils.training import corpus, processes
 from course_utils.training import device as devices
-from course_utils.training import processes
 from course_utils.training.corpus import load_pairs
 from course_utils.training.settings import load_preset, make_settings, preset_names
 from course_utils.translation import scores, translate
@@ -376,7 +376,7 @@ def test_a_picture_is_of_the_first_line_with_words(course, monkeypatch):
 
 # --- course evaluate
 def gold(split, **world):
-    number, seed = training.corpus.WORLD_PAIRS[split]
+    number, seed = corpus.WORLD_PAIRS[split]
     return generate_translations(number, seed, **world)
 
 
@@ -384,7 +384,7 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
     pairs = gold("test", order="reversed")
     pairs = Pairs(pairs.sources[:50], pairs.targets[:50], pairs.alignments[:50])
     monkeypatch.setattr(
-        training, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
+        corpus, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
     )
     printed = course("evaluate", *ATTENTION, "--output", "out.txt", "--width", 2, "--alpha", 0.5, "--device", "cpu")
     model, subwords = files.load_model("runs/attention-world-1")
@@ -404,7 +404,7 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
 def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
     pairs = gold("val")
     monkeypatch.setattr(
-        training, "load_pairs", lambda *_: Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
+        corpus, "load_pairs", lambda *_: Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
     )
     assert "alignment error" not in course("evaluate", "--model", "runs/seq2seq-world-1", "--split", "val", "test")
     assert course.printed.count("20 sentences") == course.printed.count("exactly right") == 2
@@ -431,7 +431,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
         asked.append((settings.data, settings.pair, settings.world, split))
         return Pairs(["dogs"], ["smadu gleni"])
 
-    monkeypatch.setattr(training, "load_pairs", load_pairs)
+    monkeypatch.setattr(corpus, "load_pairs", load_pairs)
     Path("one.txt").write_text("smadu gleni\n")
     lines = ("--hypotheses", "one.txt")
     course("evaluate", *lines)

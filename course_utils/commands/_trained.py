@@ -12,7 +12,7 @@ import torch
 from course_utils.base.errors import CourseError
 from course_utils.commands._arguments import how_to_resume
 from course_utils.commands.train import RUNS
-from course_utils.models.files import PRETRAINED, load_model, pretrained_names
+from course_utils.models import files
 from course_utils.training.device import choose_device
 
 DEFAULT_MODEL = "transformer-en-de"
@@ -23,16 +23,16 @@ def load(options) -> tuple:
     if options.threads:
         torch.set_num_threads(options.threads)
     device, folder = choose_device(options.device), model_folder(options.model)
-    model, subwords = load_model(folder)
+    model, subwords = files.load_model(folder)
     about = json.loads((folder / "model.json").read_text(encoding="utf-8")).get("about", {})
     return model.to(device), subwords, about.get("settings", {})
 
 
 def model_folder(name: str | None) -> Path:
     """Return the folder of a model of the course, or of a run; without a name that of DEFAULT_MODEL."""
-    shipped = pretrained_names()
+    shipped = files.pretrained_names()
     if (name or DEFAULT_MODEL) in shipped:
-        return PRETRAINED / (name or DEFAULT_MODEL)
+        return files.PRETRAINED / (name or DEFAULT_MODEL)
     folder = Path(name or DEFAULT_MODEL)
     if name and folder.is_dir():
         if (folder / "settings.json").exists() and not (folder / "model.json").exists():

@@ -89,8 +89,8 @@ def _hypotheses(file, split, number):
 
 
 def _compare_with_truth(loaded, pairs, translations, options):
-    from course_utils.scores import alignment_error_rate, exact_shares
-    from course_utils.translate import align_pairs
+    from course_utils.translation.scores import alignment_error_rate, exact_shares
+    from course_utils.translation.translate import align_pairs
 
     sentences, words = exact_shares(translations, pairs.targets)
     print(f"  exactly right: {100 * sentences:.1f} % of the sentences, {100 * words:.1f} % of the words")
