@@ -33,7 +33,7 @@ from course_utils.models import files
 from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
-from course_utils.training.settings import load_preset, make_settings, preset_names
+from course_utils.training.settings import KINDS, load_preset, make_settings, preset_names
 from course_utils.translation import scores, translate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -685,18 +685,16 @@ def test_the_settings_that_the_docs_change_are_there():
 def test_the_docs_name_every_preset_with_its_kinds():
     named = set()
     for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", page("docs/translators.md"), re.M):
-        named |= {
-            (kind, preset) for kind in (training.settings.KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))
-        }
-    assert named == {(kind, preset) for kind in training.settings.KINDS for preset in preset_names(kind)}
+        named |= {(kind, preset) for kind in (KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))}
+    assert named == {(kind, preset) for kind in KINDS for preset in preset_names(kind)}
 
 
 def test_the_docs_name_every_kind():
     kinds = re.findall(r"^\| `(\w+)` \| [^|]* \|$", page("docs/translators.md"), re.M)
-    assert tuple(kinds) == tuple(training.settings.KINDS)
+    assert tuple(kinds) == tuple(KINDS)
 
 
-@pytest.mark.parametrize("kind", training.settings.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_preset_makes_a_model(kind):
     for preset in preset_names(kind):
         settings = train_command._settings(options(kind, "--preset", preset))
