@@ -127,7 +127,7 @@ patched("the first thing wrong", "import course_utils.checks.judge as j\nj._firs
 patched(
     "the judge",
     "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"
-    "n.judge = lambda task, cases, outcomes: Report(task, 'passed')",
+    "n.judge = lambda task, *rest: Report(task, 'passed')",
 )
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
 patched(

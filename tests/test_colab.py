@@ -40,7 +40,10 @@ def bare_environment():
 
 
 def pip(python, *arguments):
-    subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+    """Run pip there, without PYTHONPATH: in the folder it names pip would find the course, and leave the installed one as it is."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    subprocess.run(command, env=environment, check=True)
 
 
 def lesson(folder):

@@ -201,10 +201,10 @@ def test_make_installs_once_and_again_when_the_pins_change(checkout):
     asked = log(checkout)
     assert any(line.startswith("-m venv") for line in asked)
     assert any("pip install" in line and "-c constraints.txt -e .[lab]" in line for line in asked)
-    assert asked[-1] == "-m course_utils.commands lab"
+    assert asked[-1] == "-m course_utils lab"
 
     assert make(checkout, "lab", "PORT=9001", python).returncode == 0
-    assert log(checkout) == ["-m course_utils.commands lab --port 9001"]
+    assert log(checkout) == ["-m course_utils lab --port 9001"]
 
     later = (checkout / ".venv" / ".lab").stat().st_mtime + 5
     os.utime(checkout / "constraints.txt", (later, later))
@@ -224,7 +224,7 @@ def test_make_takes_an_interrupted_installation_up_again(checkout):
     assert make(checkout, "test", python).returncode == 0
     asked = log(checkout)
     assert any("-e .[lab,test]" in line for line in asked)
-    assert asked[-1] == "-m course_utils.commands test"
+    assert asked[-1] == "-m course_utils test"
 
 
 @needs_make

@@ -305,7 +305,8 @@ def test_a_file_that_is_no_vocabulary(name, tmp_path):
 
 _TRAIN = """
 import hashlib, os, sys
-from course_utils import data
+from course_utils.data.subwords import Subwords
+from course_utils.data.world import generate_translations
 assert "tokenizers" not in sys.modules  # what the first lessons import does not wait for it
 pairs = generate_translations(1500, 1, vocabulary=150)
 subwords = Subwords.train(pairs.sources + pairs.targets, 600)
