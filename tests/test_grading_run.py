@@ -19,8 +19,9 @@ import patience
 import psutil
 import pytest
 
+from course_utils.base.errors import CourseError
 from course_utils.grading.cage import locks
-from course_utils.grading.grade import what_to_grade
+from course_utils.grading.grade import grade_class, what_to_grade
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import decides_on_verdicts, result_key
@@ -384,6 +385,22 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     (tmp_path / "results" / "feedback" / "b.ipynb").touch()
     what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
     assert [found.student for found in what.found()] == ["a"]
+
+
+def test_a_program_can_grade_a_class(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL), encoding="utf-8")
+    steps, begun = [], []
+    told = {"workers": 1, "begin": begun.append, "step": lambda: steps.append(1)}
+    done = grade_class(tmp_path / "in", tmp_path / "out", **told)
+    assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, 1, ["03"], 1, 0)
+    assert begun[0].files == len(steps) == 1 and "ada" in (tmp_path / "out" / "grades.csv").read_text(
+        encoding="utf-8-sig"
+    )
+    again = grade_class(tmp_path / "in", tmp_path / "out", **told)
+    assert (again.files, again.new, len(steps)) == (1, 0, 2)
+    with pytest.raises(CourseError, match="There is no lesson '99' with tasks"):
+        grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])
 
 
 def test_what_decides_on_verdicts_is_read_from_imports():

@@ -338,6 +338,7 @@ def test_every_block_of_the_page_is_one_that_the_tests_below_run():
         ("csv", "roster.csv"),
         ("toml", "class.toml"),
         ("sh", ""),
+        ("python", "my_grading.py"),
         ("yaml", "notebooks.yml"),
         ("yaml", "grade.yml"),
         ("sh", ""),
@@ -358,7 +359,7 @@ def test_the_roster_and_the_settings_of_the_page(tmp_path):
 def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     folder = copy_of_the_course
     ((_, _, hand_out),) = blocks("Hand out")
-    ((_, _, grade),) = blocks("Grade")
+    (_, _, grade), (_, program, text) = blocks("Grade")
     shell(folder, hand_out, PYTHONPATH=str(ROOT))
     class_folder(folder, folder / "handed-out" / QUERIES / f"{QUERIES}.ipynb")
     shell(folder, grade, PYTHONPATH=str(ROOT))
@@ -371,6 +372,8 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
         place = folder / "results" / name
         assert place.is_dir() and any(place.iterdir()) if name.endswith("/") else place.is_file(), name
 
+    (folder / program).write_text(text, encoding="utf-8")
+    assert shell(folder, f"python {program}", PYTHONPATH=str(ROOT)).startswith("0 graded now, 0 of ")
     assert len(list((folder / "results" / "feedback").glob("*.html"))) >= 2
     found = grades(folder / "results")
     assert float(found["ada"]["total"]) == float(found["ada"]["possible"]) == 6  # 1 + 1 + 4, one task left out
