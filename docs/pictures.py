@@ -3,7 +3,7 @@
     python docs/pictures.py
 
 Writes docs/lesson.png and docs/check.png: the cells of a notebook as they look in JupyterLab, without the window around them.
-Needs the extras lab and test, and Chromium. Not here: the picture of the path (`path_picture.py`).
+Needs the extras lab and test, and Chromium. Not here: the picture of the path (`course build` draws it).
 """
 
 import sys

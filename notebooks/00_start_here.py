@@ -138,7 +138,7 @@ solution("01.sum_vectors")
 # %% [markdown]
 # `progress` shows how far you are. What you reach is kept in a small file in the course folder, and survives a restart.
 
-# %%
+# %% tags=["own-machine"]
 progress()
 
 # %% [markdown]

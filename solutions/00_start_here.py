@@ -41,5 +41,5 @@ check("00.weighted_sum", weighted_sum)
 # %% [markdown]
 # `progress` shows the way you have come. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
 
-# %%
+# %% tags=["own-machine"]
 progress()

@@ -167,5 +167,5 @@ check("01.word_polarity", word_polarity)
 # %% [markdown]
 # How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.
 
-# %%
+# %% tags=["own-machine"]
 progress()

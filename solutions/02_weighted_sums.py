@@ -200,5 +200,5 @@ check("02.error_through_attention", error_through_attention)
 # %% [markdown]
 # How far are you? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
 
-# %%
+# %% tags=["own-machine"]
 progress()

@@ -186,7 +186,7 @@ def catch_wrong_attention(candidate):
 # %%
 check("03.catch_wrong_attention", catch_wrong_attention)
 
-# %%
+# %% tags=["own-machine"]
 progress()
 
 # %% [markdown]

@@ -334,7 +334,7 @@ def catch_wrong_scores(name, candidate):
 # %%
 check("04.catch_wrong_scores", catch_wrong_scores)
 
-# %%
+# %% tags=["own-machine"]
 progress()
 
 # %% [markdown]

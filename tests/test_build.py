@@ -360,7 +360,9 @@ def test_a_lesson_or_task_that_is_not_declared_is_named(course):
 def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
     marks = "<!-- lessons: written by `course build` -->\n", "<!-- end of lessons -->"
     write(course / "README.md", f"# Sums\n\n{marks[0]}{marks[1]}\n\nThe end.\n")
-    assert build(course, check=True) == ["README.md: its table of lessons is stale: run `course build`."]
+    assert build(course, check=True) == [
+        "README.md is stale, what it shows of the lessons has changed: run `course build`."
+    ]
     assert build(course, say=quiet) == []
     text = (course / "README.md").read_text(encoding="utf-8")
     assert (

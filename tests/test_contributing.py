@@ -1,4 +1,4 @@
-"""Carries out the three walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
+"""Carries out the walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
 
 import json
 import os
@@ -77,6 +77,13 @@ def test_changing_a_lesson(course):
     assert (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes() == before
 
 
+def test_changing_a_task(course):
+    printed = carry_out(course, "Change a task")
+    assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
+    assert "up to 10 minutes" in (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    assert "[1 task, 10 minutes](exercises/00_start_here.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
+
+
 def test_adding_a_task(course):
     printed = carry_out(course, "Add a task in ten minutes")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
@@ -87,9 +94,11 @@ def test_adding_a_task(course):
 
 def test_adding_a_lesson(course):
     printed = carry_out(course, "Add a lesson")
-    assert "wrote notebooks/05_seq2seq.ipynb" in printed
-    cells = json.loads((course / "notebooks" / "05_seq2seq.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert "".join(cells[0]["source"]).startswith("# 05 Can one vector hold a sentence?\n")
+    assert all(f"wrote {folder}/98_example.ipynb" in printed for folder in ("notebooks", "solutions", "exercises"))
+    assert "[98 An example](notebooks/98_example.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
+    assert "Lesson 98" in (course / "docs" / "path.svg").read_text(encoding="utf-8")
+    cells = json.loads((course / "notebooks" / "98_example.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "".join(cells[0]["source"]).startswith("# 98 How many numbers does a state have?\n")
     assert "torch.Size([2])" in "".join(cells[-2]["outputs"][0]["data"]["text/plain"])
 
 

@@ -1,12 +1,11 @@
 """Holds the pages that people read to what is there: links, commands, pictures, and how to cite.
 
 Not here: what the commands of `docs/instructors.md` do (`test_instructors.py`), those that train and translate
-(`test_cli_translation.py`), the walk-throughs of CONTRIBUTING.md (`test_contributing.py`), and the README's table of lessons,
-which `course build --check` compares with the facts.
+(`test_cli_translation.py`), the walk-throughs of CONTRIBUTING.md (`test_contributing.py`), the README's table of lessons and
+the path's picture, which `course build --check` compares with the facts.
 """
 
 import re
-import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import yaml
 
 from course_utils import commands, tasks
+from course_utils.authoring import path_picture
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -103,15 +103,6 @@ def test_every_picture_is_small_and_says_what_it_shows():
         assert (ROOT / target).stat().st_size <= LARGEST
 
 
-def path_picture():
-    return runpy.run_path(str(ROOT / "docs" / "path_picture.py"))
-
-
-def test_the_path_is_what_its_script_draws():
-    drawn = path_picture()["picture"](tasks.lessons())
-    assert page("docs/path.svg") == drawn, "docs/path.svg is stale: run `python docs/path_picture.py`"
-
-
 def test_the_path_shows_every_lesson_and_what_is_to_come():
     root = ElementTree.fromstring(page("docs/path.svg"))
     names = {element.get("id"): element.text for element in root if element.get("id")}
@@ -127,18 +118,17 @@ def test_the_path_shows_every_lesson_and_what_is_to_come():
 
 
 def test_a_part_of_the_plan_goes_once_its_last_lesson_is_there():
-    made, some = path_picture(), tasks.lessons()["04"]
-    last, title, _ = made["TO_COME"][0]
+    some = tasks.lessons()["04"]
+    last, title, _ = path_picture.TO_COME[0]
     for latest, expected in ((last - 1, True), (last, False)):
-        shown = made["boxes"]({f"{number:02}": some for number in range(latest + 1)})
+        shown = path_picture.boxes({f"{number:02}": some for number in range(latest + 1)})
         assert (title in [box.title for box in shown]) is expected
 
 
 def test_long_titles_and_signs_of_xml_fit_into_the_path():
-    made = path_picture()
-    assert max(map(len, made["_balanced"]("A title of many words that is longer than a line", 24))) <= 24
-    assert made["_balanced"]("Antidisestablishmentarianistically", 24)
-    assert made["_safe"]("A < B & C") == "A &lt; B &amp; C"
+    assert max(map(len, path_picture._balanced("A title of many words that is longer than a line", 24))) <= 24
+    assert path_picture._balanced("Antidisestablishmentarianistically", 24)
+    assert path_picture._safe("A < B & C") == "A &lt; B &amp; C"
 
 
 def test_how_to_cite():

@@ -62,7 +62,7 @@ def test_what_a_notebook_offers_works(grade):
 @pytest.mark.skipif(not os.environ.get("COURSE_DATA_MIRROR"), reason="needs SST-2: name a mirror in COURSE_DATA_MIRROR")
 def test_data_are_there_to_be_read_only(grade):
     result, _ = grade(
-        "from course_utils.data.download import fetch, load_sst2\nassert len(load_sst2('dev')) == 872",
+        "from course_utils.data.download import fetch\nfrom course_utils.data.sst2 import load_sst2\nassert len(load_sst2('dev')) == 872",
         "open(fetch('sst2/dev.tsv'), 'a')",
     )
     assert len(result.remarks) == 1 and result.remarks[0].startswith("Cell 2 failed: PermissionError")

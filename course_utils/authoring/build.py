@@ -4,6 +4,7 @@
     solutions/NN_topic.py  -> solutions/NN_topic.ipynb   executed
                            -> exercises/NN_topic.ipynb   answers cut out, not executed
                            -> course_utils/tasks/answers.json
+    the lessons' facts     -> the table in README.md, docs/path.svg
 
 Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
 of itself (so that an edit by hand is found). The headers' texts are made in headers.py; what a lesson must look like stands in lint.py.
@@ -25,7 +26,8 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
-from course_utils.authoring.headers import dots, heading, of_exercises, of_lesson, task_facts, with_table
+from course_utils.authoring.headers import dots, heading, lesson_facts, of_exercises, of_lesson, task_facts, with_table
+from course_utils.authoring.path_picture import picture
 from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -109,7 +111,7 @@ def build(
     if names is None:
         problems += _orphans(root, check, say)
     problems += _answers(root, targets, check, say)
-    problems += _readme(root, known, check, say)
+    problems += _pages(root, known, check, say)
     for target in targets:
         try:
             plans += _plan(root, target, repository, check, everything)
@@ -289,23 +291,31 @@ def _answers(root, targets, check, say):
     return problems
 
 
-def _readme(root, targets, check, say):
-    """Bring the README's table of lessons up to date."""
-    path, names = root / "README.md", sorted({target.name for target in targets if target.folder == "notebooks"})
-    try:
-        old = _text(path)
-        new = with_table(root, old, names)
-    except OSError:  # there is none
-        return []
-    except CourseError as problem:
-        return [str(problem)]
-    if new == old:
-        return []
-    if check:
-        return ["README.md: its table of lessons is stale: run `course build`."]
-    write(path, new)
-    say("wrote README.md, its table of lessons")
-    return []
+def _pages(root, targets, check, say):
+    """Bring up to date what pages show of all lessons: the README's table and the picture of the path."""
+    names, problems = sorted({target.name for target in targets if target.folder == "notebooks"}), []
+    for file, make in (("README.md", with_table), ("docs/path.svg", _path)):
+        path = root / file
+        if not path.parent.is_dir() or file == "README.md" and not path.is_file():
+            continue
+        try:
+            old = _text(path) if path.is_file() else ""
+            new = make(root, old, names)
+            if new == old:
+                continue
+            if check:
+                problems.append(f"{file} is stale, what it shows of the lessons has changed: run `course build`.")
+            elif write(path, new):
+                say(f"wrote {file}")
+        except CourseError as problem:
+            problems.append(str(problem))
+        except OSError as error:
+            problems.append(_unwritable(file, error))
+    return problems
+
+
+def _path(root, old, names):
+    return picture({number_of(name): lesson_facts(root, number_of(name)) for name in names})
 
 
 # From cells to a notebook

@@ -51,7 +51,7 @@ def of_lesson(root: Path, name: str, exercises: bool) -> str:
     more = f", and up to {_minutes(tasks)} more for the [exercises](../exercises/{name}.ipynb)" if exercises else ""
     return (
         f"**You will be able to**\n\n{goals}\n\n**You need** {lesson.needs}.\n\n**Time** About {lesson.reading} minutes to read{more}.\n\n"
-        f"**GPU** {lesson.gpu.capitalize()}; the notebook runs in {lesson.runs} on a laptop."
+        f"**GPU** {lesson.gpu[:1].upper()}{lesson.gpu[1:]}; the notebook runs in {lesson.runs} on a laptop."
     )
 
 

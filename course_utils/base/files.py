@@ -5,6 +5,7 @@ Here: `replacing`, `opened` and `write`. Not here: what to say to a person when 
 
 import contextlib
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -21,7 +22,7 @@ def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
     Raises:
         OSError: when it cannot be written; what was at `path` before is still there.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")  # nobody else's, on a shared disk too
     try:
         yield draft
         if durable:
@@ -40,10 +41,13 @@ def opened(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
 
 
 def write(path: Path, content: str | bytes, durable: bool = False) -> bool:
-    """Write a file, a text as UTF-8, unless it holds just that already; return whether anything was written."""
+    """Write a file, a text as UTF-8, unless it holds just that already; return whether anything was written.
+
+    A durable one is written in any case: it may be large, and what is there may not have reached the disk.
+    """
     data = content.encode() if isinstance(content, str) else content
     with contextlib.suppress(OSError):
-        if path.read_bytes() == data:
+        if not durable and path.read_bytes() == data:
             return False
     with replacing(path, durable) as draft:
         draft.write_bytes(data)

@@ -21,16 +21,16 @@ def number_of(lesson: str) -> str:
 def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> list[str]:
     """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
 
-    Raises `CourseError` for a lesson that is not known. `having` says what the known ones have, such as " with exercises".
+    Of several with one number, such as a lesson and a copy of it, the first is meant unless the name says otherwise. Raises `CourseError` for a lesson that is not known. `having` says what the known ones have, such as " with exercises".
     """
     known, found = list(known), set()
     for text in wanted:
         stem = text.zfill(2) if text.isdecimal() else Path(text).stem
-        match = [lesson for lesson in known if stem == lesson or stem == lesson[:2] or stem[:2] == lesson]
-        if not match:
+        match = stem if stem in known else next((one for one in known if stem == one[:2] or stem[:2] == one), None)
+        if match is None:
             there = ", ".join(known) or "not here yet"
             raise CourseError(f"There is no lesson {text!r}{having}: the lessons are {there}.")
-        found.update(match)
+        found.add(match)
     return [lesson for lesson in known if lesson in found]
 
 

@@ -136,7 +136,7 @@ class Draw:
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape):
-        """Return a mask, True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
+        """Return a mask, in which True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
         length = shape[-1]
         kept = self.whole(1, max(length, 2), *shape[:-1], 1)
         order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)

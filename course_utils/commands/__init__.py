@@ -5,6 +5,8 @@ of them need stands in files whose names begin with an underscore. Here: finding
 sentence what is wrong. Exit codes: 0 all well, 1 problems found, 2 it was not done, 130 stopped by Ctrl-C.
 """
 
+from __future__ import annotations  # so that an older Python gets a sentence, not a traceback
+
 import argparse
 import os
 import sys

@@ -18,4 +18,13 @@ def run(options) -> int:
     root = course_folder()
     from course_utils.authoring.build import build
 
-    return report(build(root, options.names or None, check=options.check, everything=options.all))
+    written = []
+
+    def say(line):
+        written.append(line)
+        print(line)
+
+    problems = build(root, options.names or None, check=options.check, everything=options.all, say=say)
+    if not problems and not written:
+        print("Everything is up to date.")
+    return report(problems)

@@ -163,7 +163,7 @@ def _data():
 
 
 def _files(name, folder, data_set, stand_in):
-    """Return whether a data set is there, and what stands in for it until then."""
+    """Return the row on a data set: whether it is there, and what stands in for it until then."""
     from course_utils.data import download
 
     mirror = download.named_mirror()

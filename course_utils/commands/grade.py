@@ -31,27 +31,32 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Grade, and say what came of it; 1 if a file could not be graded."""
+    from contextlib import ExitStack
+
     from tqdm import tqdm
 
     from course_utils.grading.grade import UNSAFE, grade_class
 
-    bar = tqdm(desc="Graded", unit=" files", disable=not sys.stderr.isatty())
+    shown, bar = ExitStack(), None  # drawn once it is known what there is to grade
 
     def begin(what):
+        nonlocal bar
         if what.without_locks:
             print(UNSAFE, file=sys.stderr)
-        bar.reset(what.files)
+        bar = shown.enter_context(tqdm(desc="Graded", unit=" files", total=what.files, disable=not sys.stderr.isatty()))
+
+    def graded(files, new):
+        shown.close()
+        print(f"{files:,} files and students without any: {new:,} graded now, {files - new:,} taken from the journal.")
 
     taken = ("submissions", "out", "lessons", "roster", "settings", "title", "seed", "workers", "scheduler", "unsafe")
     try:
-        with bar:
-            done = grade_class(**{name: getattr(options, name) for name in taken}, begin=begin, step=bar.update)
+        with shown:
+            arguments = {name: getattr(options, name) for name in taken}
+            done = grade_class(**arguments, begin=begin, step=lambda: bar.update(), graded=graded)
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it stopped.", file=sys.stderr)
         raise
-    print(
-        f"{done.files:,} files and students without any: {done.new:,} graded now, {done.files - done.new:,} taken from the journal."
-    )
     print(
         f"Lessons {', '.join(done.lessons) or 'none'}; {done.problems:,} of {done.handed_in:,} files could not be graded."
     )

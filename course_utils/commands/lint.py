@@ -15,4 +15,7 @@ def run(options) -> int:
     root = course_folder()
     from course_utils.authoring.lint import lint
 
-    return report(lint(root))
+    problems = lint(root)
+    if not problems:
+        print("The notebooks keep to the style guide.")
+    return report(problems)

@@ -92,6 +92,7 @@ def grade_class(
     unsafe: bool = False,
     begin: Callable[[Class], None] = lambda what: None,
     step: Callable[[], None] = lambda: None,
+    graded: Callable[[int, int], None] = lambda files, new: None,
 ) -> Outcome:
     """Grade what was handed in and write the results; what an earlier, interrupted call has graded is not graded again.
 
@@ -108,13 +109,14 @@ def grade_class(
         unsafe: grade also where learners' code cannot be locked in.
         begin: is called once with what is to be graded, before anything runs.
         step: is called after each file.
+        graded: is called before the results are written, with the number of files and how many of them were graded now.
 
     Raises:
         CourseError: in one sentence, for whatever is wrong with the arguments, the files or the machine.
     """
-    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe)
     if workers is not None and workers < 1:
         raise CourseError(f"--workers must be 1 or more, not {workers}.")
+    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe)
     begin(what)
     with Journal(what.out) as journal:
         if seed is None:
@@ -122,14 +124,16 @@ def grade_class(
         journal.begin(seed, what.locks_in_words)
         before = len(journal)
         keys = fill_journal(journal, what, seed, workers or pool.cores(), step)
+        new = len(journal) - before
+        graded(len(keys), new)
         counted, handed_in, problems = write_results(journal, keys, what, title)
-        return Outcome(len(keys), len(journal) - before, counted, handed_in, problems)
+        return Outcome(len(keys), new, counted, handed_in, problems)
 
 
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe) -> Class:
     """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
-    numbers = chosen(lessons or (), tasks.lessons(), " with tasks")
+    numbers = chosen(lessons or (), tasks.by_lesson(), " with tasks")
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings)))
@@ -171,7 +175,7 @@ def _grading(what, workers):
 
 
 def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[list[str], int, int]:
-    """Write all that stands in the results' folder; return the lessons that count, the files, and those that failed to be read."""
+    """Write all that stands in the results' folder; return the lessons that count, how many files there are, and how many could not be graded."""
     lessons = what.lessons or lessons_of(journal, keys)
     counted = [
         task for lesson in lessons for task in tasks.by_lesson()[lesson] if task.id not in what.settings.leave_out
@@ -181,9 +185,17 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         return graded_class(journal, keys, what.roster, what.settings, lessons)
 
     with cannot_write(what.out):
+        _remove_drafts(what.out)
         write_all(what.out, students(), counted, title, journal.began)
         write_feedback(what.out / "feedback", students(), counted)
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]
     return lessons, len(problems), sum(problems)
+
+
+def _remove_drafts(out):
+    """Remove what a writing that was killed has left behind. The journal's lock sees to it that nobody else writes here."""
+    for folder in (out, out / "feedback", out / "gradescope"):
+        for draft in folder.glob(".*.tmp"):
+            draft.unlink(missing_ok=True)

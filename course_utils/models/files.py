@@ -118,7 +118,7 @@ def pretrained_names() -> list[str]:
 
 
 def _weights(model: nn.Module) -> dict:
-    """A model's tensors by name, a tied one once."""
+    """Return a model's tensors by name, a tied one once."""
     seen, weights = set(), {}
     for name, value in model.state_dict(keep_vars=True).items():
         if id(value) not in seen:

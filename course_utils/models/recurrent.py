@@ -268,7 +268,7 @@ class RecurrentTranslator(nn.Module):
         self.readout.weight = self.embedding.weight
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """Look tokens of any shape up, scaled by √D to a spread of 1: → ×D."""
+        """Look up tokens of any shape, scaled by √D to a spread of 1: → ×D."""
         return self.dropout(self.embedding(tokens) * self.embedding.embedding_dim**0.5)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:

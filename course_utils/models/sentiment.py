@@ -89,5 +89,5 @@ def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight
 
 @torch.no_grad()
 def correct(model, ids, mask, labels):
-    """Whether each sentence is classified rightly, B."""
+    """Return whether each sentence is classified rightly, B."""
     return (model(ids, mask) > 0) == labels.bool()

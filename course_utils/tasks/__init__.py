@@ -29,8 +29,8 @@ def lessons() -> dict[str, Lesson]:
 
 @cache
 def by_lesson() -> dict[str, list[Task]]:
-    """Return {"02": [its Tasks], …}, in reading order."""
-    return {number: tasks_of(number) for number in lessons()}
+    """Return {"02": [its Tasks], …} for the lessons that have tasks, in reading order."""
+    return {number: found for number in lessons() if (found := tasks_of(number))}
 
 
 @cache
@@ -52,8 +52,8 @@ def answers() -> dict[str, str]:
 def load(task_id: str) -> Task:
     """Return the task of that id. Raises `CourseError`, which names the known ones."""
     number, _, name = str(task_id).partition(".")
-    if number not in lessons():
-        raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(lessons())}.')
+    if number not in by_lesson():
+        raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(by_lesson())}.')
     found = [task for task in tasks_of(number) if task.id == task_id]
     if not found:
         raise CourseError(

@@ -86,7 +86,7 @@ def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | No
 
     Raises:
         RunError: when the folder can't be used, or the loss is no number any more.
-        ValueError, DataError: for a setting or a device that does not fit, or data that can't be had.
+        CourseError: for a setting or a device that does not fit, or data that can't be had.
     """
     on = devices.choose_device(device)
     devices.keep_freed_memory()

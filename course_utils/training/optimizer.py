@@ -124,7 +124,7 @@ class Optimizer:
 
     @torch.no_grad()
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take what `state` returned back. Raises `KeyError` or `ValueError` when it came from another model."""
+        """Take what `state` returned back. Raises `KeyError` or `CourseError` when it came from another model."""
         for name, master in self.masters.items():
             keys = ("weight", "momentum") if name in self.momenta else ("weight", *MOMENTS)
             found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}

@@ -118,7 +118,7 @@ def public() -> list[str]:
 def _libraries():
     """Folders of Python's own libraries and of installed packages."""
     paths = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    paths.append(str(Path(find_spec("torch").origin).parents[2]))  # wherever it was installed
+    paths.append(str(Path(find_spec("torch").origin).parents[1]))  # wherever it was installed
     paths += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     bases = [os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)]  # libpython, conda's libraries
     return [path for path in (*paths, *bases, *site.getsitepackages()) if os.path.isdir(path)]

@@ -72,7 +72,7 @@ class Box:
     """One fork server and at most one learner's process. A context manager.
 
     Args:
-        layers: the locks to put on, from `cage.chosen`.
+        layers: the locks to put on, from `locks.chosen`.
         limits: what a submission may cost.
         hidden: paths that may not be read in there, such as the folder of submissions.
     """

@@ -41,7 +41,7 @@ SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
-    r"course_utils\s*\.\s*(tasks|grading|checks)|answers\.json": "names the course's own tasks or checks",
+    r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
@@ -64,7 +64,7 @@ def names_by_lesson() -> dict[str, list[str]]:
 
 def decides_on_verdicts() -> set[Path]:
     """Return the files of the course that a verdict depends on, as their imports tell."""
-    modules = {Path(__file__), Path(fork_server.__file__), *(locks.PACKAGE / "tasks").rglob("*.py")}
+    modules = {Path(__file__).resolve(), Path(fork_server.__file__).resolve(), *(locks.PACKAGE / "tasks").rglob("*.py")}
     return closure(locks.PACKAGE.parent, modules)
 
 
@@ -95,7 +95,7 @@ class Grader:
 
     Args:
         seed: of the inputs that answers are tried on.
-        layers: from `cage.chosen`.
+        layers: from `locks.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
     """
@@ -146,7 +146,7 @@ class Grader:
         asked = tasks.by_lesson()[notebook.lesson]
         wanted = [(answer_name(task.id), *self._known_of(task)[1:3]) for task in asked]
         came = list(self.box.answers(notebook.cells, wanted))
-        failed, answers = came[: -len(asked)], came[-len(asked) :]
+        failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
         suspicions = [
             f"{task.id} is answered by a function of the course's own"

@@ -316,7 +316,7 @@ def read_roster(path: Path) -> dict[str, Person]:
 
 
 def submitted(person: Person) -> datetime | None:
-    """Return when a person's work came in, as the roster says; None where it does not. Raises `CourseError`."""
+    """Return when a person's work came in, as the roster says; None where it does not. Raises `ValueError`."""
     text = person.other.get("submitted", "").removesuffix(" UTC")
     offset = "+00:00" if text != person.other.get("submitted", "") else ""
     return datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset) if text else None

@@ -27,7 +27,7 @@ def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], s
         journal: with a result for each key.
         keys: of all files, one student's after the other.
         roster: the class, {} for none.
-        settings: the instructor's, from `points.read_settings`.
+        settings: the instructor's, from `reading.settings.read_settings`.
         lessons: those that count.
     """
     for student, results in groupby((journal[key] for key in keys), key=lambda result: result.student):

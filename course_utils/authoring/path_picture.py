@@ -1,19 +1,14 @@
 """Draws the path of lessons: those that are there, from their facts, and after them what is to come.
 
-    python docs/path_picture.py
-
-Writes docs/path.svg. Not here: the lessons' facts (`course_utils/tasks/lesson_NN/`), and the README's pictures of
-notebooks (`pictures.py`).
+Not here: the lessons' facts (`course_utils/tasks/lesson_NN/`), and the file that the picture goes into (`build.py`).
 """
 
 from html import escape
-from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
-from course_utils import tasks
+from course_utils.checks.lesson import Lesson
 
-FILE = Path(__file__).with_name("path.svg")
 COLUMNS, WIDTH, GAP, ROW_GAP, EDGE = 3, 276, 34, 40, 2  # pixels: of a box, between two of them, around all
 PADDING, TITLE_LINE, WORDS_LINE = 18, 22, 20
 TITLE_LETTERS, WORDS_LETTERS = 24, 29  # that fit into a line of a box, in any usual font
@@ -54,15 +49,15 @@ class Box(NamedTuple):
     words: str
 
 
-def boxes(lessons) -> list[Box]:
+def boxes(lessons: dict[str, Lesson]) -> list[Box]:
     """Return the lessons that are there, then the parts of the plan of which a lesson is missing."""
     found = [Box("lesson", f"Lesson {number}", one.title, one.question) for number, one in lessons.items()]
     latest = max(map(int, lessons))
     return found + [Box("to-come", "To come", title, words) for last, title, words in TO_COME if last > latest]
 
 
-def picture(lessons) -> str:
-    """Return the path as SVG: boxes in rows of three, each with an arrow to the next."""
+def picture(lessons: dict[str, Lesson]) -> str:
+    """Return the path of lessons, by number, as SVG: boxes in rows of three, each with an arrow to the next."""
     placed = _placed(boxes(lessons))
     width = 2 * EDGE + COLUMNS * WIDTH + (COLUMNS - 1) * GAP
     height = max(one.y + one.height for one in placed) + EDGE
@@ -143,7 +138,7 @@ def _drawn(one):
 
 
 def _way(here, there):
-    """The arrow from one box to the next: to the right, or down and back to the left."""
+    """Return the arrow from one box to the next: to the right, or down and back to the left."""
     if here.y == there.y:
         path = f"M{here.x + WIDTH} {here.y + here.height // 2}H{there.x - 1}"
     else:
@@ -153,8 +148,3 @@ def _way(here, there):
 
 def _safe(text):
     return escape(text, quote=False)
-
-
-if __name__ == "__main__":
-    FILE.write_bytes(picture(tasks.lessons()).encode())
-    print(f"wrote docs/{FILE.name}")
