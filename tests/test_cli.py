@@ -3,6 +3,7 @@
 Not here: what build, lint and data do (their own tests); a browser before JupyterLab (`test_browser.py`).
 """
 
+import ast
 import json
 import os
 import re
@@ -369,6 +370,15 @@ def test_an_error_that_nobody_meant_is_no_advice(monkeypatch, capsys, error):
     monkeypatch.delenv("COURSE_DEBUG", raising=False)
     assert commands.main(["doctor"]) == 2
     assert f"Something went wrong ({type(error).__name__}" in capsys.readouterr().err
+
+
+def test_an_older_python_can_read_what_tells_it_so():
+    package = ROOT / "course_utils"
+    for name in ("__init__.py", "__main__.py", "commands/__init__.py", "base/environment.py", "base/errors.py"):
+        text = (package / name).read_text(encoding="utf-8")
+        ast.parse(text, feature_version=(3, 7))
+        newer = re.search(r"\w \| None|\b(list|dict|tuple)\[", text)  # in an annotation, which is then not evaluated
+        assert not newer or "from __future__ import annotations" in text, name
 
 
 def test_each_file_among_the_commands_is_one():

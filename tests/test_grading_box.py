@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -297,3 +298,11 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
         assert list(box.answers([imports, hidden, unread], [])) == []
         (said,) = box.answers(["import course_utils.tasks"], [])
     assert "course_utils" in said and "tasks" in said  # no such module, or no permission to read it
+
+
+def test_torchs_folder_can_be_read_and_not_the_one_around_it(monkeypatch, tmp_path):
+    around = Path(os.path.realpath(tmp_path))
+    (around / "libs" / "torch").mkdir(parents=True)
+    torchs = SimpleNamespace(origin=str(around / "libs" / "torch" / "__init__.py"))
+    monkeypatch.setattr(locks, "find_spec", lambda name: torchs)
+    assert str(around / "libs") in locks.readable() and str(around) not in locks.readable()

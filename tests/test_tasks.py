@@ -181,6 +181,17 @@ def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_solutions()
         ]
 
 
+def test_a_lesson_without_tasks_is_none_that_can_be_checked_or_graded(monkeypatch):
+    monkeypatch.setattr(tasks, "tasks_of", lambda number: [] if number == "04" else [TASKS["00.weighted_sum"]])
+    tasks.by_lesson.cache_clear()
+    try:
+        assert "04" in tasks.lessons() and "04" not in tasks.by_lesson()
+        with pytest.raises(CourseError, match="Lessons with tasks: 00, 01, 02, 03"):
+            tasks.load("04.dot")
+    finally:
+        tasks.by_lesson.cache_clear()
+
+
 def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
     def broken(name, *rest):
         raise ModuleNotFoundError("No module named 'nowhere'")
