@@ -35,8 +35,69 @@ def vocabulary_by_groups(sentences, min_count=1):
     return result
 
 
+def vocabulary_by_counting_by_hand(sentences, min_count=1):
+    counts = {}
+    for sentence in sentences:
+        for word in sentence:
+            if word in counts:
+                counts[word] += 1
+            else:
+                counts[word] = 1
+    words = sorted(counts)
+    words.sort(key=lambda word: counts[word], reverse=True)
+    vocabulary = {"<pad>": 0, "<unk>": 1}
+    number = 2
+    for word in words:
+        if counts[word] >= min_count:
+            vocabulary[word] = number
+            number += 1
+    return vocabulary
+
+
+def vocabulary_by_going_down_the_counts(sentences, min_count=1):
+    all_words = []
+    for sentence in sentences:
+        all_words += sentence
+    vocabulary = {"<pad>": 0, "<unk>": 1}
+    if len(all_words) == 0:
+        return vocabulary
+    counts = {word: all_words.count(word) for word in set(all_words)}
+    for count in range(max(counts.values()), 0, -1):
+        if count < min_count:
+            break
+        for word in sorted(counts.keys()):
+            if counts[word] == count:
+                vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+def vocabulary_by_taking_the_best_each_time(sentences, min_count=1):
+    counts = {}
+    for sentence in sentences:
+        for word in sentence:
+            counts[word] = counts.get(word, 0) + 1
+    words = ["<pad>", "<unk>"]
+    while counts:
+        best = None
+        for word in counts:
+            if best is None or counts[word] > counts[best] or (counts[word] == counts[best] and word < best):
+                best = word
+        if counts[best] < min_count:
+            break
+        words.append(best)
+        del counts[best]
+    result = {}
+    for i in range(len(words)):
+        result[words[i]] = i
+    return result
+
+
 RIGHT = [
     vocabulary_by_counter,
     vocabulary_by_numpy,
     vocabulary_by_groups,
+    # As beginners write them
+    vocabulary_by_counting_by_hand,
+    vocabulary_by_going_down_the_counts,
+    vocabulary_by_taking_the_best_each_time,
 ]

@@ -1,5 +1,6 @@
 """Right answers to 01.sentiment_gradient in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -19,6 +20,41 @@ def gradient_by_autograd(sums, labels, weight, bias):
     return w.grad, b.grad
 
 
+def gradient_in_zero_buffers(sums, labels, weight, bias):
+    B, D = sums.shape
+    weight_gradient = torch.zeros(D)
+    bias_gradient = torch.tensor(0.0)
+    for b in range(B):
+        p = torch.sigmoid(torch.dot(weight, sums[b]) + bias)
+        error = p - labels[b]
+        for d in range(D):
+            weight_gradient[d] += error * sums[b, d]
+        bias_gradient += error
+    return weight_gradient / B, bias_gradient / B
+
+
+def gradient_by_lists_of_rows(sums, labels, weight, bias):
+    gradients_of_weight = []
+    gradients_of_bias = []
+    for i in range(len(labels)):
+        probability = torch.sigmoid((sums[i] * weight).sum() + bias)
+        difference = probability - labels[i]
+        gradients_of_weight.append(difference * sums[i])
+        gradients_of_bias.append(difference)
+    return torch.stack(gradients_of_weight).mean(dim=0), torch.stack(gradients_of_bias).mean()
+
+
+def gradient_by_numpy(sums, labels, weight, bias):
+    x, y = sums.numpy(), labels.numpy()
+    z = np.dot(x, weight.numpy()) + bias.numpy()
+    p = 1 / (1 + np.exp(-z))
+    gradient = np.zeros(x.shape[1])
+    for i in range(len(x)):
+        gradient += (p[i] - y[i]) * x[i]
+    gradient = gradient / len(x)
+    return torch.tensor(gradient).float(), torch.tensor(np.mean(p - y)).float()
+
+
 RIGHT = [
     gradient_by_loops,
     gradient_by_autograd,
@@ -27,4 +63,8 @@ RIGHT = [
         ((torch.sigmoid(s @ w + b) - y)[:, None] * s).mean(0),
         float((torch.sigmoid(s @ w + b) - y).mean()),
     ),
+    # As beginners write them
+    gradient_in_zero_buffers,
+    gradient_by_lists_of_rows,
+    gradient_by_numpy,
 ]

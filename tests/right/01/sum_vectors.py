@@ -12,6 +12,38 @@ def sum_by_loops(words, mask):
     return out
 
 
+def sum_in_a_zero_buffer(words, mask):
+    B, S, D = words.shape
+    sums = torch.zeros(B, D)
+    for b in range(B):
+        for s in range(S):
+            if mask[b, s]:
+                sums[b] += words[b, s]
+    return sums
+
+
+def sum_by_einsum_of_a_float_mask(words, mask):
+    return torch.einsum("bs,bsd->bd", mask.float(), words)
+
+
+def sum_by_float_mask_times_words(words, mask):
+    numbers = mask.float()
+    numbers = numbers.unsqueeze(2)
+    kept = words * numbers
+    return kept.sum(dim=1)
+
+
+def sum_by_a_list_of_totals(words, mask):
+    mask = mask.float()
+    sums = []
+    for b in range(len(words)):
+        total = torch.zeros(words.shape[2])
+        for s in range(len(words[b])):
+            total += mask[b, s] * words[b, s]
+        sums.append(total)
+    return torch.stack(sums)
+
+
 RIGHT = [
     sum_by_loops,
     lambda words, mask: torch.einsum("bsd,bs->bd", words, mask.to(words.dtype)),
@@ -20,4 +52,9 @@ RIGHT = [
     lambda words, mask: torch.where(mask[:, :, None], words, 0.0).sum(1),
     lambda words, mask: torch.stack([w[m].sum(0) for w, m in zip(words, mask)]),  # noqa: B905
     lambda words, mask: torch.bmm(words.transpose(1, 2), mask.type_as(words).unsqueeze(2)).squeeze(2),
+    # As beginners write them
+    sum_in_a_zero_buffer,
+    sum_by_einsum_of_a_float_mask,
+    sum_by_float_mask_times_words,
+    sum_by_a_list_of_totals,
 ]

@@ -3,9 +3,48 @@
 import torch
 import torch.nn.functional as F
 
+
+def dot_scores_in_a_zero_buffer(words, theta):
+    B, S, D = words.shape
+    scores = torch.zeros(B, S)
+    for b in range(B):
+        for s in range(S):
+            for d in range(D):
+                scores[b, s] += words[b, s, d] * theta[d]
+    return scores
+
+
+def dot_scores_by_index(words, theta):
+    scores = torch.zeros(words.shape[0], words.shape[1])
+    for b in range(len(words)):
+        for s in range(len(words[b])):
+            scores[b][s] = torch.dot(words[b][s], theta)
+    return scores
+
+
+def dot_scores_by_a_list_of_sentences(words, theta):
+    rows = []
+    for sentence in words:
+        row = torch.matmul(sentence, theta)
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def dot_scores_dimension_by_dimension(words, theta):
+    total = torch.zeros(words.shape[:2])
+    for d in range(len(theta)):
+        total += theta[d] * words[:, :, d]
+    return total
+
+
 RIGHT = [
     lambda words, theta: (words * theta).sum(-1),
     lambda words, theta: torch.einsum("bsd,d->bs", words, theta),
     lambda w, t: F.linear(w, t[None]).squeeze(-1),
     lambda w, t: torch.stack([torch.stack([x @ t for x in s]) for s in w]),
+    # As beginners write them
+    dot_scores_in_a_zero_buffer,
+    dot_scores_by_index,
+    dot_scores_by_a_list_of_sentences,
+    dot_scores_dimension_by_dimension,
 ]

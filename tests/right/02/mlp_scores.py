@@ -10,9 +10,46 @@ class MLP(nn.Module):
         return F.linear(torch.sigmoid(F.linear(words, weight, bias)), theta[None])[..., 0]
 
 
+def mlp_in_a_zero_buffer(words, weight, bias, theta):
+    B, S, _ = words.shape
+    scores = torch.zeros(B, S)
+    for b in range(B):
+        for s in range(S):
+            hidden = torch.sigmoid(torch.matmul(weight, words[b, s]) + bias)
+            scores[b, s] = torch.dot(theta, hidden)
+    return scores
+
+
+def mlp_unit_by_unit(words, weight, bias, theta):
+    scores = torch.zeros(words.shape[0], words.shape[1])
+    for h in range(len(theta)):
+        before = (words * weight[h]).sum(dim=2) + bias[h]
+        unit = torch.sigmoid(before)
+        scores += theta[h] * unit
+    return scores
+
+
+def mlp_with_helpers(words, weight, bias, theta):
+    def layer(x):
+        return torch.stack([torch.sigmoid((weight[h] * x).sum() + bias[h]) for h in range(len(bias))])
+
+    def score(x):
+        total = torch.tensor(0.0)
+        hidden = layer(x)
+        for h in range(len(hidden)):
+            total = total + theta[h] * hidden[h]
+        return total
+
+    return torch.stack([torch.stack([score(x) for x in sentence]) for sentence in words])
+
+
 RIGHT = [
     MLP(),
     lambda x, W, b, t: torch.einsum("bsh,h->bs", torch.sigmoid(torch.einsum("bsd,hd->bsh", x, W) + b), t),
     lambda x, W, b, t: torch.stack([torch.stack([t @ torch.sigmoid(W @ v + b) for v in s]) for s in x]),
     lambda x, W, b, t: (1 / (1 + torch.exp(-(x @ W.mT + b)))) @ t,
+    # As beginners write them
+    mlp_in_a_zero_buffer,
+    mlp_unit_by_unit,
+    mlp_with_helpers,
 ]

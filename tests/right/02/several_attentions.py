@@ -3,6 +3,7 @@
 import torch
 
 from course_utils.models import attention as reference
+from course_utils.models.attention import masked_softmax as reference_masked_softmax
 
 
 def several_by_loops(words, thetas, mask):
@@ -18,6 +19,58 @@ def several_by_loops(words, thetas, mask):
     return torch.stack(rows)
 
 
+def several_in_a_zero_buffer(words, thetas, mask):
+    B, S, D = words.shape
+    N = len(thetas)
+    result = torch.zeros(B, N * D)
+    for b in range(B):
+        for n in range(N):
+            scores = torch.zeros(S)
+            for s in range(S):
+                scores[s] = torch.dot(words[b, s], thetas[n])
+            weights = reference_masked_softmax(scores, mask[b])
+            for s in range(S):
+                result[b, n * D : (n + 1) * D] += weights[s] * words[b, s]
+    return result
+
+
+def several_by_a_list_of_contexts(words, thetas, mask):
+    contexts = []
+    for n in range(len(thetas)):
+        scores = torch.matmul(words, thetas[n])
+        weights = reference_masked_softmax(scores, mask)
+        context = torch.zeros(words.shape[0], words.shape[2])
+        for s in range(words.shape[1]):
+            context += weights[:, s].unsqueeze(1) * words[:, s]
+        contexts.append(context)
+    return torch.cat(contexts, dim=1)
+
+
+def several_by_float_mask_and_einsum(words, thetas, mask):
+    scores = torch.einsum("bsd,nd->bns", words, thetas)
+    m = mask.float().unsqueeze(1)
+    lowered = scores - (1 - m) * 1e9
+    weights = torch.softmax(lowered, dim=2) * m
+    contexts = torch.einsum("bns,bsd->bnd", weights, words)
+    return contexts.reshape(words.shape[0], thetas.shape[0] * words.shape[2])
+
+
+def several_with_a_helper_for_one(words, thetas, mask):
+    def one_attention(sentence, theta, allowed):
+        context = torch.zeros(len(theta))
+        if allowed.sum() == 0:
+            return context
+        weights = torch.softmax(sentence[allowed] @ theta, dim=0)
+        for weight, word in zip(weights, sentence[allowed], strict=True):
+            context += weight * word
+        return context
+
+    rows = []
+    for b in range(len(words)):
+        rows.append(torch.cat([one_attention(words[b], theta, mask[b]) for theta in thetas]))
+    return torch.stack(rows)
+
+
 RIGHT = [
     several_by_loops,
     lambda x, th, m: torch.cat([(reference.masked_softmax(x @ t, m)[..., None] * x).sum(1) for t in th], -1),
@@ -27,4 +80,9 @@ RIGHT = [
     lambda x, th, m: reference.attention(th.expand(len(x), -1, -1), x, x, m[:, None].expand(-1, len(th), -1))[
         0
     ].flatten(1),
+    # As beginners write them
+    several_in_a_zero_buffer,
+    several_by_a_list_of_contexts,
+    several_by_float_mask_and_einsum,
+    several_with_a_helper_for_one,
 ]

@@ -19,6 +19,40 @@ def softmax_by_loops(scores, temperature=1.0):
     return torch.stack(rows).reshape(scores.shape)
 
 
+def softmax_by_recursion(scores, temperature=1.0):
+    if scores.dim() > 1:
+        return torch.stack([softmax_by_recursion(part, temperature) for part in scores])
+    z = scores / temperature
+    highest = z.max()
+    weights = torch.zeros(len(z))
+    for s in range(len(z)):
+        weights[s] = torch.exp(z[s] - highest)
+    return weights / weights.sum()
+
+
+def softmax_in_a_flat_zero_buffer(scores, temperature=1.0):
+    S = scores.shape[-1]
+    rows = scores.reshape(-1, S) / temperature
+    result = torch.zeros(rows.shape)
+    for i in range(len(rows)):
+        highest = torch.max(rows[i])
+        exponentials = torch.exp(rows[i] - highest)
+        total = torch.tensor(0.0)
+        for e in exponentials:
+            total += e
+        result[i] = exponentials / total
+    return result.reshape(scores.shape)
+
+
+def softmax_in_named_steps(scores, temperature=1.0):
+    divided = scores / temperature
+    highest, _ = torch.max(divided, dim=-1)
+    shifted = divided - highest.unsqueeze(-1)
+    exponentials = torch.exp(shifted)
+    totals = exponentials.sum(dim=-1).unsqueeze(-1)
+    return exponentials / totals
+
+
 RIGHT = [
     softmax_by_loops,
     Softmax(),
@@ -26,4 +60,8 @@ RIGHT = [
     lambda s, t=1.0: (s / t - torch.logsumexp(s / t, -1, keepdim=True)).exp(),
     lambda s, t=1.0: torch.softmax(s.double() / t, -1).to(s.dtype),
     lambda s, t=1.0: torch.softmax(s.double() / t, -1),
+    # As beginners write them
+    softmax_by_recursion,
+    softmax_in_a_flat_zero_buffer,
+    softmax_in_named_steps,
 ]

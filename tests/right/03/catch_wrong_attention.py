@@ -60,8 +60,142 @@ def catch_by_properties(candidate):
     return np.bool_(all(ok))
 
 
+def catch_by_many_small_cases(candidate):
+    torch.manual_seed(0)
+    sizes = [(2, 3, 5, 7, 4), (3, 4, 4, 2, 2), (1, 1, 1, 1, 1), (2, 1, 6, 3, 5)]
+    for B, T, S, D, E in sizes:
+        query, key, value = torch.randn(B, T, D), torch.randn(B, S, D), torch.randn(B, S, E)
+        half = torch.rand(B, T, S) > 0.5
+        nothing_once = half.clone()
+        nothing_once[0, 0] = False
+        everything = torch.ones(B, T, S).bool()
+        nothing = torch.zeros(B, T, S).bool()
+        for mask in [None, half, nothing_once, everything, nothing]:
+            right_context, right_weights = reference.attention(query, key, value, mask)
+            try:
+                context, weights = candidate(query, key, value, mask)
+                if context.shape != right_context.shape:
+                    return False
+                if weights.shape != right_weights.shape:
+                    return False
+                if not torch.allclose(context, right_context, atol=1e-5):
+                    return False
+                if not torch.allclose(weights, right_weights, atol=1e-5):
+                    return False
+            except Exception:
+                return False
+    return True
+
+
+def catch_by_own_loops_number_by_number(candidate):
+    B, T, S, D, E = 2, 4, 3, 5, 6
+    generator = torch.Generator().manual_seed(1)
+    query = torch.randn(B, T, D, generator=generator)
+    key = torch.randn(B, S, D, generator=generator)
+    value = torch.randn(B, S, E, generator=generator)
+    mask = torch.tensor(
+        [
+            [[True, False, True], [False, True, True], [True, True, True], [False, False, False]],
+            [[False, False, True], [True, True, False], [False, False, False], [True, False, True]],
+        ]
+    )
+
+    def expected(b, t, masked):
+        weights = [0.0] * S
+        allowed = [s for s in range(S) if not masked or mask[b, t, s]]
+        total = 0.0
+        for s in allowed:
+            total += np.exp(torch.dot(query[b, t], key[b, s]).item())
+        for s in allowed:
+            weights[s] = np.exp(torch.dot(query[b, t], key[b, s]).item()) / total
+        context = [0.0] * E
+        for e in range(E):
+            for s in range(S):
+                context[e] += weights[s] * value[b, s, e].item()
+        return context, weights
+
+    def close(a, b):
+        return abs(a - b) <= 2e-5
+
+    for masked in [True, False]:
+        try:
+            context, weights = candidate(query.clone(), key.clone(), value.clone(), mask.clone() if masked else None)
+            if tuple(context.shape) != (B, T, E) or tuple(weights.shape) != (B, T, S):
+                return False
+            for b in range(B):
+                for t in range(T):
+                    right_context, right_weights = expected(b, t, masked)
+                    for e in range(E):
+                        if not close(context[b, t, e].item(), right_context[e]):
+                            return False
+                    for s in range(S):
+                        if not close(weights[b, t, s].item(), right_weights[s]):
+                            return False
+        except Exception:
+            return False
+    return True
+
+
+def catch_by_one_question_after_another(candidate):
+    def answers_right(query, key, value, mask):
+        right = reference.attention(query, key, value, mask)
+        try:
+            received = candidate(query, key, value, mask)
+            if len(received) != 2:
+                return False
+            for i in range(2):
+                if received[i].shape != right[i].shape:
+                    return False
+                if torch.isnan(received[i]).any():
+                    return False
+                if (received[i] - right[i]).abs().max() > 1e-5:
+                    return False
+        except Exception:
+            return False
+        return True
+
+    torch.manual_seed(3)
+    query, key, value = torch.randn(3, 5, 4), torch.randn(3, 6, 4), torch.randn(3, 6, 2)
+    mask = torch.rand(3, 5, 6) < 0.6
+    if not answers_right(query, key, value, None):
+        return False
+    if not answers_right(query, key, value, mask):
+        return False
+    mask[0, 1] = False
+    mask[2, 4] = False
+    if not answers_right(query, key, value, mask):
+        return False
+    mask[1] = False
+    return answers_right(query, key, value, mask)
+
+
+def catch_by_numpy_testing(candidate):
+    good = True
+    torch.manual_seed(7)
+    for size in [1, 2, 5]:
+        query, key, value = torch.randn(2, 3, 8), torch.randn(2, size, 8), torch.randn(2, size, 3)
+        causal = torch.tril(torch.ones(3, size)).bool().repeat(2, 1, 1)
+        mixed = torch.rand(2, 3, size) > 0.5
+        mixed[1, 0, :] = False
+        for mask in (None, causal, mixed):
+            c, w = reference.attention(query, key, value, mask)
+            try:
+                context, weights = candidate(query, key, value, mask)
+                good = good and context.shape == c.shape and weights.shape == w.shape
+                np.testing.assert_allclose(context.numpy(), c.numpy(), rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(weights.numpy(), w.numpy(), rtol=1e-4, atol=1e-5)
+            except Exception:
+                good = False
+    return good
+
+
 RIGHT = [
     catch_by_oracle,
     catch_by_assert_close,
     catch_by_properties,
+    # As beginners write them
+    catch_by_many_small_cases,
+    catch_by_own_loops_number_by_number,
+    catch_by_one_question_after_another,
+    catch_by_numpy_testing,
 ]

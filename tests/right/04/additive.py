@@ -5,6 +5,41 @@ import torch.nn.functional as F
 
 from course_utils.models import attention as reference
 
+
+def additive_in_a_zero_buffer(state, hidden, weight, v):
+    B, T, _ = state.shape
+    S = hidden.shape[1]
+    scores = torch.zeros(B, T, S)
+    for b in range(B):
+        for t in range(T):
+            for s in range(S):
+                pair = torch.cat([state[b, t], hidden[b, s]])
+                layer = torch.tanh(torch.matmul(weight, pair))
+                scores[b, t, s] = torch.dot(v, layer)
+    return scores
+
+
+def additive_pairs_in_a_zero_buffer(state, hidden, weight, v):
+    B, T, D = state.shape
+    S, E = hidden.shape[1], hidden.shape[2]
+    pairs = torch.zeros(B, T, S, D + E)
+    for t in range(T):
+        for s in range(S):
+            pairs[:, t, s, :D] = state[:, t]
+            pairs[:, t, s, D:] = hidden[:, s]
+    return (torch.tanh(torch.matmul(pairs, weight.T)) * v).sum(dim=3)
+
+
+def additive_unit_by_unit(state, hidden, weight, v):
+    D = state.shape[2]
+    total = torch.zeros(state.shape[0], state.shape[1], hidden.shape[1])
+    for a in range(len(v)):
+        from_state = (state * weight[a, :D]).sum(dim=2)
+        from_hidden = (hidden * weight[a, D:]).sum(dim=2)
+        total += v[a] * torch.tanh(from_state[:, :, None] + from_hidden[:, None, :])
+    return total
+
+
 RIGHT = [
     lambda s, h, W, v: torch.stack(
         [
@@ -22,4 +57,8 @@ RIGHT = [
         ),
         v,
     ),
+    # As beginners write them
+    additive_in_a_zero_buffer,
+    additive_pairs_in_a_zero_buffer,
+    additive_unit_by_unit,
 ]

@@ -2,6 +2,37 @@
 
 import torch
 
+
+def concatenating_in_a_zero_buffer(state, hidden, weight):
+    B, T, _ = state.shape
+    S = hidden.shape[1]
+    scores = torch.zeros((B, T, S))
+    for b in range(B):
+        for t in range(T):
+            for s in range(S):
+                pair = torch.cat((state[b, t], hidden[b, s]), dim=0)
+                scores[b, t, s] = torch.dot(weight, pair)
+    return scores
+
+
+def concatenating_number_by_number(state, hidden, weight):
+    D, E = state.shape[2], hidden.shape[2]
+    scores = torch.zeros(state.shape[0], state.shape[1], hidden.shape[1])
+    for d in range(D):
+        scores += weight[d] * state[:, :, d].unsqueeze(2)
+    for e in range(E):
+        scores += weight[D + e] * hidden[:, :, e].unsqueeze(1)
+    return scores
+
+
+def concatenating_repeated_pairs(state, hidden, weight):
+    T, S = state.shape[1], hidden.shape[1]
+    left = state.unsqueeze(2).repeat(1, 1, S, 1)
+    right = hidden.unsqueeze(1).repeat(1, T, 1, 1)
+    pairs = torch.cat([left, right], dim=3)
+    return torch.matmul(pairs, weight)
+
+
 RIGHT = [
     lambda s, h, w: (s @ w[: s.shape[-1]])[:, :, None] + (h @ w[s.shape[-1] :])[:, None, :],
     lambda s, h, w: torch.stack(
@@ -11,4 +42,8 @@ RIGHT = [
         torch.einsum("btd,d->bt", s, w[: s.shape[2]]).unsqueeze(2)
         + torch.einsum("bse,e->bs", h, w[s.shape[2] :]).unsqueeze(1)
     ),
+    # As beginners write them
+    concatenating_in_a_zero_buffer,
+    concatenating_number_by_number,
+    concatenating_repeated_pairs,
 ]
