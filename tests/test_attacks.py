@@ -57,7 +57,7 @@ def positive(right):
 
 
 def single(right):
-    """Always float32, whatever comes in."""
+    """Right in float32, whatever comes in."""
     return lambda *args: right(
         *[a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in args]
     )
@@ -290,7 +290,6 @@ WRONG = {
         lambda w, v: (w @ v) if len(w) > 1 else v,
         lambda w, v: torch.tensor((w @ v).tolist()),  # float64 gets lost
         lambda w, v: torch.tensor([float(a) for a in w @ v]).int(),
-        single(weighted_sum),
         in_place(weighted_sum),
         counting(weighted_sum),
     ],
@@ -454,7 +453,6 @@ WRONG = {
         lambda s, m: torch.nan_to_num(s.masked_fill(~m, -INF).softmax(-1), nan=1.0),
         lambda s, m: soft(s, m)[..., : m.sum(-1).max()],
         lambda s, m: (s.exp() * m) / (s.exp() * m).sum(-1, keepdim=True),
-        single(soft),
         squeezed(soft),
         counting(soft),
     ],
@@ -630,7 +628,6 @@ WRONG = {
         lambda s, h: s.mul_(1) @ h.mul_(2).mT / 2,
         first_sentence_only(SCORE["dot"]),
         positive(SCORE["dot"]),
-        single(SCORE["dot"]),
         counting(SCORE["dot"]),
     ],
     "04.scaled_dot": [
@@ -1139,6 +1136,7 @@ def keyword_defaults(words, theta, *, dim=-1, eps=0.0):
 
 RIGHT_ONES = {
     "00.weighted_sum": [
+        single(weighted_sum),
         recursive_sum,
         sum_in_place,
         generated,

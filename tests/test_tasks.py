@@ -211,6 +211,33 @@ def test_an_unknown_wrong_answer_is_told_which_property_fails():
     assert report.mistake is None and "Where the mask is False the weight should be 0" in report.message
 
 
+def test_a_plain_loop_and_a_mask_in_float32_are_right():
+    def loop(weights, values):  # the third hint, taken literally
+        total = torch.zeros(values.shape[1])
+        for weight, value in zip(weights, values, strict=True):
+            total += weight * value
+        return total
+
+    def by_einsum(words, mask):  # stops on float64 words
+        return torch.einsum("bsd,bs->bd", words, mask.float())
+
+    for task_id, answer in (("00.weighted_sum", loop), ("01.sum_vectors", by_einsum)):
+        report = judge_answer(TASKS[task_id], answer)
+        assert report.state == "passed" and "computes in float32" in report.message, str(report)
+
+    def unweighted(weights, values):
+        total = torch.zeros(values.shape[1])
+        for value in values:
+            total += value
+        return total
+
+    assert judge_answer(TASKS["00.weighted_sum"], unweighted).mistake == "weights_unused"
+    stops = judge_answer(
+        TASKS["01.sum_vectors"], lambda words, mask: torch.einsum("bsd,bt->bd", words, mask.float()[:0])
+    )
+    assert stops.state == "error"
+
+
 def test_what_is_not_the_value_is_judged_too():
     task = TASKS["04.dot"]
     cut = judge_answer(task, lambda s, h: torch.tensor((s @ h.mT).tolist(), dtype=s.dtype))
@@ -218,7 +245,9 @@ def test_what_is_not_the_value_is_judged_too():
     half = judge_answer(task, lambda s, h: s @ h.mT.detach())
     assert half.kind == "gradient" and "hidden" in half.message
     single = judge_answer(task, lambda s, h: s.float() @ h.float().mT)
-    assert single.kind == "type" and "precision" in single.message
+    assert single.state == "passed" and "computes in float32" in single.message
+    half = judge_answer(task, lambda s, h: (s @ h.mT).half())
+    assert half.kind in ("type", "value") and half.state == "failed"
 
     def altering(state, hidden):
         scores = state @ hidden.mT

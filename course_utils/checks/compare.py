@@ -34,22 +34,21 @@ def close(expected, received):
     return ((e - r).abs() <= TOLERANCE * scale) | (e == r) | (e.isnan() & r.isnan())
 
 
-def difference(expected, received, result, double):
+def difference(expected, received, result):
     """Return the first thing wrong with `received`, as a Finding, or None.
 
     Args:
         expected: the truth; its own type tells what is asked for.
         received: the answer's value.
         result: what the value is called, with its shape: "weights B×S".
-        double: whether the inputs were float64, so that float32 loses precision.
     """
     if received is None and expected is not None:
         return Finding("type", "Your function returned nothing (None). Is a `return` missing?")
     if isinstance(expected, tuple):
-        return _in_parts(expected, received, result, double)
+        return _in_parts(expected, received, result)
     name, _, letters = result.partition(" ")
     if isinstance(expected, torch.Tensor):
-        return _in_tensor(expected, received, name, letters, double)
+        return _in_tensor(expected, received, name, letters)
     if isinstance(expected, bool):
         received = received.item() if isinstance(received, torch.Tensor) and received.numel() == 1 else received
         if not isinstance(received, bool):
@@ -60,7 +59,7 @@ def difference(expected, received, result, double):
     if isinstance(expected, float):
         if isinstance(received, (int, float)) and not isinstance(received, bool):
             received = torch.tensor(_as_float(received), dtype=torch.float64)
-        return _in_tensor(torch.tensor(expected, dtype=torch.float64), received, name, letters, double=False)
+        return _in_tensor(torch.tensor(expected, dtype=torch.float64), received, name, letters)
     return _in_dict(expected, received, name)
 
 
@@ -71,7 +70,7 @@ def _as_float(number):
         return float("inf")
 
 
-def _in_parts(expected, received, result, double):
+def _in_parts(expected, received, result):
     names = [part.partition(" ")[0] for part in result]
     wanted = f"{len(expected)} values were expected: ({', '.join(names)})"
     if not isinstance(received, (tuple, list)):
@@ -80,12 +79,12 @@ def _in_parts(expected, received, result, double):
         )
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
-    found = [difference(e, r, part, double) for e, r, part in zip(expected, received, result, strict=True)]
+    found = [difference(e, r, part) for e, r, part in zip(expected, received, result, strict=True)]
     found = [finding for finding in found if finding]
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)
 
 
-def _in_tensor(expected, received, name, letters, double):
+def _in_tensor(expected, received, name, letters):
     if not isinstance(received, torch.Tensor):
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.")
     if expected.dtype == torch.bool:
@@ -110,9 +109,8 @@ def _in_tensor(expected, received, name, letters, double):
     right = close(expected, received)
     if not right.all():
         return Finding("value", _where_wrong(expected, received, right, name), expected, received)
-    if expected.dtype != torch.bool and received.dtype in (torch.float16, torch.bfloat16, *[torch.float32] * double):
-        came = "float64" if double else "float32"
-        return Finding("type", f"{name}: given {came} numbers you return {_dtype(received)}, which loses precision.")
+    if expected.dtype != torch.bool and received.dtype in (torch.float16, torch.bfloat16):
+        return Finding("type", f"{name}: you return numbers of type {_dtype(received)}, which loses precision.")
     return None
 
 

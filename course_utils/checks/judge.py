@@ -11,7 +11,15 @@ import torch
 from course_utils.base import trees
 from course_utils.checks.compare import KINDS, Finding, close, describe, difference
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import STATUSES, Failure, Foreign, Outcome, float_positions, in_float64
+from course_utils.checks.running.contract import (
+    STATUSES,
+    Failure,
+    Foreign,
+    Outcome,
+    float_positions,
+    holds_float64,
+    in_precision,
+)
 from course_utils.checks.running.run import marked, run
 
 # What PyTorch's commonest messages mean for a beginner.
@@ -112,6 +120,8 @@ def _readable(cases, outcomes):
 def _fits(case, outcome):
     if not isinstance(outcome, Outcome) or outcome.status not in STATUSES or not isinstance(outcome.printed, str):
         return False
+    if not isinstance(outcome.in_float32, bool):
+        return False
     if outcome.status == "error":
         return _is_failure(outcome.failure)
     if outcome.status != "value":
@@ -145,7 +155,7 @@ def _run(task, function, cases):
 
 
 def _truth(task, cases):
-    outcomes = run(task.oracle_function, [in_float64(case) for case in cases], 60, task.candidate)
+    outcomes = run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
@@ -164,8 +174,7 @@ def _first_wrong(task, case, outcome, right):
     if outcome.status != "value":
         return Finding("error", _stopped(outcome))
     result = task.results if len(task.results) > 1 else task.results[0]
-    double = any(case.args[i].dtype == torch.float64 for i in float_positions(case.args))
-    finding = difference(right.value, outcome.value, result, double)
+    finding = difference(right.value, outcome.value, result)
     if finding:
         return finding
     if not outcome.unstable:
@@ -246,9 +255,13 @@ def _side_effect(task, outcome):
 def _remark(cases, outcomes):
     """Something worth saying about a right answer, or None."""
     for case, outcome in zip(cases, outcomes, strict=True):
-        doubles = [t for t in trees.tensors(outcome.value) if t.dtype == torch.float64]
-        floats = [case.args[i].dtype for i in float_positions(case.args)]
-        if doubles and floats and torch.float64 not in floats:
+        dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
+        if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
+            return (
+                "Right. Given float64 numbers your function computes in float32, which keeps seven digits of sixteen: "
+                "a buffer made by `torch.zeros(…, dtype=x.dtype)`, or a mask turned by `.to(x.dtype)`, keeps them all."
+            )
+        if torch.float64 in dtypes and float_positions(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
     return None
 

@@ -64,6 +64,7 @@ class Outcome:
     printed: str = ""
     seconds: float | None = None  # the limit that a timeout ran into
     unstable: bool = False  # a second call with the same input gave another value
+    in_float32: bool = False  # it stopped on float64 numbers, and this is what it did with the same ones in float32
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
@@ -88,11 +89,16 @@ def question(case):
     return replace(case, name="")
 
 
-def in_float64(case):
-    """Return the same case with every floating-point tensor in float64: the oracle's input."""
+def holds_float64(case):
+    """Return whether some tensor in args is of float64 numbers."""
+    return any(case.args[i].dtype == torch.float64 for i in float_positions(case.args))
+
+
+def in_precision(case, dtype):
+    """Return the same case with every floating-point tensor in one type of number, such as float64 for the oracle."""
     args = list(case.args)
-    for i in float_positions(args):
-        args[i] = args[i].double()
+    for i in float_positions(case.args):
+        args[i] = args[i].to(dtype)
     return replace(case, args=tuple(args))
 
 
