@@ -288,7 +288,6 @@ WRONG = {
         lambda w, v: w @ v + v.mean(0) * 1e-3,
         lambda w, v: (w @ v).squeeze(),  # width 1
         lambda w, v: (w @ v) if len(w) > 1 else v,
-        lambda w, v: torch.tensor((w @ v).tolist()),  # float64 gets lost
         lambda w, v: torch.tensor([float(a) for a in w @ v]).int(),
         in_place(weighted_sum),
         counting(weighted_sum),
@@ -340,7 +339,6 @@ WRONG = {
         positive(sum_vectors),
         in_place(sum_vectors),
         lambda x, m: sum_vectors(x.detach(), m),
-        lambda x, m: torch.einsum("bsd,bs->bd", x.float(), m.float()),
         counting(sum_vectors),
     ],
     "01.sentiment": [
@@ -401,7 +399,6 @@ WRONG = {
         lambda x, w: torch.where(x.norm(dim=1) > 0, x @ w / (x.norm(dim=1) * w.norm()), 0.0),  # a zero direction
         lambda x, w: polarity(x, w) / polarity(x, w).abs().max().clamp(min=1e-9),
         lambda x, w: polarity(x, w).nan_to_num() if w.any() else torch.ones(len(x), dtype=x.dtype),
-        lambda x, w: torch.tensor(polarity(x, w).tolist()),
         lambda x, w: F.normalize(x, dim=1) @ F.normalize(w, dim=0) * (x.norm(dim=1) > 0.3),
         lambda x, w: polarity(x.div_(x.norm(dim=1, keepdim=True) + 1e-9), w),
     ],
@@ -1137,6 +1134,7 @@ def keyword_defaults(words, theta, *, dim=-1, eps=0.0):
 RIGHT_ONES = {
     "00.weighted_sum": [
         single(weighted_sum),
+        lambda w, v: torch.tensor((w @ v).tolist()),  # float64 becomes float32
         recursive_sum,
         sum_in_place,
         generated,
@@ -1160,6 +1158,7 @@ RIGHT_ONES = {
         lambda *args: vocabulary(args[0], args[1] if args[1:] else 1),
     ],
     "01.sum_vectors": [
+        lambda x, m: torch.einsum("bsd,bs->bd", x.float(), m.float()),
         lambda x, m: x.masked_fill(m.logical_not()[..., None], 0.0).cumsum(1)[:, -1],
         lambda x, m: torch.zeros(len(x), x.shape[2], dtype=x.dtype).index_add(0, m.nonzero()[:, 0], x[m]),
         lambda x, m: (x.flatten(0, 1) * m.flatten()[:, None]).unflatten(0, m.shape).sum(1),
@@ -1181,6 +1180,7 @@ RIGHT_ONES = {
         lambda x, y, w, b: (lambda g: (g[:-1], g[-1]))(F.pad(x, (0, 1), value=1.0).T @ (sentiment(x, w, b) - y) / len(y)),
     ],
     "01.word_polarity": [
+        lambda x, w: torch.tensor(polarity(x, w).tolist()),
         lambda x, w: torch.as_tensor([0.0 if not (a.any() and w.any()) else float(a @ w / a.norm() / w.norm()) for a in x], dtype=x.dtype),
         lambda x, w: torch.from_numpy(np.nan_to_num((x.numpy() @ w.numpy()) / np.maximum(np.linalg.norm(x.numpy(), axis=1) * np.linalg.norm(w.numpy()), 1e-12))),
         lambda x, w: x @ w * torch.rsqrt(x.square().sum(1) * w.square().sum() + 1e-16),

@@ -47,7 +47,8 @@ def gradient_by_lists_of_rows(sums, labels, weight, bias):
 def gradient_by_numpy(sums, labels, weight, bias):
     x, y = sums.numpy(), labels.numpy()
     z = np.dot(x, weight.numpy()) + bias.numpy()
-    p = 1 / (1 + np.exp(-z))
+    with np.errstate(over="ignore"):
+        p = 1 / (1 + np.exp(-z))
     gradient = np.zeros(x.shape[1])
     for i in range(len(x)):
         gradient += (p[i] - y[i]) * x[i]
