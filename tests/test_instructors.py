@@ -277,6 +277,47 @@ def test_what_a_graded_cell_gives(capfd):
         nbgrader_form.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
 
 
+def _filled_with_ones(query, key, value, mask=None):
+    """Attention that is wrong only where a query may see no key: its weights are 1 there."""
+    context, weights = tasks.load("03.attention").oracle_function(query, key, value, mask)
+    if mask is not None:
+        weights = torch.where(mask.any(-1, keepdim=True), weights, 1.0)
+    return weights @ value, weights
+
+
+def _without_gradient(right):
+    return lambda first, *rest: right(first.detach(), *rest)
+
+
+def _altering(right):
+    def answer(first, *rest):
+        value = right(first.clone(), *rest)
+        first.zero_()
+        return value
+
+    return answer
+
+
+SHARES = [(task.id, key) for lesson in tasks.by_lesson().values() for task in lesson for key in task.partial]
+
+
+@pytest.mark.parametrize(("task_id", "key"), SHARES)
+def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, key, capsys):
+    task = tasks.load(task_id)
+    special = {"gradient": _without_gradient, "side effect": _altering, "edge": lambda right: _filled_with_ones}
+    wrong = {mistake.name: mistake.function for mistake in task.mistakes}
+    answer = special[key](task.oracle_function) if key in special else wrong[key]
+    share, sentence = task.partial[key]
+    assert nbgrader_form.grade(task_id, answer, 4) == 4 * share
+    assert sentence in capsys.readouterr().out
+
+
+def test_an_answer_with_wrong_values_earns_no_share_for_its_gradient():
+    right = tasks.load("02.masked_softmax").oracle_function
+    with pytest.raises(AssertionError, match="failed"):
+        nbgrader_form.grade("02.masked_softmax", lambda scores, mask: right(scores.detach(), mask) * 2, 4)
+
+
 # docs/instructors.md
 
 

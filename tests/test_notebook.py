@@ -68,6 +68,8 @@ def test_hints_come_one_at_a_time_and_the_report_says_which_is_next(capsys):
     assert [f"Hint {n} of 3" in out for n in (1, 2, 3, 4)] == [True, True, True, False]
     assert "That was the last one" in out
     assert "You have seen all hints" in check("04.dot", wrong).note
+    progress()
+    assert "hints 3" in capsys.readouterr().out  # and not 5
 
 
 def test_solution_after_an_attempt_or_by_force(capsys):

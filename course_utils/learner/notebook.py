@@ -69,8 +69,7 @@ def hint(task_id):
     task = _find(task_id)
     if not isinstance(task, tasks.Task):
         return _show(task)
-    entry = state.change(task.id, lambda e: e.update(hints=e.get("hints", 0) + 1), _say)
-    step = min(entry["hints"], len(task.hints))
+    step = state.change(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), _say)["hints"]
     more = "" if step < len(task.hints) else f' That was the last one; `solution("{task.id}")` shows an answer.'
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
 

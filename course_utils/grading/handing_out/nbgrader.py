@@ -90,9 +90,7 @@ def grade(task_id: str, answer, points: float) -> float | None:
         report = judge_answer(task, answer)
     if report.state == "passed":
         return None
-    edge = report.case is not None and report.case.edge
-    verdict = Verdict(task.id, report.state, report.kind or "", report.mistake or "", edge)
-    share, explanation = share_of(task, verdict)
+    share, explanation = share_of(task, Verdict.of(report))
     if not share:
         raise AssertionError(str(report))
     print(f"{report}\n{share:.0%} of the points: {explanation}")

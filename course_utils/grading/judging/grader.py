@@ -183,17 +183,13 @@ class Grader:
         if answer.state == "not run":
             message = "It was not run: the notebook's time was used up before."
             return Verdict(task.id, "not run", message=message, **common)
-        verdict = self._judged(task, answer)
-        message = verdict.message
-        if answer.state == "outcomes" and verdict.state == "error" and _status(answer.outcomes) == "timeout":
+        report = self._judged(task, answer)
+        message = report.message if report.state != "not attempted" else ""
+        if answer.state == "outcomes" and report.state == "error" and _status(answer.outcomes) == "timeout":
             message = (
                 f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
             )
-        return Verdict(
-            task.id, verdict.state, verdict.kind or "", verdict.mistake or "", verdict.only_edges,
-            message[:MESSAGE_AT_MOST] if verdict.state != "not attempted" else "", values_right=verdict.values_right,
-            **common,
-        )  # fmt: skip
+        return Verdict.of(report, message=message[:MESSAGE_AT_MOST], **common)
 
     def _judged(self, task, answer):
         """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""

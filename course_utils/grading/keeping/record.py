@@ -34,6 +34,19 @@ class Verdict:
     seconds: float = 0.0  # wall-clock time of its run
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
 
+    @classmethod
+    def of(cls, report, **more) -> "Verdict":
+        """Return what a check's Report says that earns points; `more` are the other fields."""
+        return cls(
+            report.task,
+            report.state,
+            report.kind or "",
+            report.mistake or "",
+            report.only_edges,
+            values_right=report.values_right,
+            **more,
+        )
+
 
 @dataclass(frozen=True)
 class Result:
