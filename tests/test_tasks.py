@@ -235,6 +235,16 @@ def test_a_plain_loop_and_a_mask_in_float32_are_right():
     assert judge_answer(TASKS["01.sum_vectors"], lambda words, mask: words @ mask.float()).state == "error"
 
 
+@pytest.mark.parametrize("distance", [1e-3, 5e-4, 1e-4])
+def test_a_wrong_number_is_shown_with_the_digits_that_tell_it_from_the_right_one(distance):
+    report = judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values + distance)
+    received, expected = re.search(r"sum\[0\] is (\S+), expected (\S+)\. ", report.message).groups()
+    assert float(received) - float(expected) == pytest.approx(distance, rel=0.6)
+    shown = re.search(r"Expected:\n\[(.*)\]\nReceived:\n\[(.*)\]", str(report)).groups()
+    assert all(e != r for e, r in zip(*(numbers.split(", ") for numbers in shown), strict=True))
+    assert f">≠ {received}</td>" in report._repr_html_()
+
+
 def test_what_is_not_the_value_is_judged_too():
     task = TASKS["04.dot"]
     cut = judge_answer(task, lambda s, h: torch.tensor((s @ h.mT).tolist(), dtype=s.dtype))

@@ -12,6 +12,7 @@ import torch
 from course_utils.checks.running.contract import Foreign
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude
+DIGITS, DIGITS_AT_MOST = 4, 17  # significant digits of a number that is shown
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
 
@@ -120,7 +121,8 @@ def _where_wrong(expected, received, right, name):
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
     are = "is" if len(wrong) == 1 else "are"
     most = f" {len(wrong)} of {right.numel()} numbers {are} wrong." if right.numel() > 1 else ""
-    return f"{place} is {number(received[index])}, expected {number(expected[index])}.{most}"
+    digits = digits_apart(expected[index], received[index])
+    return f"{place} is {number(received[index], digits)}, expected {number(expected[index], digits)}.{most}"
 
 
 def _in_dict(expected, received, name):
@@ -173,10 +175,18 @@ def shape(tensor):
     return str(tuple(tensor.shape))
 
 
-def number(value):
-    """Return a number with four significant digits, a truth value as it is."""
+def number(value, digits=DIGITS):
+    """Return a number with so many significant digits, a truth value as it is."""
     value = value.item()
-    return str(value) if isinstance(value, bool) else f"{value + 0.0:.4g}"  # + 0.0 makes -0 plain
+    return str(value) if isinstance(value, bool) else f"{value + 0.0:.{digits}g}"  # + 0.0 makes -0 plain
+
+
+def digits_apart(expected, received):
+    """Return how many significant digits, four or more, show that wrong numbers differ from the expected ones."""
+    wrong = ~close(expected, received)
+    pairs = list(zip(expected[wrong][:100], received[wrong][:100], strict=True))
+    enough = (n for n in range(DIGITS, DIGITS_AT_MOST) if all(number(e, n) != number(r, n) for e, r in pairs))
+    return next(enough, DIGITS_AT_MOST)
 
 
 def _dtype(tensor):

@@ -8,7 +8,7 @@ from html import escape
 
 import torch
 
-from course_utils.checks.compare import close, describe, number, shape
+from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
@@ -64,9 +64,11 @@ class Report:
             yield f"In {self.failure.function}", "\n".join(marked)
         if self.case:
             yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
-        if self._finding.expected is not None:
-            yield "Expected", _text(self._finding.expected)
-            yield "Received", _text(self._finding.received)
+        expected, received = self._finding.expected, self._finding.received
+        if expected is not None:
+            digits = _digits(expected, received)
+            yield "Expected", _text(expected, digits)
+            yield "Received", _text(received, digits)
         if self.printed:
             yield "Your function printed", self.printed
 
@@ -104,7 +106,11 @@ class Report:
             yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
         expected, received = self._finding.expected, self._finding.received
         if expected is not None:
-            yield _row(_shown("expected", expected) + _shown("received", received, against=expected))
+            digits = _digits(expected, received)
+            yield _row(
+                _shown("expected", expected, digits=digits)
+                + _shown("received", received, against=expected, digits=digits)
+            )
         if self.printed:
             yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
 
@@ -137,22 +143,26 @@ def _row(cells):
     return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
 
 
-def _shown(name, value, against=None):
+def _shown(name, value, against=None, digits=DIGITS):
     """Return a value under its name: tensors of up to three axes as tables, the rest as text."""
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
         matrices = value.reshape(-1, *value.shape[-2:]) if value.dim() == 3 else value.reshape(1, -1, value.shape[-1])
         other = against.reshape(matrices.shape) if _comparable(value, against) else [None] * len(matrices)
-        tables = "".join(_table(m, o) for m, o in zip(matrices[:MATRICES_AT_MOST], other, strict=False))
+        tables = "".join(_table(m, o, digits) for m, o in zip(matrices[:MATRICES_AT_MOST], other, strict=False))
         cut = f", its first {MATRICES_AT_MOST} matrices" if len(matrices) > MATRICES_AT_MOST else ""
         return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
-    return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value)))}</div>"
+    return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value, digits)))}</div>"
 
 
 def _comparable(value, against):
-    return isinstance(against, torch.Tensor) and against.shape == value.shape
+    return isinstance(against, torch.Tensor) and isinstance(value, torch.Tensor) and against.shape == value.shape
 
 
-def _table(matrix, against):
+def _digits(expected, received):
+    return digits_apart(expected, received) if _comparable(received, expected) else DIGITS
+
+
+def _table(matrix, against, digits):
     """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
     rows, columns = (min(n, TABLE_AT_MOST) for n in matrix.shape)
     off = None if against is None else (matrix.double() - against.double()).abs()
@@ -160,7 +170,7 @@ def _table(matrix, against):
     worst = 0 if off is None else off[off.isfinite()].max().item() if off.isfinite().any() else 1
 
     def cell(i, j):
-        text, style = number(matrix[i, j]), "padding:.1em .5em;text-align:right"
+        text, style = number(matrix[i, j], digits), "padding:.1em .5em;text-align:right"
         if right is not None and not right[i, j]:
             strength = (off[i, j].item() / worst if worst else 1) if off[i, j].isfinite() else 1
             text, style = f"≠ {text}", f"{style};background:rgba(217,83,79,{0.15 + 0.45 * strength:.2f})"
@@ -171,12 +181,12 @@ def _table(matrix, against):
     return f"<table style='border-collapse:collapse;margin:.2em 0'>{body}</table>{cut}"
 
 
-def _text(value):
+def _text(value, digits=DIGITS):
     """Return a plain value as short text."""
     if isinstance(value, torch.Tensor):
         if value.dim() == 0:
-            return number(value)
-        return _rows(value) if value.numel() <= TEXT_AT_MOST else f"a tensor of shape {shape(value)}"
+            return number(value, digits)
+        return _rows(value, digits) if value.numel() <= TEXT_AT_MOST else f"a tensor of shape {shape(value)}"
     if isinstance(value, dict):
         entries = [f"{k!r}: {_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
         return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"
@@ -191,7 +201,7 @@ def _named(value):
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 
-def _rows(tensor):
+def _rows(tensor, digits):
     if tensor.dim() == 1:
-        return "[" + ", ".join(number(v) for v in tensor) + "]"
-    return "[" + ", ".join(_rows(row) for row in tensor) + "]"
+        return "[" + ", ".join(number(v, digits) for v in tensor) + "]"
+    return "[" + ", ".join(_rows(row, digits) for row in tensor) + "]"
