@@ -330,8 +330,9 @@ def _compose(root, target, cells, repository):
     if target.folder == "notebooks":
         header.append(of_lesson(root, target.name, exercises=(root / f"solutions/{target.name}.py").is_file()))
     else:
-        header.append(of_exercises(root, target.name))
-        cells = [_with_dots(root, target, cell) for cell in cells]
+        tasks = task_facts(root, target.number)
+        header.append(of_exercises(root, target.name, tasks))
+        cells = [_with_dots(target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = _split_answers(target.source, cells)
     if begins_in_header(cells):
@@ -341,12 +342,11 @@ def _compose(root, target, cells, repository):
     return [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
 
 
-def _with_dots(root, target, cell):
+def _with_dots(target, tasks, cell):
     """Return a cell whose text begins with a task's heading, with the task's line of dots under it."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
-    tasks = task_facts(root, target.number)
     if found[1] not in tasks:
         raise CourseError(
             f"{target.source}, line {cell.line}: there is no task {found[1]} in course_utils/tasks/lesson_{target.number}/."

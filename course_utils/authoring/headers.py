@@ -10,7 +10,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
 from course_utils.checks.lesson import Lesson
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 
 DOTS = 5
 TABLE = re.compile(r"(<!-- lessons: written by `course build` -->\n).*?(<!-- end of lessons -->)", re.DOTALL)
@@ -55,13 +55,12 @@ def of_lesson(root: Path, name: str, exercises: bool) -> str:
     )
 
 
-def of_exercises(root: Path, name: str) -> str:
-    """Return the header of a lesson's exercises, without its heading."""
-    lesson, tasks = (facts(root, number_of(name)) for facts in (lesson_facts, task_facts))
-    count = f"{len(tasks)} task{'s' * (len(tasks) != 1)}"
+def of_exercises(root: Path, name: str, tasks: dict[str, Task]) -> str:
+    """Return the header of a lesson's exercises, without its heading; `tasks` are what `task_facts` returns."""
+    lesson = lesson_facts(root, number_of(name))
     return (
-        f"{count}, up to {_minutes(tasks)} in all. The lesson they belong to: [{lesson.number} {lesson.question}](../notebooks/{name}.ipynb)"
-        f"\n\n{LEGEND}"
+        f"{count(len(tasks), 'task')}, up to {_minutes(tasks)} in all. "
+        f"The lesson they belong to: [{lesson.number} {lesson.question}](../notebooks/{name}.ipynb)\n\n{LEGEND}"
     )
 
 
@@ -82,7 +81,7 @@ def heading(root: Path, name: str, folder: str) -> str:
 def dots(task: Task) -> str:
     """Return the line under a task's heading: how hard, how important, how long."""
     shown = [full * n + "⚪" * (DOTS - n) for full, n in (("🔴", task.difficulty), ("🔵", task.importance))]
-    return f"{' '.join(shown)} up to {task.minutes} minute{'s' * (task.minutes != 1)}"
+    return f"{' '.join(shown)} up to {count(task.minutes, 'minute')}"
 
 
 def with_table(root: Path, readme: str, names: list[str]) -> str:
@@ -96,9 +95,7 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
     rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]
     for name in names:
         lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
-        exercises = (
-            f"[{len(tasks)} task{'s' * (len(tasks) != 1)}, {_minutes(tasks)}](exercises/{name}.ipynb)" if tasks else ""
-        )
+        exercises = f"[{count(len(tasks), 'task')}, {_minutes(tasks)}](exercises/{name}.ipynb)" if tasks else ""
         title = f"[{lesson.number} {lesson.title}](notebooks/{name}.ipynb)"
         rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
     table = "\n".join(rows)

@@ -9,7 +9,7 @@ Nothing is printed here and nothing read from a command line: `commands/grade.py
 
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils import tasks
@@ -49,7 +49,7 @@ class Class:
     scheduler: str | None  # of a dask cluster; None grades on this machine
     unsafe: bool  # whether a machine without locks may grade
     beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
-    files: int = field(default=0)  # files and students without any
+    files: int  # files and students without any
 
     @property
     def without_locks(self) -> bool:
