@@ -365,7 +365,6 @@ WRONG = {
     "01.sentiment_gradient": [
         lambda x, y, w, b: gradient(x, y, w, b)[0],
         lambda x, y, w, b: gradient(x, y, w, b)[::-1],
-        lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1][None]),
         lambda x, y, w, b: (gradient(x, y, w, b)[0][None], gradient(x, y, w, b)[1]),
         lambda x, y, w, b: (gradient(x, y, w, b)[0], None),
         lambda x, y, w, b: (gradient(x, y, w, b)[0] / len(w), gradient(x, y, w, b)[1]),
@@ -1175,6 +1174,7 @@ RIGHT_ONES = {
     "01.sentiment_gradient": [
         lambda x, y, w, b: torch.func.grad(lambda w, b: F.binary_cross_entropy_with_logits(x @ w + b, y), (0, 1))(w, b),
         lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].item()),
+        lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1][None]),  # a number in a tensor of one
         lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].numpy()[()]),
         lambda x, y, w, b: tuple(p.to(x.dtype) for p in gradient(x.double(), y.double(), w.double(), b.double())),
         lambda x, y, w, b: (lambda g: (g[:-1], g[-1]))(F.pad(x, (0, 1), value=1.0).T @ (sentiment(x, w, b) - y) / len(y)),

@@ -19,7 +19,7 @@ from course_utils.checks.judge import Expected, judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits
-from course_utils.grading.judging.grader import Candidates, answer_name
+from course_utils.grading.judging.grader import Candidates
 from course_utils.tasks import answers
 
 SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
@@ -70,7 +70,7 @@ def styles():
 
 def answer_cell(task_id, source, table, place):
     """A cell that answers a task with one style; the names that the style's source needs are held apart from the answers'."""
-    return f"styles = {{}}\nexec({source!r}, styles)\n{answer_name(task_id)} = eval({table!r}, styles)[{place}]"
+    return f"styles = {{}}\nexec({source!r}, styles)\n{TASKS[task_id].answer_name} = eval({table!r}, styles)[{place}]"
 
 
 def solution_imports(lesson):
@@ -123,7 +123,7 @@ def test_no_right_answer_fails(name, busy, box, known):
     for task, seed in runs:
         cases = known(task, seed)[0]
         candidate = Candidates(task, cases) if task.candidates else None
-        wanted.append((answer_name(task.id), pack([question(case) for case in cases]), candidate))
+        wanted.append((task.answer_name, task.answer_kinds, pack([question(case) for case in cases]), candidate))
     came = list(box.answers(cells, wanted))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
@@ -137,6 +137,7 @@ def test_a_wrong_answer_does_fail_here(box, known):
     task = TASKS["04.dot"]
     cases, truth = known(task, SEEDS[0])
     (answer,) = box.answers(
-        ["def dot(state, hidden):\n    return hidden @ state.mT"], [("dot", pack(list(map(question, cases))), None)]
+        ["def dot(state, hidden):\n    return hidden @ state.mT"],
+        [("dot", ("callable",), pack(list(map(question, cases))), None)],
     )
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

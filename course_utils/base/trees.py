@@ -1,6 +1,6 @@
 """The one walker over nested values: dicts, lists and tuples, to any depth, of anything else, the leaves.
 
-Here: applying a function to all leaves, listing them, comparing two trees leaf by leaf. Not here: which leaves are allowed
+Here: applying a function to all leaves, listing them with the paths to them, comparing two trees leaf by leaf. Not here: which leaves are allowed
 (`checks.running.contract`), or how close two numbers must be (`checks.compare`).
 """
 
@@ -37,6 +37,27 @@ def leaves(tree, deepest: int | None = None) -> Iterator:
 def tensors(tree, deepest: int | None = None) -> list[Tensor]:
     """Return the tensors among the leaves; `deepest` and what is raised are as in `leaves`."""
     return [leaf for leaf in leaves(tree, deepest) if isinstance(leaf, Tensor)]
+
+
+def paths(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
+    """Give (path, leaf) for each leaf, from left to right: the path holds the keys and positions that lead to it."""
+    if not isinstance(tree, (dict, list, tuple)):
+        yield path, tree
+    else:
+        for step, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from paths(branch, (*path, step))
+
+
+def at(tree, path: tuple):
+    """Return what stands at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` where there is nothing."""
+    for step in path:
+        tree = tree[step]
+    return tree
+
+
+def path_text(names, path: tuple) -> str:
+    """Return a path as one writes it in Python, its first step by its name: `weights['out']`, `memories[1]`."""
+    return names[path[0]] + "".join(f"[{step!r}]" for step in path[1:])
 
 
 def alike(same: Callable, a, b) -> bool:

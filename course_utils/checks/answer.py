@@ -18,7 +18,7 @@ def judge_answer(task: Task, answer, seed: int = 0, seconds: float = 10, expecte
         expected: `Expected(task, task.make_cases(seed))`, where many answers are judged on the same inputs.
     """
     kind, shown = kind_of_answer(answer)
-    if kind != "callable":
+    if kind not in task.answer_kinds:
         return refuse(task, kind, shown)
     cases = expected.cases if expected else task.make_cases(seed)
     outcomes = run(answer, list(map(question, cases)), seconds, lambda key: marked(task.candidate(key)))

@@ -1,17 +1,20 @@
 """Finds the first thing that is wrong with a value and says it in a sentence. Calls neither answer nor oracle.
 
-The order is type, shape, finite, value. One tolerance serves all: right answers in float32 differ from the
-float64 truth by far less, and wrong ones by far more.
+The order is type, shape, finite, value. One tolerance serves all tensors: right answers in float32 differ from the
+float64 truth by far less, and wrong ones by far more. Where float32 itself cannot come that near, the judge says so by
+a `reach`: how far off each number may lie beside the tolerance.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 
 import torch
 
 from course_utils.checks.running.contract import Foreign
 
-TOLERANCE = 2e-5  # times 1 + the largest expected magnitude
+TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; of a Python number, times the number
+NUMBER_AT_LEAST = 1e-6  # but not less: near 0, what differences of float32 numbers leave
 DIGITS, DIGITS_AT_MOST = 4, 17  # significant digits of a number that is shown
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
@@ -27,29 +30,34 @@ class Finding:
     received: object = None
 
 
-def close(expected, received):
+def scale(expected):
+    """Return 1 + the largest finite magnitude among the expected numbers: what a tolerance is multiplied by."""
+    finite = expected.double()[expected.isfinite()]
+    return 1 + (finite.abs().max().item() if finite.numel() else 0)
+
+
+def close(expected, received, reach=0):
     """Return where two tensors of one shape are close, as a bool tensor; NaN counts as equal to NaN."""
     e, r = expected.double(), received.double()
-    finite = e[e.isfinite()]
-    scale = 1 + (finite.abs().max().item() if finite.numel() else 0)
-    return ((e - r).abs() <= TOLERANCE * scale) | (e == r) | (e.isnan() & r.isnan())
+    return ((e - r).abs() <= TOLERANCE * scale(e) + reach) | (e == r) | (e.isnan() & r.isnan())
 
 
-def difference(expected, received, result):
+def difference(expected, received, result, reach=None):
     """Return the first thing wrong with `received`, as a Finding, or None.
 
     Args:
         expected: the truth; its own type tells what is asked for.
         received: the answer's value.
-        result: what the value is called, with its shape: "weights B×S".
+        result: what the value is called, with its shape: "weights B×S"; a tuple of such where there are several.
+        reach: like expected, with how far off each number may be beside the tolerance; None: not at all.
     """
     if received is None and expected is not None:
         return Finding("type", "Your function returned nothing (None). Is a `return` missing?")
-    if isinstance(expected, tuple):
-        return _in_parts(expected, received, result)
+    if isinstance(result, tuple):
+        return _in_parts(expected, received, result, reach or [None] * len(expected))
     name, _, letters = result.partition(" ")
     if isinstance(expected, torch.Tensor):
-        return _in_tensor(expected, received, name, letters)
+        return _in_tensor(expected, received, name, letters, 0 if reach is None else reach)
     if isinstance(expected, bool):
         received = received.item() if isinstance(received, torch.Tensor) and received.numel() == 1 else received
         if not isinstance(received, bool):
@@ -57,11 +65,47 @@ def difference(expected, received, result):
         if received != expected:
             return Finding("value", f"Your function returned {received}; {expected} was expected.", expected, received)
         return None
-    if isinstance(expected, float):
-        if isinstance(received, (int, float)) and not isinstance(received, bool):
-            received = torch.tensor(_as_float(received), dtype=torch.float64)
-        return _in_tensor(torch.tensor(expected, dtype=torch.float64), received, name, letters)
-    return _in_dict(expected, received, name)
+    if isinstance(expected, (int, float)):
+        if isinstance(received, torch.Tensor) and received.numel() == 1 and received.dtype != torch.bool:
+            received = received.item()
+        return _in_number(expected, received, name)
+    if isinstance(expected, dict):
+        return _in_dict(expected, received, name)
+    return _in_list(expected, received, name)
+
+
+def _in_number(expected, received, name):
+    """A Python number. A whole number must be one; another one is compared relatively."""
+    whole = isinstance(expected, int)
+    if isinstance(received, bool) or not isinstance(received, int if whole else (int, float)):
+        hint = (
+            " `//` divides without a remainder, `int(…)` makes a whole number." if isinstance(received, float) else ""
+        )
+        wanted = f"a whole number (int) was expected: {expected}" if whole else "a number was expected"
+        return Finding("type", f"{name} is {describe(received)}; {wanted}.{hint}", expected, received)
+    off, room = abs(_as_float(received) - expected), max(TOLERANCE * abs(expected), NUMBER_AT_LEAST)
+    if received == expected if whole else off <= room:
+        return None
+    if isinstance(received, float) and not isfinite(received):
+        return Finding("finite", f"{name} is {received}; {expected:.4g} was expected.", expected, received)
+    return Finding("value", f"{name} is {describe(received)}, expected {describe(expected)}.", expected, received)
+
+
+def _in_list(expected, received, name):
+    """A list or tuple, entry by entry. Numbers in it are Python's own, so that `==` and `in` work on it."""
+    if not isinstance(received, (list, tuple)):
+        return Finding("type", f"{name}: you returned {describe(received)}; a list was expected.", expected, received)
+    if len(received) != len(expected):
+        return Finding("shape", f"{name} has length {len(received)}, expected {len(expected)}.", expected, received)
+    for place, (e, r) in enumerate(zip(expected, received, strict=True)):
+        entry = f"{name}[{place}]"
+        if isinstance(r, torch.Tensor) and isinstance(e, (bool, int, float)):
+            sentence = f"{entry} is a tensor; a number of Python's was expected: `.item()` or `.tolist()` makes one."
+            return Finding("type", sentence, expected, received)
+        finding = difference(e, r, entry)
+        if finding:
+            return replace(finding, expected=expected, received=received)
+    return None
 
 
 def _as_float(number):
@@ -71,7 +115,7 @@ def _as_float(number):
         return float("inf")
 
 
-def _in_parts(expected, received, result):
+def _in_parts(expected, received, result, reach):
     names = [part.partition(" ")[0] for part in result]
     wanted = f"{len(expected)} values were expected: ({', '.join(names)})"
     if not isinstance(received, (tuple, list)):
@@ -80,12 +124,12 @@ def _in_parts(expected, received, result):
         )
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
-    found = [difference(e, r, part) for e, r, part in zip(expected, received, result, strict=True)]
+    found = [difference(*part) for part in zip(expected, received, result, reach, strict=True)]
     found = [finding for finding in found if finding]
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)
 
 
-def _in_tensor(expected, received, name, letters):
+def _in_tensor(expected, received, name, letters, reach):
     if not isinstance(received, torch.Tensor):
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.")
     if expected.dtype == torch.bool:
@@ -94,6 +138,11 @@ def _in_tensor(expected, received, name, letters):
                 "type",
                 f"{name}: you returned numbers of type {_dtype(received)}; True and False (torch.bool) were expected. "
                 "With numbers, `~mask` and `masked_fill` go wrong.",
+            )
+    elif not expected.is_floating_point():
+        if received.dtype == torch.bool or received.is_floating_point() or received.is_complex():
+            return Finding(
+                "type", f"{name}: you returned {_dtype(received)}; whole numbers (torch.int64) were expected."
             )
     elif received.dtype not in FLOATS:
         return Finding("type", f"{name}: you returned {_dtype(received)}; floating-point numbers were expected.")
@@ -107,10 +156,10 @@ def _in_tensor(expected, received, name, letters):
     if expected.dtype != torch.bool and not received.isfinite().all():
         what = "NaN (not a number)" if received.isnan().any() else "infinity"
         return Finding("finite", f"{name} holds {what}; every number should be finite.", expected, received)
-    right = close(expected, received)
+    right = close(expected, received, reach) if expected.is_floating_point() else expected == received
     if not right.all():
         return Finding("value", _where_wrong(expected, received, right, name), expected, received)
-    if expected.dtype != torch.bool and received.dtype in (torch.float16, torch.bfloat16):
+    if received.dtype in (torch.float16, torch.bfloat16):
         return Finding("type", f"{name}: you return numbers of type {_dtype(received)}, which loses precision.")
     return None
 
@@ -130,20 +179,16 @@ def _in_dict(expected, received, name):
         return Finding("type", f"Your function returned {describe(received)}; a dict was expected.")
     missing = [key for key in expected if key not in received]
     extra = [key for key in received if key not in expected]
-    kinds = [key for key in expected if key in received and type(received[key]) is not type(expected[key])]
-    if kinds:
-        key = kinds[0]
-        sentence = (
-            f"{name}[{key!r}] is {describe(received[key])}; a whole number (int) was expected: {expected[key]!r}."
-        )
-        return Finding("type", sentence, expected, received)
-    wrong = [key for key in expected if key in received and received[key] != expected[key]]
+    both = (difference(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
+    found = sorted(filter(None, both), key=lambda finding: KINDS.index(finding.kind))
+    if found and found[0].kind == "type":
+        return replace(found[0], expected=expected, received=received)
     if missing:
         sentence = f"{name}: the entry {missing[0]!r} is missing."
     elif extra:
         sentence = f"{name}: the entry {describe(extra[0])} should not be there."
-    elif wrong:
-        sentence = f"{name}[{wrong[0]!r}] is {describe(received[wrong[0]])}, expected {expected[wrong[0]]!r}."
+    elif found:
+        return replace(found[0], expected=expected, received=received)
     else:
         return None
     return Finding("value", sentence, expected, received)
@@ -178,7 +223,7 @@ def shape(tensor):
 def number(value, digits=DIGITS):
     """Return a number with so many significant digits, a truth value as it is."""
     value = value.item()
-    return str(value) if isinstance(value, bool) else f"{value + 0.0:.{digits}g}"  # + 0.0 makes -0 plain
+    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)  # + 0.0 makes -0 plain
 
 
 def digits_apart(expected, received):

@@ -4,21 +4,23 @@ Oracle and named mistakes are run here, on the judge's side, through the same `r
 values, gradients and side effects are compared like with like.
 """
 
+import re
 from dataclasses import replace
 
 import torch
 
 from course_utils.base import trees
-from course_utils.checks.compare import KINDS, Finding, close, describe, difference
+from course_utils.checks.compare import KINDS, Finding, close, describe, difference, scale
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import (
     STATUSES,
     Failure,
     Foreign,
     Outcome,
-    float_positions,
+    float_paths,
     holds_float64,
     in_precision,
+    is_float,
 )
 from course_utils.checks.running.run import marked, run
 
@@ -29,19 +31,35 @@ IN_OTHER_WORDS = {
     "shapes cannot be multiplied": "in a matrix product the last axis on the left meets the second last on the right.",
     "size for first two dimensions of batch2": "in a matrix product the last axis on the left meets the second last on the right.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
+    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` want one truth value, and a tensor holds many. "
+    "Whether there is a mask at all is `mask is not None`; number by number, torch.where or masked_fill chooses.",
 }
+TURNED = "`.T` turns round all axes of a tensor of three; `.mT` exchanges the last two."
+AGAIN = "A second call with the same input gives another value: something random, or state kept between calls."
+OTHER_MODE = "In evaluation mode your module gives another value than in training mode. Here both give the same."
+NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 4, 8  # see Expected.reach
 
 
 def refuse(task, kind, shown):
     """Return the Report on what cannot be run, from what `kind_of_answer` tells of it."""
     if kind == "empty":
         return Report(task, "not attempted")
-    if kind == "class":
+    if task.module:
+        came = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
+        sentence = (
+            f"check was given {came}; it wants the class itself, derived from nn.Module: check(…, {task.answer_name})."
+        )
+    elif kind == "class":
         sentence = f"check was given the class {shown}; it wants an instance: {shown}()."
     else:
-        came = f"an object of type {shown.name}" if isinstance(shown, Foreign) else describe(shown)
-        sentence = f"check was given {came}; it wants the function itself, without calling it: check(…, my_function)."
+        sentence = (
+            f"check was given {_told(shown)}; it wants the function itself, without calling it: check(…, my_function)."
+        )
     return Report(task, "failed", finding=Finding("type", sentence))
+
+
+def _told(shown):
+    return f"an object of type {shown.name}" if isinstance(shown, Foreign) else describe(shown)
 
 
 class Expected:
@@ -49,7 +67,7 @@ class Expected:
 
     def __init__(self, task, cases):
         self.truth = _truth(task, cases)
-        self.cases, self._task, self._mistakes = cases, task, {}
+        self.cases, self._task, self._mistakes, self._reaches = cases, task, {}, {}
 
     def run_all(self):
         """Run every named mistake now, not when it is needed."""
@@ -63,6 +81,41 @@ class Expected:
                 return None
             self._mistakes[mistake.name] = _run(self._task, mistake.function, self.cases)
         return self._mistakes[mistake.name]
+
+    def reach(self, place):
+        """Return (value, gradients): how far off a right answer to a case may be because float32 keeps 24 binary digits.
+
+        Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
+        moves by is what rounding an input once does, and a computation rounds several times.
+        """
+        if place not in self._reaches:
+            right, moved = self.truth[place], []
+            for turn in range(PERTURBATIONS):
+                args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
+                moved += _run_oracle(self._task, [replace(self.cases[place], args=args)])
+            self._reaches[place] = (
+                _farthest(right.value, [outcome.value for outcome in moved]),
+                _farthest(right.gradients, [outcome.gradients for outcome in moved]),
+            )
+        return self._reaches[place]
+
+
+def _last_digit(leaf, turn):
+    if not is_float(leaf):
+        return leaf
+    exact = leaf.double()
+    return exact * (1 + 2**-23 * (exact * 12345.678 + turn).sin().sign())
+
+
+def _farthest(right, others):
+    """Return a tree like `right` of how far its numbers lie from the others' at most; 0 for what is no tensor of numbers."""
+    if isinstance(right, (list, tuple)):
+        alike = all(isinstance(other, (list, tuple)) and len(other) == len(right) for other in others)
+        return [_farthest(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
+    if not is_float(right) or not all(is_float(other) and other.shape == right.shape for other in others):
+        return None
+    off = torch.stack([(other - right).abs().nan_to_num(0, 0, 0) for other in others]).amax(0)
+    return (ROUNDINGS * off).clamp(max=NEAR * scale(right))
 
 
 def judge(task, cases, outcomes, expected=None):
@@ -80,11 +133,9 @@ def judge(task, cases, outcomes, expected=None):
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     expected = expected or Expected(task, cases)
-    truth = expected.truth
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
-    triples = zip(cases, outcomes, truth, strict=False)
-    found = [(i, _first_wrong(task, *triple)) for i, triple in enumerate(triples)]
+    found = [(i, _first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
     if not found:
         return Report(task, "passed", remark=_remark(cases, outcomes))
@@ -120,7 +171,7 @@ def _readable(cases, outcomes):
 def _fits(case, outcome):
     if not isinstance(outcome, Outcome) or outcome.status not in STATUSES or not isinstance(outcome.printed, str):
         return False
-    if not isinstance(outcome.in_float32, bool):
+    if not isinstance(outcome.in_float32, bool) or not isinstance(outcome.mode_matters, bool):
         return False
     if outcome.status == "error":
         return _is_failure(outcome.failure)
@@ -128,20 +179,29 @@ def _fits(case, outcome):
         return True
     if not (outcome.gradient_failure is None or _is_failure(outcome.gradient_failure)):
         return False
-    places = range(len(case.args))
-    if not isinstance(outcome.changed, (list, tuple)) or any(place not in places for place in outcome.changed):
+    if not isinstance(outcome.changed, (list, tuple)) or not all(_leads(case.args, path) for path in outcome.changed):
         return False
     return _gradients_fit(case, outcome.gradients)
 
 
+def _leads(args, path):
+    try:
+        trees.at(args, path)
+    except (KeyError, IndexError, TypeError):
+        return False
+    return isinstance(path, tuple) and len(path) > 0 and type(path[0]) is int and path[0] >= 0
+
+
 def _is_failure(failure):
-    return isinstance(failure, Failure) and isinstance(failure.type, str) and isinstance(failure.message, str)
+    if not isinstance(failure, Failure) or not isinstance(failure.kinds, tuple):
+        return False
+    return isinstance(failure.type, str) and isinstance(failure.message, str)
 
 
 def _gradients_fit(case, gradients):
     if not case.gradient:
         return gradients is None
-    inputs = [case.args[i] for i in float_positions(case.args)]
+    inputs = [trees.at(case.args, path) for path in float_paths(case.args)]
     if not isinstance(gradients, (list, tuple)) or len(gradients) != len(inputs):
         return False
     return all(
@@ -154,10 +214,15 @@ def _run(task, function, cases):
     return run(function, cases, 60, lambda key: marked(task.candidate(key)))
 
 
+def _run_oracle(task, cases):
+    return run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
+
+
 def _truth(task, cases):
-    outcomes = run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
+    outcomes = _run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
-        if outcome.status != "value":
+        asked = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
+        if not asked or case.raises and outcome.status == "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
     return outcomes
 
@@ -169,20 +234,53 @@ def _urgency(case, finding):
     return case.edge, size, kind
 
 
-def _first_wrong(task, case, outcome, right):
-    """Return the first thing wrong with one outcome as a Finding, or None."""
+def _first_wrong(task, expected, place, outcome):
+    """Return the first thing wrong with the outcome of one case as a Finding, or None."""
+    case, right = expected.cases[place], expected.truth[place]
+    if case.raises:
+        return _raised_wrong(case, outcome)
     if outcome.status != "value":
         return Finding("error", _stopped(outcome))
+    if outcome.unstable or outcome.mode_matters:
+        return Finding("value", AGAIN if outcome.unstable else OTHER_MODE)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
+    if finding and _near(finding):
+        finding = difference(right.value, outcome.value, result, expected.reach(place)[0])
     if finding:
+        return _also_altered(task, outcome, finding)
+    if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
+        return _side_effect(task, outcome)
+    finding = _gradient_wrong(task, case, outcome, right)
+    if finding and _near(finding):
+        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place)[1])
+    return finding or _side_effect(task, outcome)
+
+
+def _near(finding):
+    """Return whether rounding in float32 might be all that is wrong."""
+    expected, received = finding.expected, finding.received
+    if not is_float(expected) or not is_float(received) or expected.shape != received.shape:
+        return False
+    return finding.kind in ("value", "gradient") and bool(((expected - received).abs() <= NEAR * scale(expected)).all())
+
+
+def _raised_wrong(case, outcome):
+    """Return what is wrong where an exception is asked for, as a Finding, or None."""
+    if outcome.status == "value":
+        return Finding(
+            "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
+        )
+    if outcome.status == "error" and case.raises not in outcome.failure.kinds:
+        return Finding("error", f"For this input {case.raises} should be raised. {_stopped(outcome)}")
+    return None if outcome.status == "error" else Finding("error", _stopped(outcome))
+
+
+def _also_altered(task, outcome, finding):
+    """Return a Finding on a value with the altered inputs told first: numbers altered before they are used may be its cause."""
+    if finding.kind != "value" or not outcome.changed:
         return finding
-    if not outcome.unstable:
-        broken_by_altering = outcome.changed and outcome.gradient_failure  # then the gradient's failure is a symptom
-        return (not broken_by_altering and _gradient_wrong(task, case, outcome, right)) or _side_effect(task, outcome)
-    return Finding(
-        "value", "A second call with the same input gives another value: something random, or state kept between calls."
-    )
+    return replace(finding, sentence=f"Your function alters its input {_altered(task, outcome)}. {finding.sentence}")
 
 
 def _stopped(outcome):
@@ -204,11 +302,23 @@ def _stopped(outcome):
             f"The candidate raised {outcome.failure.type}, and your test passed it on. "
             "A candidate that raises is wrong: catch the exception and return False."
         )
+    if outcome.failure.type == "NotAsAsked":  # raised by `run`, for a module
+        return outcome.failure.message
     advice = next((advice for part, advice in IN_OTHER_WORDS.items() if part in outcome.failure.message), "")
+    if any(here and re.search(r"\.T\b", text) for _, text, here in _lines(outcome.failure)):
+        advice = f"{advice} {TURNED}".strip()
     return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}{advice and ' — '}{advice}"
 
 
-def _gradient_wrong(task, case, outcome, right):
+def _lines(failure):
+    """Return the lines around a failure where they can be read as such: they come from the answer's side."""
+    readable = isinstance(failure.source, tuple) and all(
+        isinstance(line, tuple) and len(line) == 3 for line in failure.source
+    )
+    return [line for line in failure.source if isinstance(line[1], str)] if readable else []
+
+
+def _gradient_wrong(task, case, outcome, right, reach=None):
     if outcome.gradients is None:
         return None
     if outcome.gradient_failure:
@@ -220,12 +330,21 @@ def _gradient_wrong(task, case, outcome, right):
             )
         sentence = "The values are right, but your function fails when gradients are wanted: "
         return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
-    for position, expected, received in zip(
-        float_positions(case.args), right.gradients, outcome.gradients, strict=True
+    rooms = reach or [None] * len(right.gradients)
+    for path, expected, received, room in zip(
+        float_paths(case.args), right.gradients, outcome.gradients, rooms, strict=True
     ):
-        name = task.arguments[position].partition(" ")[0]
-        if expected is None or (received is None and not expected.any()):
+        name = trees.path_text(task.names, path)
+        if task.names[path[0]] in task.gradient_not_asked:
             continue
+        if expected is None or not expected.any():
+            if received is None or close(torch.zeros_like(received), received, 0 if room is None else room).all():
+                continue
+            if expected is None:
+                return Finding(
+                    "gradient",
+                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` cuts the way.",
+                )
         if received is None:
             return Finding(
                 "gradient",
@@ -236,7 +355,7 @@ def _gradient_wrong(task, case, outcome, right):
             return Finding(
                 "gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received
             )
-        if not close(expected, received).all():
+        if not close(expected, received, 0 if room is None else room).all():
             return Finding("gradient", f"The values are right, but the gradient of {name} is not.", expected, received)
     return None
 
@@ -244,12 +363,15 @@ def _gradient_wrong(task, case, outcome, right):
 def _side_effect(task, outcome):
     if not outcome.changed:
         return None
-    names = " and ".join(task.arguments[i].partition(" ")[0] for i in outcome.changed)
     return Finding(
         "side effect",
-        f"The result is right, but your function alters its input {names}: whoever calls it finds other numbers there "
+        f"The result is right, but your function alters its input {_altered(task, outcome)}: whoever calls it finds other numbers there "
         "afterwards. Operations that end in an underscore, and assignments into an argument, do that.",
     )
+
+
+def _altered(task, outcome):
+    return " and ".join(trees.path_text(task.names, path) for path in outcome.changed)
 
 
 def _remark(cases, outcomes):
@@ -262,7 +384,7 @@ def _remark(cases, outcomes):
                 "seven, and your function computes in float32 whatever comes in. A buffer made by "
                 "`torch.zeros(…, dtype=x.dtype)`, or a mask turned by `.to(x.dtype)`, keeps all the digits."
             )
-        if torch.float64 in dtypes and float_positions(case.args) and not holds_float64(case):
+        if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
     return None
 
@@ -323,7 +445,7 @@ def _alike(a, b):
         and a.changed == b.changed
         and (a.gradient_failure is None) == (b.gradient_failure is None)
         and trees.alike(_alike_leaf, a.gradients, b.gradients)
-        and a.unstable == b.unstable
+        and (a.unstable, a.mode_matters) == (b.unstable, b.mode_matters)
         and _precision(a) == _precision(b)
     )
 

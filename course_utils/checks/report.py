@@ -8,6 +8,7 @@ from html import escape
 
 import torch
 
+from course_utils.base import trees
 from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
@@ -37,7 +38,7 @@ class Report:
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
-        self._names = [name.partition(" ")[0] for name in task.arguments]
+        self._names = task.names
         if state == "not attempted":
             self.message = (
                 "There is nothing to check yet. Put your answer in place of `raise NotImplementedError`, "
@@ -73,7 +74,10 @@ class Report:
             yield "Your function printed", self.printed
 
     def _inputs(self):
-        return zip(self._names, self.case.args, strict=False)
+        """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
+        for place, arg in enumerate(self.case.args):
+            paths = list(trees.paths(arg, (place,))) if trees.tensors(arg) else [((place,), arg)]
+            yield from ((trees.path_text(self._names, path), leaf) for path, leaf in paths)
 
     def _repr_html_(self):
         colour = COLOURS[self.state]

@@ -43,6 +43,10 @@ class Task:
 
     `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most.
 
+    An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument
+    is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
+    get any gradient.
+
     `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
     {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
     "side effect", where every value is right. The sentence completes "50% of the points: …".
@@ -62,15 +66,29 @@ class Task:
         candidates=(),
         points=1,
         partial=None,
+        module=False,
+        gradient_not_asked=(),
     ):
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
-        self.arguments = tuple(arguments)
+        self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
+        self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self._by_key = {}
         self.mistakes, self.properties = [], []
+
+    @property
+    def answer_kinds(self):
+        """What `kind_of_answer` may say of an answer for it to be run."""
+        return ("class",) if self.module else ("callable", "module")
+
+    @property
+    def answer_name(self):
+        """The name of the function, or of the class, that answers this task."""
+        name = self.id.partition(".")[2]
+        return "".join(map(str.capitalize, name.split("_"))) if self.module else name
 
     def cases(self, function):
         """Decorator: a generator of Cases from a Draw, smallest first."""
@@ -87,7 +105,7 @@ class Task:
         keys = [self._derived(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
         self._by_key.update(zip(keys, self.candidates, strict=True))
         rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
-        cases = [replace(case, args=map_leaves(rename, case.args)) for case in cases]
+        cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
             random.Random(self._derived(seed, "order")).shuffle(cases)
         return cases

@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 @cache
 def lessons() -> dict[str, Lesson]:
     """Return {"02": its Lesson, …}, in reading order."""
-    found = sorted(module.name for module in iter_modules([str(HERE)]) if module.name.startswith("lesson_"))
+    found = sorted(module.name for module in iter_modules(__path__) if module.name.startswith("lesson_"))
     return {name.removeprefix("lesson_"): import_module(f"{__name__}.{name}").lesson for name in found}
 
 
@@ -36,10 +36,10 @@ def by_lesson() -> dict[str, list[Task]]:
 @cache
 def tasks_of(number: str) -> list[Task]:
     """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
-    folder = f"lesson_{number}"
-    names = [module.name for module in iter_modules([str(HERE / folder)]) if not module.name.startswith("_")]
+    package = import_module(f"{__name__}.lesson_{number}")
+    names = [module.name for module in iter_modules(package.__path__) if not module.name.startswith("_")]
     order = {task_id: place for place, task_id in enumerate(answers())}
-    found = [import_module(f"{__name__}.{folder}.{name}").task for name in names]
+    found = [import_module(f"{package.__name__}.{name}").task for name in names]
     return sorted(found, key=lambda task: order.get(task.id, len(order)))
 
 

@@ -10,15 +10,23 @@ from math import prod
 
 import torch
 
+from course_utils.base import trees
+
 
 @dataclass(frozen=True)
 class Case:
-    """One input for an answer. `name` completes the sentence "It went wrong on …"."""
+    """One input for an answer. `name` completes the sentence "It went wrong on …".
+
+    Arguments may be dicts, lists and tuples of tensors. Where `module` is true the answer is a class: it is made by
+    `cls(**args[0])`, gets the tensors in the dict args[1] as its parameters, and is called with the other arguments.
+    """
 
     name: str
     args: tuple
     gradient: bool = False  # also ask for the gradient with respect to each floating-point tensor in args
     edge: bool = False  # an unusual input: size 1, nothing to attend, scores of 1e4, float64
+    raises: str = ""  # the name of the exception that is the right outcome, such as "ValueError"
+    module: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,7 @@ class Failure:
     source: tuple = ()
     function: str = ""
     by_candidate: bool = False  # raised by a function that the answer was given to test
+    kinds: tuple = ()  # the names of its type and of those that its type derives from
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class Outcome:
 
     `status` is one of STATUSES; "stopped" is the judge's word for a run that ended early. `gradients` holds one entry for
     each floating-point tensor in args, None where no gradient arrived; it is None where none was asked.
-    `changed` lists the positions of arguments that the answer altered.
+    `changed` lists the paths to what the answer altered in its arguments: (0,) is the first, (1, "out") an entry of the second.
     """
 
     status: str
@@ -64,6 +73,7 @@ class Outcome:
     printed: str = ""
     seconds: float | None = None  # the limit that a timeout ran into
     unstable: bool = False  # a second call with the same input gave another value
+    mode_matters: bool = False  # a module gave another value in evaluation mode than in training mode
     in_float32: bool = False  # it stopped on float64 numbers, and this is what it did with the same ones in float32
 
 
@@ -79,27 +89,29 @@ TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
 
 
-def float_positions(args):
-    """Return the positions of the floating-point tensors in args: those that can carry a gradient."""
-    return [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
+def is_float(leaf):
+    """Return whether a leaf is a tensor of floating-point numbers: one that can carry a gradient."""
+    return isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+
+
+def float_paths(args):
+    """Return the paths to the floating-point tensors in args, in order."""
+    return [path for path, leaf in trees.paths(args) if is_float(leaf)]
 
 
 def question(case):
-    """Return the case as an answer's side may see it: without its name, which may tell what the right answer is."""
-    return replace(case, name="")
+    """Return the case as an answer's side may see it: without what may tell the right answer."""
+    return replace(case, name="", raises="")
 
 
 def holds_float64(case):
     """Return whether some tensor in args is of float64 numbers."""
-    return any(case.args[i].dtype == torch.float64 for i in float_positions(case.args))
+    return any(tensor.dtype == torch.float64 for tensor in trees.tensors(case.args))
 
 
 def in_precision(case, dtype):
     """Return the same case with every floating-point tensor in one type of number, such as float64 for the oracle."""
-    args = list(case.args)
-    for i in float_positions(case.args):
-        args[i] = args[i].to(dtype)
-    return replace(case, args=tuple(args))
+    return replace(case, args=trees.map_leaves(lambda leaf: leaf.to(dtype) if is_float(leaf) else leaf, case.args))
 
 
 def pack(value):

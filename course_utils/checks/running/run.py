@@ -25,9 +25,9 @@ from course_utils.checks.running.contract import (
     Failure,
     Foreign,
     Outcome,
-    float_positions,
     holds_float64,
     in_precision,
+    is_float,
 )
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 
@@ -45,7 +45,8 @@ def run(answer, cases, seconds=10.0, candidates=None):
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
-        answer: any callable; arguments are passed by position, as copies.
+        answer: any callable; arguments are passed by position, as copies. Where cases ask for a module: a class of modules,
+            or a function of its sizes, its weights and its inputs.
         cases: Cases, smallest first.
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
@@ -69,14 +70,21 @@ def run(answer, cases, seconds=10.0, candidates=None):
 def kind_of_answer(answer):
     """Return what stands under the answer's name, before it is called: (kind, plain value to show).
 
-    Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a module's class instead of an instance;
-    "value", anything else that cannot be called.
+    Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a class of modules, and "module", an instance of
+    one; "value", anything else that cannot be called.
     """
     if answer is None or answer is ... or _is_empty(answer):
         return "empty", None
-    if inspect.isclass(answer) and issubclass(answer, torch.nn.Module):
-        return "class", str(answer.__name__)
+    if _is_module_class(answer):
+        forward = inspect.getattr_static(answer, "forward", None)
+        return ("empty", None) if _is_empty(forward) else ("class", str(answer.__name__))
+    if isinstance(answer, torch.nn.Module):
+        return "module", str(type(answer).__name__)
     return ("callable", None) if callable(answer) else ("value", plain(answer))
+
+
+def _is_module_class(answer):
+    return inspect.isclass(answer) and issubclass(answer, torch.nn.Module)
 
 
 def _is_empty(answer):
@@ -127,6 +135,7 @@ class _Kept(io.StringIO):
 
 def _call(answer, case, candidates, printed):
     args = _copies(case.args, candidates)
+    answer = _Made(answer) if case.module and _is_module_class(answer) else answer
     try:
         with contextlib.redirect_stdout(printed):
             value = answer(*args)
@@ -141,12 +150,56 @@ def _call(answer, case, candidates, printed):
         raise
     except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
-    changed = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _same(old, new))
+    changed = tuple(_changed(case.args, args))
     kept = plain(value)
     with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
-        unstable = not case.edge and not changed and not _repeats(answer, case, candidates, kept)
+        again = not case.edge and not changed
+        unstable = again and not _repeats(answer, case, candidates, kept)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
-    return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable)
+        mode_matters = (
+            isinstance(answer, _Made) and not unstable and not _repeats(answer.evaluate, case, candidates, kept)
+        )
+    return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable, mode_matters=mode_matters)
+
+
+class _Made:
+    """Calls an answer that is a class of modules as if it were a function of its sizes, its weights and its inputs.
+
+    One instance serves all calls, so that state which leaks from one to the next is found.
+    """
+
+    def __init__(self, cls):
+        self._class, self._module, self.__name__ = cls, None, cls.__name__
+
+    def __call__(self, sizes, weights, *inputs):
+        return self._called(True, sizes, weights, inputs)
+
+    def evaluate(self, sizes, weights, *inputs):
+        """Call it in evaluation mode."""
+        return self._called(False, sizes, weights, inputs)
+
+    def _called(self, training, sizes, weights, inputs):
+        if self._module is None:
+            self._module = self._class(**sizes)
+            _check_parameters(self._module, weights)
+        self._module.to(next(iter(weights.values())).dtype).train(training)
+        return torch.func.functional_call(self._module, weights, inputs)
+
+
+class NotAsAsked(Exception):
+    """A module without the parts that the exercise gives it. Its text is the sentence to show."""
+
+
+def _check_parameters(module, weights):
+    name, has = type(module).__name__, {name: tuple(p.shape) for name, p in module.named_parameters()}
+    for part, tensor in weights.items():
+        if part not in has:
+            raise NotAsAsked(f"{name} has no parameter {part}: keep `__init__` as the exercise gives it.")
+        if has[part] != tuple(tensor.shape):
+            raise NotAsAsked(f"{name}'s parameter {part} has shape {has[part]}, expected {tuple(tensor.shape)}.")
+    for part in has:
+        if part not in weights:
+            raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
 def _or_in_float32(outcome, answer, case, candidates, printed):
@@ -190,6 +243,18 @@ def _raised_by_hand(error):
     return raised and not code.co_filename.startswith(NOT_THE_LEARNERS)
 
 
+def _changed(old, new, path=()):
+    """Give the paths to what is no longer as it was."""
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        for key in old:
+            yield from _changed(old[key], new[key], (*path, key))
+    elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)) and len(old) == len(new):
+        for place, pair in enumerate(zip(old, new, strict=True)):
+            yield from _changed(*pair, (*path, place))
+    elif not _same(old, new):
+        yield path
+
+
 def _same(old, new):
     try:
         if isinstance(old, torch.Tensor):
@@ -221,11 +286,15 @@ def _close(a, b):
 
 def _gradients(answer, case, candidates):
     """Gradients of a fixed random projection of the output, one for each floating-point tensor in args."""
-    positions = float_positions(case.args)
-    leaves = [case.args[i].clone().requires_grad_() for i in positions]
-    args = list(_copies(case.args, candidates))
-    for i, leaf in zip(positions, leaves, strict=True):
-        args[i] = leaf.clone()  # not a leaf, so that altering it in place is reported as that, not as an error
+    leaves = []
+
+    def tracked(leaf):
+        if not is_float(leaf):
+            return leaf
+        leaves.append(leaf.clone().requires_grad_())
+        return leaves[-1].clone()  # not a leaf, so that altering it in place is reported as that, not as an error
+
+    args = trees.map_leaves(tracked, _copies(case.args, candidates))
     try:
         value = answer(*args)
         outputs = [tensor for tensor in trees.tensors(value) if tensor.requires_grad]
@@ -284,6 +353,7 @@ def _plain(value):
 def _failure(error, answer, args):
     """Return the exception told at the learner's own line, without our frames and without the library's."""
     name = getattr(answer, "__name__", type(answer).__name__)
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
     try:
         message = str(error).strip() or "no message"
     except Exception:
@@ -295,9 +365,9 @@ def _failure(error, answer, args):
             frame = (code.co_filename, trace.tb_lineno, code.co_name)
         trace = trace.tb_next
     if frame is None:  # the call itself failed, or a library's callable was given as the answer
-        return Failure(type(error).__name__, message, _definition(answer), name)
+        return Failure(type(error).__name__, message, _definition(answer), name, kinds=kinds)
     by_candidate = getattr(error, "raised_by_candidate", False) is True
-    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2], by_candidate)
+    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2], by_candidate, kinds)
 
 
 def _around(filename, line, reach=2):

@@ -259,13 +259,13 @@ class Answers:
             return {"failed": _told(error)}
         return {"failed": ""}
 
-    def _run(self, name, seconds, cases):
+    def _run(self, name, seconds, cases, kinds=("callable", "module")):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
         if name not in self._module.__dict__:
             return {"no answer": ("missing", None)}
         answer = self._module.__dict__[name]
         kind, shown = kind_of_answer(answer)
-        if kind != "callable":
+        if kind not in kinds:
             return {"no answer": (kind, shown)}
         borrowed = str(getattr(answer, "__module__", "")).startswith("course_utils")
         outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)))

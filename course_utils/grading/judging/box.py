@@ -23,7 +23,7 @@ from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
 from course_utils.grading.cage.fork_server import ENDED, STARTED
 
-NO_ANSWER = ("missing", "empty", "class", "value")
+NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # of the server, afterwards
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
@@ -216,12 +216,13 @@ class Box:
 
     # One notebook.
 
-    def answers(self, cells, wanted: list[tuple[str, bytes, Callable | None]]) -> Iterator[Answer | str]:
+    def answers(self, cells, wanted: list[tuple[str, tuple, bytes, Callable | None]]) -> Iterator[Answer | str]:
         """Run a notebook's cells, then its answers.
 
         Args:
             cells: the sources of its code cells.
-            wanted: for each task the answer's name, its cases as an answer may see them, packed, and what calls a candidate.
+            wanted: for each task the answer's name, the kinds of object that it may be, its cases as an answer may see them,
+                packed, and what calls a candidate.
 
         Yields:
             One sentence (str) for each cell that failed, and one Answer for each task, in order.
@@ -229,8 +230,8 @@ class Box:
         notebook = _Run(self, cells)
         try:
             yield from notebook.cells_run()
-            for name, cases, candidate in wanted:
-                yield notebook.answer(name, cases, candidate)
+            for name, kinds, cases, candidate in wanted:
+                yield notebook.answer(name, kinds, cases, candidate)
         finally:
             with suppress(ServerGone):
                 self._end()
@@ -288,7 +289,7 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def answer(self, name, cases, candidate):
+    def answer(self, name, kinds, cases, candidate):
         began = time.monotonic()
         if not self._alive and not self._revive():
             return Answer("not run")
@@ -296,7 +297,7 @@ class _Run:
         if seconds <= 0:
             return Answer("not run")
         try:
-            request = {"do": "run", "name": name, "seconds": seconds}
+            request = {"do": "run", "name": name, "kinds": kinds, "seconds": seconds}
             reply = self._box._ask(request, seconds + GRACE, cases, candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]

@@ -34,9 +34,12 @@ class Candidates:
     def __init__(self, task, cases):
         self._task, groups = task, {}
         for case in cases:
-            like = contract.pack([arg for arg in case.args if not isinstance(arg, contract.Candidate)])
-            groups.setdefault(like, []).extend(arg.key for arg in case.args if isinstance(arg, contract.Candidate))
-        self._together = {key: keys for keys in groups.values() for key in keys}
+            found = [leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)]
+            like = contract.pack(
+                trees.map_leaves(lambda leaf: None if isinstance(leaf, contract.Candidate) else leaf, case.args)
+            )
+            groups.setdefault(like, {}).update(dict.fromkeys(found))
+        self._together = {key: list(keys) for keys in groups.values() for key in keys}
 
     def __call__(self, request: dict) -> dict:
         """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing."""

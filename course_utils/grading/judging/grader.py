@@ -51,15 +51,10 @@ SUSPICIOUS = {
 }  # fmt: skip
 
 
-def answer_name(task_id: str) -> str:
-    """Return the name of the function that answers a task."""
-    return task_id.partition(".")[2]
-
-
 @cache
 def names_by_lesson() -> dict[str, list[str]]:
     """{"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
-    return {lesson: [answer_name(t.id) for t in of] for lesson, of in tasks.by_lesson().items()}
+    return {lesson: [task.answer_name for task in of] for lesson, of in tasks.by_lesson().items()}
 
 
 def decides_on_verdicts() -> set[Path]:
@@ -144,7 +139,7 @@ class Grader:
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
-        wanted = [(answer_name(task.id), *self._known_of(task)[1:3]) for task in asked]
+        wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
         came = list(self.box.answers(notebook.cells, wanted))
         failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
@@ -167,7 +162,7 @@ class Grader:
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):
-        name = answer_name(task.id)
+        name = task.answer_name
         whole = definition(notebook.cells, name, at_most=100_000)
         common = {
             "code": cut(whole, CODE_AT_MOST),

@@ -1,0 +1,46 @@
+"""Task 90.two_layers: weights in a dict."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+
+task = Task(
+    "90.two_layers",
+    "two layers, their weights in a dict",
+    arguments=("x B×D", "weights"),
+    result="y B×V",
+    difficulty=2,
+    importance=3,
+    minutes=10,
+    hints=("There are two layers.", "tanh(x W_inᵀ) W_outᵀ", "x @ weights['in'].T, tanh, @ weights['out'].T"),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, D=3, H=5, V=7):
+        weights = {"in": draw.numbers(size.H, size.D), "out": draw.numbers(size.V, size.H)}
+        yield Case(f"{size.B} rows, width {size.D}", (draw.numbers(size.B, size.D), weights), gradient=True)
+    double = {"in": draw.numbers(5, 3, dtype=torch.float64), "out": draw.numbers(7, 5, dtype=torch.float64)}
+    yield Case("float64 numbers", (draw.numbers(2, 3, dtype=torch.float64), double), edge=True)
+
+
+@task.oracle
+def _(x, weights):
+    return torch.einsum("vh,bh->bv", weights["out"], torch.einsum("hd,bd->bh", weights["in"], x).tanh())
+
+
+@task.mistake("The nonlinearity is missing.")
+def linear(x, weights):
+    return x @ weights["in"].T @ weights["out"].T
+
+
+@task.mistake("You use ReLU in place of tanh.")
+def relu(x, weights):
+    return (x @ weights["in"].T).relu() @ weights["out"].T
+
+
+@task.mistake("The last layer has a tanh of its own.")
+def tanh_twice(x, weights):
+    return ((x @ weights["in"].T).tanh() @ weights["out"].T).tanh()
