@@ -6,10 +6,12 @@ values, gradients and side effects are compared like with like.
 
 import re
 from dataclasses import replace
+from functools import cached_property
 
 import torch
 
 from course_utils.base import trees
+from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, close, describe, difference, scale
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import (
@@ -37,6 +39,7 @@ IN_OTHER_WORDS = {
 TURNED = "`.T` turns round all axes of a tensor of three; `.mT` exchanges the last two."
 AGAIN = "A second call with the same input gives another value: something random, or state kept between calls."
 OTHER_MODE = "In evaluation mode your module gives another value than in training mode. Here both give the same."
+FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 4, 8  # see Expected.reach
 
 
@@ -68,6 +71,17 @@ class Expected:
     def __init__(self, task, cases):
         self.truth = _truth(task, cases)
         self.cases, self._task, self._mistakes, self._reaches = cases, task, {}, {}
+
+    @cached_property
+    def known(self):
+        """What `explain` knows of these cases."""
+        return explain.Known(self._task, self.cases, self.truth)
+
+    def fresh(self):
+        """Return the same for other inputs, which are always the same ones."""
+        if FRESH not in self._reaches:
+            self._reaches[FRESH] = Expected(self._task, self._task.make_cases(FRESH))
+        return self._reaches[FRESH]
 
     def run_all(self):
         """Run every named mistake now, not when it is needed."""
@@ -142,6 +156,8 @@ def judge(task, cases, outcomes, expected=None):
     first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, expected, first)
+    wrong_value = finding.kind in ("shape", "finite", "value") and not case.edge
+    relation = explain.explain(expected, outcomes) if wrong_value and not mistake else None
     report = Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -150,8 +166,9 @@ def judge(task, cases, outcomes, expected=None):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
+        relation=relation,
         properties=_broken_properties(task, cases, outcomes)
-        if finding.kind in ("finite", "value") and not mistake
+        if finding.kind in ("finite", "value") and not mistake and not relation
         else (),
     )
     beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)

@@ -77,7 +77,7 @@ class Task:
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self._by_key = {}
-        self.mistakes, self.properties = [], []
+        self.mistakes, self.properties, self.steps_function = [], [], None
 
     @property
     def answer_kinds(self):
@@ -120,6 +120,15 @@ class Task:
     def oracle(self, function):
         """Decorator: the right answer, computed otherwise than in the solution; receives float64."""
         self.oracle_function = function
+        return function
+
+    def steps(self, function):
+        """Decorator: the way to the right answer, for explaining wrong ones; a generator that receives the arguments.
+
+        It yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
+        operation, or of another one, and returns the answer.
+        """
+        self.steps_function = function
         return function
 
     def mistake(self, sentence):

@@ -1,5 +1,7 @@
 """Task 00.weighted_sum: a weighted sum of vectors."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -44,6 +46,12 @@ def _(draw):
 @task.oracle
 def _(weights, values):
     return torch.stack([sum(w * v for w, v in zip(weights, column, strict=True)) for column in values.T])
+
+
+@task.steps
+def _(weights, values):
+    total = yield "the sum", matmul, weights, values
+    return total
 
 
 @task.mistake("You add the vectors up, but each with weight 1: the weights never enter.")

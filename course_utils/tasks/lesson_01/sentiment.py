@@ -1,5 +1,7 @@
 """Task 01.sentiment: logistic regression on the sums."""
 
+from operator import add, matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -36,6 +38,14 @@ def _(draw):
 @task.oracle
 def _(sums, weight, bias):
     return ((sums * weight).sum(1) + bias).div(2).tanh().add(1).div(2)
+
+
+@task.steps
+def _(sums, weight, bias):
+    product = yield "the product of sums and weight", matmul, sums, weight
+    scores = yield "the sum of that product and bias", add, product, bias
+    probability = yield "the probabilities", torch.sigmoid, scores
+    return probability
 
 
 @task.mistake("These are the scores themselves, not yet probabilities: the sigmoid is missing.")

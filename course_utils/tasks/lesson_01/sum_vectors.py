@@ -1,5 +1,7 @@
 """Task 01.sum_vectors: the sum of a sentence's word vectors."""
 
+from operator import mul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -47,6 +49,13 @@ def _(words, mask):
     return torch.stack(
         [sum((w for w, real in zip(s, m, strict=True) if real), empty) for s, m in zip(words, mask, strict=True)]
     )
+
+
+@task.steps
+def _(words, mask):
+    kept = yield "the words that count", mul, words, mask[..., None]
+    sums = yield "the sums", lambda kept: kept.sum(1), kept
+    return sums
 
 
 @task.mistake(

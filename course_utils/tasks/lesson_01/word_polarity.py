@@ -1,5 +1,7 @@
 """Task 01.word_polarity: the cosine between each word and the direction of sentiment."""
 
+from operator import matmul, mul, truediv
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -51,6 +53,16 @@ def _(word_vectors, weight):
         return (a * b).sum() / square.sqrt() if square else square
 
     return torch.stack([cosine(word, weight) for word in word_vectors])
+
+
+@task.steps
+def _(word_vectors, weight):
+    lengths_of_words = yield "the lengths of the words", lambda words: words.norm(dim=1), word_vectors
+    length_of_weight = yield "the length of weight", torch.norm, weight
+    lengths = yield "the product of the lengths", mul, lengths_of_words, length_of_weight
+    product = yield "the product of words and weight", matmul, word_vectors, weight
+    quotient = yield "the product divided by the lengths", truediv, product, lengths
+    return torch.where(lengths > 0, quotient, torch.zeros_like(quotient))
 
 
 def _cosine(word_vectors, weight):

@@ -1,5 +1,7 @@
 """Task 02.dot_scores: fixed attention: one dot product a word."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -41,6 +43,12 @@ def _(words, theta):
     return torch.stack(
         [torch.stack([sum(x * t for x, t in zip(word, theta, strict=True)) for word in s]) for s in words]
     )
+
+
+@task.steps
+def _(words, theta):
+    scores = yield "the scores", matmul, words, theta
+    return scores
 
 
 @task.mistake("You go on to the softmax. Asked are the scores, before they are normalised.")

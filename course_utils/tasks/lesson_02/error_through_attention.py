@@ -1,5 +1,7 @@
 """Task 02.error_through_attention: what the backward pass brings to each word."""
 
+from operator import mul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -45,6 +47,12 @@ def _(weights, error):
     words = torch.zeros(*weights.shape, error.shape[-1], dtype=error.dtype, requires_grad=True)
     context = (weights[..., None] * words).sum(1)
     return torch.autograd.grad((context * error).sum(), words)[0]
+
+
+@task.steps
+def _(weights, error):
+    word_errors = yield "the product of weights and error", mul, weights[..., None], error[:, None]
+    return word_errors
 
 
 @task.mistake("Every word gets the whole error. That is the plain sum; attention multiplies it by the word's weight.")

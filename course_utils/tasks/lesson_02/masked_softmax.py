@@ -78,6 +78,19 @@ def _(scores, mask):
     return torch.stack(out).reshape(scores.shape)
 
 
+@task.steps
+def _(scores, mask):
+    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
+    kept = yield (
+        "the weights with zeros where the mask is False",
+        lambda w, mask: w.masked_fill(~mask, 0.0),
+        weights,
+        mask,
+    )
+    return kept
+
+
 @task.mistake("The mask has no effect: what is masked still gets weight.")
 def mask_unused(scores, mask):
     return scores.softmax(-1)

@@ -1,5 +1,7 @@
 """Task 02.mlp_scores: fixed attention: a small network a word."""
 
+from operator import add, matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -40,6 +42,15 @@ def _(draw):
 def _(words, weight, bias, theta):
     hidden = torch.einsum("bsd,hd->bsh", words, weight) + bias
     return sum(theta[h] * (hidden[..., h].div(2).tanh() + 1) / 2 for h in range(len(theta)))
+
+
+@task.steps
+def _(words, weight, bias, theta):
+    product = yield "the product of words and weight", matmul, words, weight.mT
+    layer = yield "the sum of that product and bias", add, product, bias
+    hidden = yield "the hidden layer", torch.sigmoid, layer
+    scores = yield "the product of the hidden layer and theta", matmul, hidden, theta
+    return scores
 
 
 @task.mistake(

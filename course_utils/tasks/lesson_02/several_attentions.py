@@ -1,5 +1,7 @@
 """Task 02.several_attentions: several fixed attentions, concatenated."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -67,6 +69,21 @@ def _(words, thetas, mask):
             e = (kept @ theta - (kept @ theta).max()).exp() if len(kept) else kept.sum(1)
             out.append((e[:, None] * kept).sum(0) / e.sum() if len(kept) else sentence.sum(0) * 0)
     return torch.stack(out).reshape(len(words), -1)
+
+
+@task.steps
+def _(words, thetas, mask):
+    scores = yield "the scores", matmul, thetas, words.mT
+    masked = yield (
+        "the masked scores",
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+        scores,
+        mask[:, None],
+    )
+    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
+    contexts = yield "the products of weights and words", matmul, weights, words
+    laid_out = yield "the contexts laid end to end", lambda contexts: contexts.flatten(1), contexts
+    return laid_out
 
 
 @task.mistake(

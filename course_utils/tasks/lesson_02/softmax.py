@@ -1,5 +1,7 @@
 """Task 02.softmax: softmax with a temperature."""
 
+from operator import sub, truediv
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -47,6 +49,17 @@ def _(draw):
 @task.oracle
 def _(scores, temperature=1.0):
     return torch.exp(scores / temperature - torch.logsumexp(scores / temperature, dim=-1, keepdim=True))
+
+
+@task.steps
+def _(scores, temperature=1.0):
+    z = yield "the scores divided by the temperature", truediv, scores, temperature
+    largest = yield "the largest of each row", lambda z: z.amax(-1, keepdim=True), z
+    shifted = yield "the scores less the largest", sub, z, largest
+    e = yield "the exponentials", torch.exp, shifted
+    total = yield "the total of each row", lambda e: e.sum(-1, keepdim=True), e
+    weights = yield "the exponentials divided by their total", truediv, e, total
+    return weights
 
 
 @task.mistake(

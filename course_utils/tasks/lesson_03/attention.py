@@ -1,5 +1,7 @@
 """Task 03.attention: attention as f(Q, K, V)."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -98,6 +100,23 @@ def _(query, key, value, mask=None):
             contexts.append((weights[-1][:, None] * value[b]).sum(0))
     shape = query.shape[:2]
     return torch.stack(contexts).reshape(*shape, -1), torch.stack(weights).reshape(*shape, -1)
+
+
+@task.steps
+def _(query, key, value, mask=None):
+    scores = yield "the scores", matmul, query, key.mT
+    if mask is not None:
+        scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
+    if mask is not None:
+        weights = yield (
+            "the weights with zeros where the mask is False",
+            lambda w, mask: w.masked_fill(~mask, 0.0),
+            weights,
+            mask,
+        )
+    context = yield "the product of weights and value", matmul, weights, value
+    return context, weights
 
 
 def masked_softmax(scores, mask, dim=-1):

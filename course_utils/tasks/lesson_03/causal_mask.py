@@ -34,6 +34,13 @@ def _(size):
     return torch.tensor([[s <= t for s in range(size)] for t in range(size)])
 
 
+@task.steps
+def _(size):
+    square = yield "the square of True", torch.Tensor.bool, torch.ones(size, size)
+    mask = yield "the lower triangle", torch.tril, square
+    return mask
+
+
 @task.mistake(
     "A position may attend to itself, too: the diagonal should be True. Without it the first position has nothing to attend."
 )

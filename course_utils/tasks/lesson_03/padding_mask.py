@@ -1,5 +1,7 @@
 """Task 03.padding_mask: True at words, False at padding."""
 
+from operator import lt
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -34,6 +36,12 @@ def _(draw):
 @task.oracle
 def _(lengths, size):
     return torch.tensor([[s < n for s in range(size)] for n in lengths.tolist()])
+
+
+@task.steps
+def _(lengths, size):
+    mask = yield "the comparison of places with lengths", lt, torch.arange(size), lengths[:, None]
+    return mask
 
 
 @task.mistake('The mask is the wrong way round: here True means "is a word".')

@@ -1,5 +1,7 @@
 """Task 04.additive: a small network on the pair, its input laid end to end."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.models import attention
@@ -29,6 +31,15 @@ def _(state, hidden, weight, v):
         torch.einsum("bse,ae->bsa", hidden, weight[:, D:]),
     )
     return torch.einsum("btsa,a->bts", (first[:, :, None] + second[:, None]).tanh(), v)
+
+
+@task.steps
+def _(state, hidden, weight, v):
+    pairs = yield "the pairs", attention.pairs, state, hidden
+    layer = yield "the product of the pairs and weight", matmul, pairs, weight.mT
+    units = yield "the hidden layer", torch.tanh, layer
+    scores = yield "the product of the hidden layer and v", matmul, units, v
+    return scores
 
 
 def _pairs(state, hidden):

@@ -1,5 +1,7 @@
 """Task 04.concatenating: one weight vector on the pair."""
 
+from operator import add, matmul
+
 import torch
 
 from course_utils.tasks.lesson_04 import additive
@@ -25,6 +27,15 @@ task = score_task(
 def _(state, hidden, weight):
     D = state.shape[-1]
     return (state * weight[:D]).sum(-1)[:, :, None] + (hidden * weight[D:]).sum(-1)[:, None]
+
+
+@task.steps
+def _(state, hidden, weight):
+    D = state.shape[-1]
+    first = yield "the product of state and its share of weight", matmul, state, weight[:D]
+    second = yield "the product of hidden and its share of weight", matmul, hidden, weight[D:]
+    scores = yield "the sum of the two products", add, first[:, :, None], second[:, None]
+    return scores
 
 
 @task.mistake("There is a tanh too much: the concatenating score is linear. With tanh (and v) it is the additive one.")

@@ -1,5 +1,7 @@
 """Task 04.dot: the dot-product score."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
@@ -23,6 +25,12 @@ task = score_task(
 @task.oracle
 def _(state, hidden):
     return (state[:, :, None] * hidden[:, None]).sum(-1)
+
+
+@task.steps
+def _(state, hidden):
+    scores = yield "the product of state and hidden", matmul, state, hidden.mT
+    return scores
 
 
 @task.mistake("You divide by √D. That is the scaled dot product, the next task.")

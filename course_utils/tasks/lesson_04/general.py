@@ -1,5 +1,7 @@
 """Task 04.general: a matrix between state and hidden state."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
@@ -23,6 +25,13 @@ task = score_task(
 @task.oracle
 def _(state, hidden, weight):
     return torch.einsum("btd,de,bse->bts", state, weight, hidden)
+
+
+@task.steps
+def _(state, hidden, weight):
+    product = yield "the product of state and weight", matmul, state, weight
+    scores = yield "the product of that and hidden", matmul, product, hidden.mT
+    return scores
 
 
 @task.mistake(

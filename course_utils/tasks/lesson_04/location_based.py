@@ -1,5 +1,7 @@
 """Task 04.location_based: weights from the state alone."""
 
+from operator import matmul
+
 import torch
 
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
@@ -24,6 +26,13 @@ task = score_task(
 def _(state, weight):
     scores = torch.einsum("btd,sd->bts", state, weight)
     return (scores - scores.logsumexp(-1, keepdim=True)).exp()
+
+
+@task.steps
+def _(state, weight):
+    scores = yield "the product of state and weight", matmul, state, weight.mT
+    weights = yield "the weights", lambda scores: scores.softmax(-1), scores
+    return weights
 
 
 @task.mistake("These are scores: the softmax is missing. This one of the eight gives weights.")

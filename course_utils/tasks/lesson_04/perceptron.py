@@ -1,5 +1,7 @@
 """Task 04.perceptron: a small network with a matrix for each side."""
 
+from operator import add, matmul
+
 import torch
 
 from course_utils.tasks.lesson_04 import additive
@@ -26,6 +28,16 @@ def _(state, hidden, weight_s, weight_h, v):
     weight = torch.cat([weight_s, weight_h], dim=1)
     layer = torch.einsum("btsp,ap->btsa", additive._pairs(state, hidden), weight)
     return (layer.tanh() * v).sum(-1)
+
+
+@task.steps
+def _(state, hidden, weight_s, weight_h, v):
+    first = yield "the product of state and weight_s", matmul, state, weight_s.mT
+    second = yield "the product of hidden and weight_h", matmul, hidden, weight_h.mT
+    layer = yield "the sum of the two products", add, first[:, :, None], second[:, None]
+    units = yield "the hidden layer", torch.tanh, layer
+    scores = yield "the product of the hidden layer and v", matmul, units, v
+    return scores
 
 
 def _layer(state, hidden, weight_s, weight_h):

@@ -1,5 +1,7 @@
 """Task 04.scaled_dot: the dot product, scaled by √D."""
 
+from operator import matmul, pow, truediv
+
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
 task = score_task(
@@ -21,6 +23,14 @@ task = score_task(
 @task.oracle
 def _(state, hidden):
     return (state[:, :, None] * hidden[:, None]).sum(-1) * state.shape[-1] ** -0.5
+
+
+@task.steps
+def _(state, hidden):
+    product = yield "the product of state and hidden", matmul, state, hidden.mT
+    root = yield "the square root of D", pow, state.shape[-1], 0.5
+    scores = yield "the product divided by the root", truediv, product, root
+    return scores
 
 
 @task.mistake(

@@ -1,0 +1,357 @@
+"""Finds the one simple relation in which an unnamed wrong answer stands to the right one, and says it in a sentence.
+
+Exact in all cases, and the only one that fits, or silence: what merely looks likely is not told. A relation is sought in what comes
+out, then in what goes in, then on top of a named mistake, and at last in both. Where several fit, they are tried on fresh inputs:
+unless they give the same there, nothing is said. Which relations there are stands in `relations`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from inspect import signature
+from itertools import combinations
+from math import isclose
+
+import torch
+
+from course_utils.base import trees
+from course_utils.checks import relations
+from course_utils.checks.compare import close
+from course_utils.checks.running.contract import in_precision
+from course_utils.checks.running.run import plain
+
+AT_LEAST = 4  # wrong numbers that a relation has to account for
+
+
+FAILED = "failed"  # in place of a value, where an exception was raised
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """What a relation starts from. `of(args)` gives its value; `exact`: from float64 arguments.
+
+    `kind` is "truth", "mistake", "as if" or "stopped at"; `text` goes with it.
+    """
+
+    kind: str
+    of: Callable
+    text: str = ""
+    exact: bool = True
+
+
+class Known:
+    """A task's cases, and the values of bases on them, each computed once. A value is kept as its structure and its tensors."""
+
+    def __init__(self, task, cases, truth):
+        oracle = task.oracle_function
+        self.task, self.cases, self.args = task, cases, [_with_defaults(oracle, case.args) for case in cases]
+        self.truth = Base("truth", lambda args: oracle(*args))
+        self._steps = {}  # what the bases in `of_steps` were made from
+        self._kept = {(self.truth, place): _came(outcome) for place, outcome in enumerate(truth)}
+
+    @cached_property
+    def _example(self):
+        """One tuple of arguments: of the largest ordinary case, what is None there from another."""
+        rows = [args for args, case in zip(self.args, self.cases, strict=True) if not case.edge and not case.raises]
+        return tuple(next((arg for arg in column[::-1] if arg is not None), None) for column in zip(*rows, strict=True))
+
+    @cached_property
+    def of_arguments(self):
+        """The truth on altered arguments."""
+        oracle = self.task.oracle_function
+        return [
+            Base("as if", lambda args, change=change: oracle(*change(args)), text)
+            for text, change in relations.of_arguments(self.task, self._example)
+        ]
+
+    @cached_property
+    def of_steps(self):
+        """The way to the truth with one step changed, or broken off."""
+        steps, changed, stopped = self.task.steps_function, [], {}
+        if steps is None:
+            return []
+        for text, step, change, common in relations.of_steps(self.task, self._example):
+            changed.append(Base("as if", partial(_walk, steps, {step: change}), text))
+            self._steps[changed[-1]] = step, change, common
+            stopped[step] = Base("stopped at", partial(_walk, steps, {}, stop=step), step)
+        return [*stopped.values(), *changed]
+
+    @cached_property
+    def mistakes(self):
+        """The named mistakes."""
+        return [
+            Base("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False) for m in self.task.mistakes
+        ]
+
+    @cached_property
+    def pairs(self):
+        """Two at once: two steps changed, or a named mistake, or a changed step, on altered arguments."""
+        arguments = list(relations.of_arguments(self.task, self._example))
+        found = []
+        for mistake in self.task.mistakes:
+            for text, change in arguments:
+                sentence = f"Two things are wrong at once. {mistake.sentence} Beside that, it is as if {text}."
+                of = lambda args, f=mistake.function, change=change: f(*change(args))  # noqa: E731
+                found.append(Base("two", of, sentence, exact=False))
+        common = [
+            (base, step, change)
+            for base in self.of_steps
+            for step, change, often in [self._steps.get(base, (0, 0, 0))]
+            if often
+        ]
+        for (a, step, change), (b, other, another) in combinations(common, 2):
+            if step != other:
+                of = partial(_walk, self.task.steps_function, {step: change, other: another})
+                found.append(
+                    Base(
+                        "two",
+                        of,
+                        f"Two things are wrong at once: what you return would be right if {a.text} and {b.text}.",
+                    )
+                )
+        return found
+
+    def at(self, base, place):
+        """Return the value of a base in a case; None where it is none that can be compared."""
+        if (base, place) not in self._kept:
+            self._kept[base, place] = self.compute(base, place)
+        return self._kept[base, place]
+
+    def compute(self, base, place):
+        """Return the value of a base in one case."""
+        case = replace(self.cases[place], args=self.args[place])
+        args = in_precision(case, torch.float64).args if base.exact else case.args
+        try:
+            return _parts(plain(base.of(trees.map_tensors(torch.clone, args))))
+        except Exception:  # whatever an altered argument or step leads to
+            return FAILED, []
+
+
+def _walk(steps, changes, args, stop=""):
+    for change in changes.values():
+        if isinstance(change, relations.ArgumentInstead):
+            change.args = args
+    return relations.walk(steps, args, changes, stop)
+
+
+def _with_defaults(function, args):
+    """Return the arguments with those that a case leaves to their defaults."""
+    defaults = [parameter.default for parameter in signature(function).parameters.values()]
+    return (*args, *defaults[len(args) :])
+
+
+def _came(outcome):
+    """Return the parts of an outcome's value; None where it cannot be compared."""
+    if outcome.status != "value":
+        return (FAILED, []) if outcome.status == "error" else None
+    return _parts(outcome.value)
+
+
+def _parts(value):
+    """Return (structure, tensors) for a value that consists of tensors or numbers, else None."""
+    if isinstance(value, torch.Tensor):
+        return "one", [value]
+    if isinstance(value, (bool, int, float)):
+        return "one", [torch.tensor(value)]
+    if isinstance(value, dict) and all(type(number) is int for number in value.values()):
+        keys = sorted(value, key=repr)
+        return ("dict", *keys), [torch.tensor([value[key] for key in keys])]
+    if isinstance(value, list) and value and all(type(number) is int for number in value):
+        return "list", [torch.tensor(value)]
+    if isinstance(value, (tuple, list)) and all(isinstance(part, (torch.Tensor, int, float)) for part in value):
+        return len(value), [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in value]
+    return None
+
+
+def _alike(a, b):
+    """Return whether two tensors have one shape and kind and agree up to rounding."""
+    if a.shape != b.shape or (a.dtype == torch.bool) != (b.dtype == torch.bool) or a.is_complex() or b.is_complex():
+        return False
+    first = (0,) * a.dim()
+    if a.numel() and abs(float(a[first]) - float(b[first])) > 1e-2 * (1 + abs(float(a[first]))):
+        return False  # one number rules out nearly all
+    return bool(close(a, b).all())
+
+
+def _same(a, b):
+    return a is not None and b is not None and a[0] == b[0] and all(map(_alike, a[1], b[1]))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A base, and on top of it a change of those of its parts that are wrong: function(tensor, case) returns a tensor.
+
+    `text` says what the answer returns, with {} for the base's result; `evidence` is a sentence more.
+    """
+
+    base: Base
+    text: str = ""
+    function: Callable | None = None
+    wrong: tuple = ()
+    evidence: str = ""
+
+    def at(self, known, place):
+        """Return what it foretells for a case; None where it foretells nothing."""
+        value = known.at(self.base, place)
+        if value is None or self.function is None or value[0] == FAILED:
+            return value
+        try:
+            case = replace(known.cases[place], args=known.args[place])
+            return value[0], [self.function(p, case) if i in self.wrong else p for i, p in enumerate(value[1])]
+        except Exception:  # whatever a change meets in a tensor or in arguments that it does not fit
+            return FAILED, []
+
+
+def explain(expected, outcomes):
+    """Return the sentence that explains a wrong answer, or None.
+
+    Args:
+        expected: the judge's `Expected`, with the cases and what is known of them.
+        outcomes: the answer's, one for each case.
+    """
+    known, cases = expected.known, expected.cases
+    ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]
+    if known.task.candidates or len(outcomes) < len(cases):
+        return None
+    received = [_came(outcome) for outcome in outcomes]
+    if any(received[place] is None or known.at(known.truth, place) is None for place in ordinary):
+        return None
+    ordinary.sort(key=lambda place: _numbers(received[place]))
+    off = [place for place in ordinary if not _same(known.at(known.truth, place), received[place])]
+    seen = [place for place in off if received[place][0] != FAILED]
+    if not seen or sum(max(_numbers(received[place]), 1) for place in off) < AT_LEAST:
+        return None
+    probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
+    for guesses in (_results, _arguments, _steps, _mistakes, _two):
+        found = guesses(known, probe, off, received)
+        fits = [guess for guess in found if all(_same(guess.at(known, place), received[place]) for place in ordinary)]
+        if fits and not _one(fits, expected):
+            return None
+        if fits:
+            edges = [place for place, case in enumerate(cases) if case.edge and not case.raises]
+            return _told(fits[0], known, all(_same(fits[0].at(known, place), received[place]) for place in edges))
+    return None
+
+
+def _numbers(value):
+    return sum(part.numel() for part in value[1])
+
+
+def _one(fits, expected):
+    """Return whether the relations that fit are one and the same: whether they give the same on fresh inputs."""
+    if len(fits) == 1:
+        return True
+    fresh = expected.fresh().known
+    first, *others = (
+        [guess.at(fresh, place) for place, case in enumerate(fresh.cases) if not case.edge] for guess in fits
+    )
+    return all(_same(a, b) for other in others for a, b in zip(first, other, strict=True))
+
+
+# Where a relation is sought. Each gives the guesses that fit the probe, one case; that they fit the others is seen afterwards.
+
+
+def _results(known, probe, off, received):
+    yield from _changed(known, known.truth, probe, off, received)
+
+
+def _arguments(known, probe, off, received):
+    yield from _fitting(known, known.of_arguments, probe, received)
+
+
+def _steps(known, probe, off, received):
+    yield from _fitting(known, known.of_steps, probe, received)
+
+
+def _mistakes(known, probe, off, received):
+    for base in known.mistakes:
+        if not _same(known.at(base, probe), known.at(known.truth, probe)):  # else it is the truth, but for edges
+            yield from _changed(known, base, probe, off, received)
+
+
+def _two(known, probe, off, received):
+    yield from _fitting(known, known.pairs, probe, received)
+
+
+def _fitting(known, bases, probe, received):
+    return [Guess(base) for base in bases if _same(known.at(base, probe), received[probe])]
+
+
+def _changed(known, base, probe, off, received):
+    """Give the guesses with a change on top of a base that fit the probe."""
+    value, came = known.at(base, probe), received[probe]
+    if value is None or value[0] != came[0]:
+        return
+    wrong = tuple(i for i, pair in enumerate(zip(value[1], came[1], strict=True)) if not _alike(*pair))
+    if not wrong or len({value[1][i].dim() for i in wrong}) > 1:
+        return
+    tensor, target = value[1][wrong[0]], came[1][wrong[0]]
+    case = replace(known.cases[probe], args=known.args[probe])
+    letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
+    for text, function in relations.of_results(letters, tensor.dim(), known.task.names, case.args):
+        try:
+            fits = _alike(function(tensor, case), target)
+        except Exception:  # a softmax of truth values, an axis that is not there
+            continue
+        if fits:
+            yield Guess(base, text, function, wrong)
+    yield from _by_a_number(known, base, wrong, off, received)
+
+
+def _by_a_number(known, base, wrong, off, received):
+    """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
+    off = [place for place in off if received[place][0] != FAILED]
+    for text, measure, apply in (
+        ("{{}} times {}", lambda b, r: r / b, lambda b, n: b * n),
+        ("{{}} plus {} everywhere", lambda b, r: r - b, lambda b, n: b + n),
+    ):
+        numbers = [_number(known.at(base, place), received[place], wrong, measure, apply) for place in off]
+        if None in numbers or not numbers:
+            continue
+        sizes = [relations.sizes_of(known.task, known.args[place]) for place in off]
+        if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
+            number = numbers[0]
+            yield Guess(base, text.format(f"{number:.4g}"), lambda t, case, n=number, apply=apply: apply(t, n), wrong)
+            continue
+        found = relations.formulas(sizes, numbers)
+        if len(found) == 1:
+            formula, letter, of = found[0]
+            function = lambda t, case, of=of, apply=apply: apply(t, of(relations.sizes_of(known.task, case.args)))  # noqa: E731
+            yield Guess(base, text.format(formula), function, wrong, _shown(letter, sizes, numbers))
+
+
+def _number(base, came, wrong, measure, apply):
+    """Return the one number by which all wrong parts differ from the base's, None where there is none."""
+    if base is None or came is None or base[0] != came[0]:
+        return None
+    pairs = [(base[1][i].double(), came[1][i].double()) for i in wrong if base[1][i].shape == came[1][i].shape]
+    if len(pairs) < len(wrong) or any(not b.numel() or not b.isfinite().all() for b, _ in pairs):
+        return None
+    b, r = pairs[0]
+    place = b.abs().argmax()
+    number = measure(b.flatten()[place], r.flatten()[place]).item()
+    return number if number and all(_alike(apply(b, number), r) for b, r in pairs) else None
+
+
+def _shown(letter, sizes, numbers):
+    """Return the evidence for a formula: the numbers at two different sizes."""
+    a, b = 0, next(i for i, of in enumerate(sizes) if of[letter] != sizes[0][letter])
+    return f" With {letter} = {sizes[a][letter]:g} the number is {numbers[a]:.4g}, with {letter} = {sizes[b][letter]:g} it is {numbers[b]:.4g}."
+
+
+def _told(guess, known, everywhere):
+    """Return the sentence on a relation."""
+    base, results = guess.base, known.task.results
+    where = "In every case" if everywhere else "On every ordinary input"
+    names = " and ".join(results[i].partition(" ")[0] for i in guess.wrong if i < len(results))
+    returned = f"what you return as {names}" if len(results) > 1 and names else "what you return"
+    if base.kind == "stopped at":
+        return f"{where}, {returned} is {base.text}: the steps that come after it are missing."
+    if base.kind == "as if":
+        return f"{where}, {returned} would be right if {base.text}."
+    if base.kind == "two":
+        return base.text
+    if base.kind == "mistake":
+        what = f"{returned} is {guess.text.format('what that gives')}.{guess.evidence}"
+        return f"Two things are wrong at once. {base.text} Beside that, {what}"
+    return f"{where}, {returned} is {guess.text.format(f'the right {names}')}.{guess.evidence}"

@@ -1,0 +1,395 @@
+"""The ways in which a wrong result may hang together with the right one: a catalogue of changes, each told in words.
+
+`of_results` changes what comes out: axes exchanged, a softmax too many, cumulated. `of_arguments` changes what goes in: two arguments
+exchanged, a mask left out, one transposed. `of_steps` changes one step on the way. `formulas` tells which numbers a result may be
+multiplied by. Not here: which of them an answer shows, which is `explain`'s to find.
+"""
+
+import operator
+from collections.abc import Callable, Iterator
+from itertools import combinations, permutations
+from math import isclose
+
+import torch
+
+from course_utils.checks.running.contract import is_float
+
+ELEMENTWISE = {
+    "zeros in place of {}": torch.zeros_like,
+    "ones in place of {}": torch.ones_like,
+    "{} with True and False exchanged": torch.logical_not,
+    "the exponential of {}": torch.exp,
+    "the logarithm of {}": torch.log,
+    "the sigmoid of {}": torch.sigmoid,
+    "the hyperbolic tangent of {}": torch.tanh,
+    "{} before its sigmoid": torch.logit,
+    "{} before its hyperbolic tangent": torch.atanh,
+    "{} with zeros in place of what is negative": torch.relu,
+    "{} without its signs": torch.abs,
+    "the square of {}": torch.square,
+    "the square root of {}": torch.sqrt,
+    "1 divided by {}": torch.reciprocal,
+    "1 minus {}": lambda t: 1 - t,
+    "the signs of {} alone": torch.sign,
+    "{}, rounded to whole numbers": torch.round,
+    "{}, rounded to one digit": lambda t: t.round(decimals=1),
+    "{}, rounded to two digits": lambda t: t.round(decimals=2),
+    "{}, rounded to three digits": lambda t: t.round(decimals=3),
+    "the arc cosine of {}": torch.acos,
+    "{}, as True where it is above 0,": lambda t: t > 0,
+    "{}, as True where it is above ½,": lambda t: t > 0.5,
+}
+ALONG = {  # an axis
+    "the softmax of {} along {}": lambda t, a: t.softmax(a),
+    "the logarithm of the softmax of {} along {}": lambda t, a: t.log_softmax(a),
+    "{}, divided by its sums along {}": lambda t, a: t / t.sum(a, keepdim=True),
+    "{}, divided by its lengths along {}": lambda t, a: t / t.norm(dim=a, keepdim=True),
+    "{}, divided by its largest numbers along {}": lambda t, a: t / t.amax(a, keepdim=True),
+    "{}, with the mean along {} taken off": lambda t, a: t - t.mean(a, keepdim=True),
+    "{}, with the largest number along {} taken off": lambda t, a: t - t.amax(a, keepdim=True),
+    "{}, added up step by step along {}": lambda t, a: t.cumsum(a),
+    "{}, in reverse order along {}": lambda t, a: t.flip(a),
+    "{}, moved on by one place along {}": lambda t, a: t.roll(1, a),
+    "{}, moved back by one place along {}": lambda t, a: t.roll(-1, a),
+    "the sum of {} over {}": lambda t, a: t.sum(a),
+    "the mean of {} over {}": lambda t, a: t.mean(a),
+    "the largest of {} over {}": lambda t, a: t.amax(a),
+    "the sum of {} over {}, with that axis kept at size 1": lambda t, a: t.sum(a, keepdim=True),
+    "the mean of {} over {}, with that axis kept at size 1": lambda t, a: t.mean(a, keepdim=True),
+    "the sum of {} over {}, the same all along that axis": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
+    "the mean of {} over {}, the same all along that axis": lambda t, a: t.mean(a, keepdim=True).expand_as(t),
+    "the first of {} along {}, without that axis": lambda t, a: t.select(a, 0),
+    "the last of {} along {}, without that axis": lambda t, a: t.select(a, -1),
+    "the first of {} along {} alone": lambda t, a: t.narrow(a, 0, 1),
+    "the first of {}, the same all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t),
+}
+
+
+def axis_names(letters: str, axes: int) -> list[str]:
+    """Return how to speak of each axis of a tensor whose shape is written with these letters, such as B×T×S or …×S."""
+    parts = letters.split("×") if letters else []
+    if "…" in parts:
+        known = parts[parts.index("…") + 1 :]
+        return [f"axis {a}" for a in range(axes - len(known))] + [f"the axis {part}" for part in known]
+    return [f"the axis {part}" for part in parts] if len(parts) == axes else [f"axis {a}" for a in range(axes)]
+
+
+def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterator[tuple[str, Callable]]:
+    """Give (text, function(result, case)) for each change of a result with so many axes, its shape written with these letters.
+
+    `text` completes "yours is …", with {} for the result. An argument may be mixed in: those of a case are `args`, by `names`.
+    """
+    for text, function in _of_tensors(letters, axes):
+        yield text, lambda t, case, function=function: function(t)
+    for place, (name, arg) in enumerate(zip(names, args, strict=False)):
+        if isinstance(arg, torch.Tensor) or _is_number(arg):
+            for text, function in MIXED.items():
+                yield (
+                    text.format("{}", name),
+                    lambda t, case, place=place, function=function: function(t, _tensor(case.args[place])),
+                )
+
+
+MIXED = {
+    "{1} as it came in, not {0}": lambda t, x: x,
+    "{0} plus {1}": lambda t, x: t + x,
+    "{0} minus {1}": lambda t, x: t - x,
+    "{1} minus {0}": lambda t, x: x - t,
+    "{0} times {1}": lambda t, x: t * x,
+    "{0} divided by {1}": lambda t, x: t / x,
+    "{0} times {1}, which is spread along the last axis": lambda t, x: t * x[..., None],
+    "{0} divided by {1}, which is spread along the last axis": lambda t, x: t / x[..., None],
+    "{0} plus {1}, which is spread along the last axis": lambda t, x: t + x[..., None],
+}
+
+
+def _of_tensors(letters, axes):
+    """Give (text, function(result)) for the changes that need the result alone."""
+    names = axis_names(letters, axes)
+    yield from ELEMENTWISE.items()
+    for a in range(axes):
+        for text, function in ALONG.items():
+            yield text.format("{}", names[a]), lambda t, a=a - axes, function=function: function(t, a)
+    for a, b in combinations(range(axes), 2):
+        both, i, j = f"{names[a]} and {names[b]}", a - axes, b - axes
+        yield f"{{}} with {both} exchanged", lambda t, i=i, j=j: t.transpose(i, j)
+        yield (
+            f"{{}} with its numbers laid out as if {both} were exchanged, but in the old shape",
+            lambda t, i=i, j=j: t.transpose(i, j).reshape(t.shape),
+        )
+        if b == a + 1:
+            yield (
+                f"the softmax of {{}} over {both} together",
+                lambda t, a=a: t.flatten(a, a + 1).softmax(a).reshape(t.shape),
+            )
+    if axes == 3:
+        yield "{} with its axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0)
+        yield "{} with its axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1)
+    for a in range(axes + 1):
+        where = "at the end" if a == axes else f"in front of {names[a]}"
+        yield f"{{}} with one more axis, of size 1, {where}", lambda t, a=a: t.unsqueeze(a)
+    if axes > 1:
+        yield "{} with all its axes laid end to end", torch.flatten
+        yield "{} with its first two axes laid end to end", lambda t: t.flatten(0, 1)
+        yield "{} with its last two axes laid end to end", lambda t: t.flatten(-2)
+
+
+def _tensor(x):
+    return x.double() if isinstance(x, torch.Tensor) else torch.tensor(float(x), dtype=torch.float64)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# Arguments
+
+OF_NUMBERS = {
+    "{} were zeros": torch.zeros_like,
+    "{} were ones": torch.ones_like,
+    "{} had the other sign": torch.neg,
+    "{} were twice as large": lambda t: 2 * t,
+    "{} were half as large": lambda t: t / 2,
+    "{} had no signs": torch.abs,
+    "{} were squared": torch.square,
+    "{} were 1 divided by it": torch.reciprocal,
+    "{} were 1 minus it": lambda t: 1 - t,
+    "{} were its exponential": torch.exp,
+    "{} were its sigmoid": torch.sigmoid,
+    "{} were its hyperbolic tangent": torch.tanh,
+    "{} had zeros in place of what is negative": torch.relu,
+}
+OF_AXES = {
+    "{} ran in reverse order along {}": lambda t, a: t.flip(a),
+    "{} were moved on by one place along {}": lambda t, a: t.roll(1, a),
+    "{} were moved back by one place along {}": lambda t, a: t.roll(-1, a),
+    "the first of {} stood all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
+    "the last of {} stood all along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
+}
+OF_AXES_OF_NUMBERS = {
+    "the mean of {} stood all along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
+    "the sum of {} stood all along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
+    "{} were put through a softmax along {}": lambda t, a: t.softmax(a),
+    "{} had length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True).clamp(min=1e-12),
+}
+OF_A_NUMBER = {
+    "{} were 0": lambda x: 0 * x,
+    "{} were 1": lambda x: x**0,
+    "{} were 1 divided by it": lambda x: 1 / x,
+    "{} were squared": lambda x: x * x,
+    "{} were its square root": lambda x: x**0.5,
+    "{} were twice as large": lambda x: 2 * x,
+    "{} were half as large": lambda x: x / 2,
+    "{} had the other sign": lambda x: -x,
+    "{} were larger by 1": lambda x: x + 1,
+    "{} were smaller by 1": lambda x: x - 1,
+}
+OF_A_LIST = {
+    "{} ran in reverse order": lambda x: x[::-1],
+    "{} ended one earlier": lambda x: x[:-1],
+    "{} began one later": lambda x: x[1:],
+    "{} held nothing but its first entry": lambda x: x[:1],
+    "{} were empty": lambda x: x[:0],
+    "each of {} ran in reverse order": lambda x: [entry[::-1] for entry in x],
+    "each of {} ended one earlier": lambda x: [entry[:-1] for entry in x],
+    "each of {} began one later": lambda x: [entry[1:] for entry in x],
+    "each of {} held nothing twice": lambda x: [list(dict.fromkeys(entry)) for entry in x],
+}
+
+
+def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
+    """Give (text, function) for each change of arguments like these; an argument that is None in a case stays so.
+
+    `text` completes "as if …"; the function takes args and returns new ones, or raises where it does not fit.
+    """
+    for place, arg in enumerate(args):
+        name, _, letters = task.arguments[place].partition(" ")
+        for text, function in of_one(name, letters, arg):
+            yield (text, lambda args, place=place, function=function: _with(args, place, function))
+    for (i, a), (j, b) in permutations(enumerate(args), 2):
+        if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
+            continue
+        text = f"{task.names[i]} stood in the place of {task.names[j]}"
+        yield (text, lambda args, i=i, j=j: _with(args, j, lambda _, other=args[i]: _copied(other)))
+        if i < j:
+            text = f"{task.names[i]} and {task.names[j]} were exchanged"
+            yield (text, lambda args, i=i, j=j: _exchanged(args, i, j))
+
+
+def of_one(name: str, letters: str, arg) -> Iterator[tuple[str, Callable]]:
+    """Give (text, function) for each change of one value, called by its name, its shape written with letters."""
+    if isinstance(arg, torch.Tensor):
+        yield from _of_a_tensor(name, letters, arg)
+    elif _is_number(arg):
+        yield from ((text.format(name), function) for text, function in OF_A_NUMBER.items())
+    elif isinstance(arg, list):
+        yield from ((text.format(name), function) for text, function in OF_A_LIST.items())
+
+
+def _of_a_tensor(name, letters, arg):
+    axes, names = arg.dim(), axis_names(letters, arg.dim())
+    if arg.dtype == torch.bool:
+        yield f"{name} were left out (True everywhere)", torch.ones_like
+        yield f"{name} were False everywhere", torch.zeros_like
+        yield f"{name} were turned round, True for False", torch.logical_not
+    if is_float(arg):
+        for text, function in OF_NUMBERS.items():
+            yield text.format(name), function
+    for a in range(axes):
+        for text, function in {**OF_AXES, **(OF_AXES_OF_NUMBERS if is_float(arg) else {})}.items():
+            yield text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a)
+    for a, b in combinations(range(axes), 2):
+        exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
+        yield f"{name} had {names[a]} and {names[b]} exchanged", exchange
+
+
+def _with(args, place, function):
+    if place >= len(args) or args[place] is None:
+        return args
+    return (*args[:place], function(args[place]), *args[place + 1 :])
+
+
+def _exchanged(args, i, j):
+    exchanged = list(args)
+    exchanged[i], exchanged[j] = args[j], args[i]
+    return tuple(exchanged)
+
+
+def _copied(arg):
+    return arg.clone() if isinstance(arg, torch.Tensor) else arg
+
+
+# Steps
+
+OPERATIONS = {
+    operator.matmul: "a matrix product, `@`",
+    operator.mul: "a product number by number, `*`",
+    operator.add: "a sum",
+    operator.sub: "a difference",
+    operator.truediv: "a quotient",
+    operator.lt: "a comparison by `<`",
+    operator.le: "a comparison by `<=`",
+    operator.gt: "a comparison by `>`",
+}
+
+
+def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str = ""):
+    """Go the way to a right answer with some steps changed, each a function(operation, operands), or up to one; return the result."""
+    way = steps(*args)
+    step = next(way)
+    while True:
+        text, operation, *operands = step
+        value = changes[text](operation, operands) if text in changes else operation(*operands)
+        if text == stop:
+            return value
+        try:
+            step = way.send(value)
+        except StopIteration as end:
+            return end.value
+
+
+def of_steps(task, args: tuple) -> Iterator[tuple[str, str, Callable, bool]]:
+    """Give (text, step, function(operation, operands), is it common) for each change of a step.
+
+    `text` completes "as if …"; a step is named by its words.
+    """
+    met = {}
+
+    def noting(text):
+        return lambda operation, operands: met.setdefault(text, (operation, operands, operation(*operands)))[2]
+
+    way = task.steps_function(*args)
+    texts, step = [], next(way)
+    while True:
+        texts.append(step[0])
+        try:
+            step = way.send(noting(step[0])(step[1], step[2:]))
+        except StopIteration:
+            break
+    for text in texts:
+        operation, operands, value = met[text]
+        for words, function, common in _of_a_step(text, operation, operands, value, task.names, args):
+            yield words, text, function, common
+
+
+def _of_a_step(text, operation, operands, value, names, args):
+    if len(operands) == 2:
+        if operation in OPERATIONS:
+            for other, words in OPERATIONS.items():
+                if other is not operation:
+                    yield f"{text} were {words}", lambda o, ab, other=other: other(*ab), True
+        yield f"the two sides of {text} were exchanged", lambda o, ab: o(*ab[::-1]), True
+        yield f"{text} were its left side alone", lambda o, ab: ab[0], True
+        yield f"{text} were its right side alone", lambda o, ab: ab[1], True
+        for place, side in enumerate(("left", "right")):
+            where = f"the {side} side of {text}"
+            for words, function in of_one(where, "", operands[place]):
+                common = "exchanged" in words or "zeros" in words
+                yield words, lambda o, ab, p=place, f=function: o(*_with(tuple(ab), p, f)), common
+            for name, arg in zip(names, args, strict=False):
+                if isinstance(arg, torch.Tensor):
+                    i = names.index(name)
+                    yield f"{where} were {name}", ArgumentInstead(place, i), False
+    elif isinstance(operands[0], torch.Tensor):
+        yield f"{text} were left out", lambda o, a: a[0], True
+        for words, function in _of_tensors("", operands[0].dim()):
+            common = "{} along" in words or words in ELEMENTWISE
+            yield f"{text} were {words.format('what goes in there')}", lambda o, a, f=function: f(a[0]), common
+    if isinstance(value, torch.Tensor):
+        for words, function in _of_tensors("", value.dim()):
+            yield f"{text} were replaced by {words.format('the same')}", lambda o, x, f=function: f(o(*x)), False
+
+
+class ArgumentInstead:
+    """Puts an argument in the place of an operand; `args` is set before each walk."""
+
+    def __init__(self, place, argument):
+        self.place, self.argument, self.args = place, argument, None
+
+    def __call__(self, operation, operands):
+        return operation(*_with(tuple(operands), self.place, lambda _: self.args[self.argument]))
+
+
+# Factors
+
+
+def sizes_of(task, args: tuple) -> dict[str, float]:
+    """Return the lengths of axes by their letters, and the numbers among the arguments by their names."""
+    found = {}
+    for name, argument, arg in zip(task.names, task.arguments, args, strict=False):
+        parts = argument.partition(" ")[2].split("×")
+        if isinstance(arg, torch.Tensor):
+            lengths = arg.shape[-(len(parts) - 1) :] if parts[0] == "…" and len(parts) > 1 else arg.shape
+            parts = parts[1:] if parts[0] == "…" else parts
+            found |= {part: n for part, n in zip(parts, lengths, strict=False) if part.isalpha()}
+        elif _is_number(arg):
+            found[name] = arg
+    return found
+
+
+POWERS = {
+    "{}": 1,
+    "1/{}": -1,
+    "√{}": 0.5,
+    "1/√{}": -0.5,
+    "{}²": 2,
+    "1/{}²": -2,
+    "{}·√{}": 1.5,
+    "1/({}·√{})": -1.5,
+}
+TIMES = {"": 1, "-": -1, "2·": 2, "½·": 0.5}
+
+
+def formulas(sizes: list[dict[str, float]], numbers: list[float]) -> list[tuple[str, str, Callable]]:
+    """Return (formula, letter, function of sizes) for every formula of one size that gives these numbers, one for each case."""
+    found = []
+    for letter in sorted(set.intersection(*map(set, sizes))):
+        for text, power in POWERS.items():
+            for times, factor in TIMES.items():
+                of = lambda sizes, letter=letter, power=power, factor=factor: factor * sizes[letter] ** power  # noqa: E731
+                try:
+                    if all(isclose(of(s), n, rel_tol=1e-4) for s, n in zip(sizes, numbers, strict=True)):
+                        found.append((times + text.format(letter, letter), letter, of))
+                except (TypeError, ValueError, ZeroDivisionError, OverflowError):  # a root of a negative number, 1 / 0
+                    continue
+    return found
