@@ -23,14 +23,14 @@ from course_utils.checks.running.run import plain
 AT_LEAST = 4  # wrong numbers that a relation has to account for
 
 
-FAILED = "failed"  # in place of a value, where an exception was raised
+PAIRS_AT_MOST = 4000  # of changes that are tried together
 
 
 @dataclass(frozen=True, eq=False)
 class Base:
     """What a relation starts from. `of(args)` gives its value; `exact`: from float64 arguments.
 
-    `kind` is "truth", "mistake", "as if" or "stopped at"; `text` goes with it.
+    `kind` is "truth", "mistake", "changed", "stopped" or "two"; `text` says what is wrong.
     """
 
     kind: str
@@ -46,7 +46,6 @@ class Known:
         oracle = task.oracle_function
         self.task, self.cases, self.args = task, cases, [_with_defaults(oracle, case.args) for case in cases]
         self.truth = Base("truth", lambda args: oracle(*args))
-        self._steps = {}  # what the bases in `of_steps` were made from
         self._kept = {(self.truth, place): _came(outcome) for place, outcome in enumerate(truth)}
 
     @cached_property
@@ -56,60 +55,68 @@ class Known:
         return tuple(next((arg for arg in column[::-1] if arg is not None), None) for column in zip(*rows, strict=True))
 
     @cached_property
+    def _argument_changes(self):
+        return list(relations.of_arguments(self.task, self._example))
+
+    @cached_property
+    def _step_changes(self):
+        return list(relations.of_steps(self.task, self._example)) if self.task.steps_function else []
+
+    def _way(self, changes, stop=""):
+        """Return a function of args: the way to a right answer with some steps changed."""
+        return partial(_walk, self.task.steps_function, changes, stop=stop)
+
+    @cached_property
     def of_arguments(self):
-        """The truth on altered arguments."""
-        oracle = self.task.oracle_function
+        """The right answer for altered arguments."""
+        right = self._way({}) if self.task.steps_function else self.truth.of
         return [
-            Base("as if", lambda args, change=change: oracle(*change(args)), text)
-            for text, change in relations.of_arguments(self.task, self._example)
+            Base("changed", lambda args, change=change: right(change(args)), text)
+            for text, change in self._argument_changes
         ]
 
     @cached_property
     def of_steps(self):
-        """The way to the truth with one step changed, or broken off."""
-        steps, changed, stopped = self.task.steps_function, [], {}
-        if steps is None:
-            return []
-        for text, step, change, common in relations.of_steps(self.task, self._example):
-            changed.append(Base("as if", partial(_walk, steps, {step: change}), text))
-            self._steps[changed[-1]] = step, change, common
-            stopped[step] = Base("stopped at", partial(_walk, steps, {}, stop=step), step)
-        return [*stopped.values(), *changed]
+        """The way to a right answer broken off behind a step, or with one step changed."""
+        steps = dict.fromkeys(step for _, step, _, _ in self._step_changes)
+        stopped = [Base("stopped", self._way({}, stop=step), step) for step in steps]
+        return stopped + [
+            Base("changed", self._way({step: change}), text) for text, step, change, _ in self._step_changes
+        ]
 
     @cached_property
     def mistakes(self):
-        """The named mistakes."""
-        return [
+        """The named mistakes that show on ordinary inputs."""
+        found = [
             Base("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False) for m in self.task.mistakes
         ]
+        ordinary = [place for place, case in enumerate(self.cases) if not case.edge and not case.raises]
+        return [base for base in found if not all(_same(self.at(base, i), self.at(self.truth, i)) for i in ordinary)]
 
     @cached_property
     def pairs(self):
-        """Two at once: two steps changed, or a named mistake, or a changed step, on altered arguments."""
-        arguments = list(relations.of_arguments(self.task, self._example))
+        """Two changes at once: a named mistake on altered arguments, or two steps changed."""
         found = []
-        for mistake in self.task.mistakes:
-            for text, change in arguments:
-                sentence = f"Two things are wrong at once. {mistake.sentence} Beside that, it is as if {text}."
-                of = lambda args, f=mistake.function, change=change: f(*change(args))  # noqa: E731
-                found.append(Base("two", of, sentence, exact=False))
-        common = [
-            (base, step, change)
-            for base in self.of_steps
-            for step, change, often in [self._steps.get(base, (0, 0, 0))]
-            if often
-        ]
-        for (a, step, change), (b, other, another) in combinations(common, 2):
-            if step != other:
-                of = partial(_walk, self.task.steps_function, {step: change, other: another})
+        for mistake in self.mistakes:
+            for text, change in self._argument_changes:
+                of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
                 found.append(
-                    Base(
-                        "two",
-                        of,
-                        f"Two things are wrong at once: what you return would be right if {a.text} and {b.text}.",
-                    )
+                    Base("two", of, f"{mistake.text} Beside that, you return what comes out {text}.", exact=False)
                 )
-        return found
+        common = [change for change in self._step_changes if change[3]]
+        for (a, step, change, _), (b, other, another, _) in combinations(common, 2):
+            if step != other:
+                found.append(
+                    Base("two", self._way({step: change, other: another}), f"You return what comes out {a}, and {b}.")
+                )
+        return found[:PAIRS_AT_MOST]
+
+    def prepare(self):
+        """Compute now what most answers will be compared with."""
+        ordinary = [place for place, case in enumerate(self.cases) if not case.edge and not case.raises]
+        for place in ordinary[:2]:
+            for base in (*self.of_arguments, *self.of_steps, *self.mistakes, *self.pairs):
+                self.at(base, place)
 
     def at(self, base, place):
         """Return the value of a base in a case; None where it is none that can be compared."""
@@ -122,12 +129,13 @@ class Known:
         case = replace(self.cases[place], args=self.args[place])
         args = in_precision(case, torch.float64).args if base.exact else case.args
         try:
-            return _parts(plain(base.of(trees.map_tensors(torch.clone, args))))
+            return _value(plain(base.of(trees.map_tensors(torch.clone, args))))
         except Exception:  # whatever an altered argument or step leads to
-            return FAILED, []
+            return FAILED
 
 
 def _walk(steps, changes, args, stop=""):
+    """Go a way with some steps changed, of which some need the arguments."""
     for change in changes.values():
         if isinstance(change, relations.ArgumentInstead):
             change.args = args
@@ -140,26 +148,44 @@ def _with_defaults(function, args):
     return (*args, *defaults[len(args) :])
 
 
+class Value:
+    """A value as it is compared: its structure, and the tensors in it. `look` is seen first: their shapes, and one number."""
+
+    def __init__(self, structure, parts):
+        self.structure, self.parts = structure, parts
+        self.shapes = [structure, *((part.shape, part.dtype == torch.bool) for part in parts)]
+        self.first = next((float(part.flatten()[0]) for part in parts if part.numel() and not part.is_complex()), 0.0)
+
+    def same(self, other):
+        """Return whether another value has the same structure and, up to rounding, the same numbers."""
+        if other is None or self.shapes != other.shapes or abs(self.first - other.first) > 1e-2 * (1 + abs(self.first)):
+            return False
+        return all(map(_alike, self.parts, other.parts))
+
+
+FAILED = Value("failed", [])  # where an exception was raised
+
+
 def _came(outcome):
-    """Return the parts of an outcome's value; None where it cannot be compared."""
+    """Return the Value of an outcome; None where it cannot be compared."""
     if outcome.status != "value":
-        return (FAILED, []) if outcome.status == "error" else None
-    return _parts(outcome.value)
+        return FAILED if outcome.status == "error" else None
+    return _value(outcome.value)
 
 
-def _parts(value):
-    """Return (structure, tensors) for a value that consists of tensors or numbers, else None."""
+def _value(value):
+    """Return the Value of what consists of tensors or numbers, else None."""
     if isinstance(value, torch.Tensor):
-        return "one", [value]
+        return Value("one", [value])
     if isinstance(value, (bool, int, float)):
-        return "one", [torch.tensor(value)]
+        return Value("one", [torch.tensor(value)])
     if isinstance(value, dict) and all(type(number) is int for number in value.values()):
         keys = sorted(value, key=repr)
-        return ("dict", *keys), [torch.tensor([value[key] for key in keys])]
+        return Value(("dict", *keys), [torch.tensor([value[key] for key in keys])])
     if isinstance(value, list) and value and all(type(number) is int for number in value):
-        return "list", [torch.tensor(value)]
+        return Value("list", [torch.tensor(value)])
     if isinstance(value, (tuple, list)) and all(isinstance(part, (torch.Tensor, int, float)) for part in value):
-        return len(value), [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in value]
+        return Value(len(value), [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in value])
     return None
 
 
@@ -167,14 +193,11 @@ def _alike(a, b):
     """Return whether two tensors have one shape and kind and agree up to rounding."""
     if a.shape != b.shape or (a.dtype == torch.bool) != (b.dtype == torch.bool) or a.is_complex() or b.is_complex():
         return False
-    first = (0,) * a.dim()
-    if a.numel() and abs(float(a[first]) - float(b[first])) > 1e-2 * (1 + abs(float(a[first]))):
-        return False  # one number rules out nearly all
     return bool(close(a, b).all())
 
 
 def _same(a, b):
-    return a is not None and b is not None and a[0] == b[0] and all(map(_alike, a[1], b[1]))
+    return a is not None and a.same(b)
 
 
 @dataclass(frozen=True)
@@ -193,13 +216,14 @@ class Guess:
     def at(self, known, place):
         """Return what it foretells for a case; None where it foretells nothing."""
         value = known.at(self.base, place)
-        if value is None or self.function is None or value[0] == FAILED:
+        if value is None or self.function is None or value is FAILED:
             return value
         try:
             case = replace(known.cases[place], args=known.args[place])
-            return value[0], [self.function(p, case) if i in self.wrong else p for i, p in enumerate(value[1])]
+            changed = [self.function(p, case) if i in self.wrong else p for i, p in enumerate(value.parts)]
+            return Value(value.structure, changed)
         except Exception:  # whatever a change meets in a tensor or in arguments that it does not fit
-            return FAILED, []
+            return FAILED
 
 
 def explain(expected, outcomes):
@@ -218,7 +242,7 @@ def explain(expected, outcomes):
         return None
     ordinary.sort(key=lambda place: _numbers(received[place]))
     off = [place for place in ordinary if not _same(known.at(known.truth, place), received[place])]
-    seen = [place for place in off if received[place][0] != FAILED]
+    seen = [place for place in off if received[place] is not FAILED]
     if not seen or sum(max(_numbers(received[place]), 1) for place in off) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
@@ -234,7 +258,7 @@ def explain(expected, outcomes):
 
 
 def _numbers(value):
-    return sum(part.numel() for part in value[1])
+    return sum(part.numel() for part in value.parts)
 
 
 def _one(fits, expected):
@@ -265,8 +289,7 @@ def _steps(known, probe, off, received):
 
 def _mistakes(known, probe, off, received):
     for base in known.mistakes:
-        if not _same(known.at(base, probe), known.at(known.truth, probe)):  # else it is the truth, but for edges
-            yield from _changed(known, base, probe, off, received)
+        yield from _changed(known, base, probe, off, received)
 
 
 def _two(known, probe, off, received):
@@ -280,12 +303,12 @@ def _fitting(known, bases, probe, received):
 def _changed(known, base, probe, off, received):
     """Give the guesses with a change on top of a base that fit the probe."""
     value, came = known.at(base, probe), received[probe]
-    if value is None or value[0] != came[0]:
+    if value is None or value.structure != came.structure:
         return
-    wrong = tuple(i for i, pair in enumerate(zip(value[1], came[1], strict=True)) if not _alike(*pair))
-    if not wrong or len({value[1][i].dim() for i in wrong}) > 1:
+    wrong = tuple(i for i, pair in enumerate(zip(value.parts, came.parts, strict=True)) if not _alike(*pair))
+    if not wrong or len({value.parts[i].dim() for i in wrong}) > 1:
         return
-    tensor, target = value[1][wrong[0]], came[1][wrong[0]]
+    tensor, target = value.parts[wrong[0]], came.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
     letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
     for text, function in relations.of_results(letters, tensor.dim(), known.task.names, case.args):
@@ -300,7 +323,7 @@ def _changed(known, base, probe, off, received):
 
 def _by_a_number(known, base, wrong, off, received):
     """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
-    off = [place for place in off if received[place][0] != FAILED]
+    off = [place for place in off if received[place] is not FAILED]
     for text, measure, apply in (
         ("{{}} times {}", lambda b, r: r / b, lambda b, n: b * n),
         ("{{}} plus {} everywhere", lambda b, r: r - b, lambda b, n: b + n),
@@ -322,9 +345,10 @@ def _by_a_number(known, base, wrong, off, received):
 
 def _number(base, came, wrong, measure, apply):
     """Return the one number by which all wrong parts differ from the base's, None where there is none."""
-    if base is None or came is None or base[0] != came[0]:
+    if base is None or base.structure != came.structure:
         return None
-    pairs = [(base[1][i].double(), came[1][i].double()) for i in wrong if base[1][i].shape == came[1][i].shape]
+    pairs = [(base.parts[i], came.parts[i]) for i in wrong if base.parts[i].shape == came.parts[i].shape]
+    pairs = [(b.double(), r.double()) for b, r in pairs if not r.is_complex()]
     if len(pairs) < len(wrong) or any(not b.numel() or not b.isfinite().all() for b, _ in pairs):
         return None
     b, r = pairs[0]
@@ -345,12 +369,12 @@ def _told(guess, known, everywhere):
     where = "In every case" if everywhere else "On every ordinary input"
     names = " and ".join(results[i].partition(" ")[0] for i in guess.wrong if i < len(results))
     returned = f"what you return as {names}" if len(results) > 1 and names else "what you return"
-    if base.kind == "stopped at":
+    if base.kind == "stopped":
         return f"{where}, {returned} is {base.text}: the steps that come after it are missing."
-    if base.kind == "as if":
-        return f"{where}, {returned} would be right if {base.text}."
+    if base.kind == "changed":
+        return f"{where}, you return what comes out {base.text}."
     if base.kind == "two":
-        return base.text
+        return f"Two things are wrong at once. {base.text}"
     if base.kind == "mistake":
         what = f"{returned} is {guess.text.format('what that gives')}.{guess.evidence}"
         return f"Two things are wrong at once. {base.text} Beside that, {what}"

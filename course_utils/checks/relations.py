@@ -145,62 +145,62 @@ def _is_number(value):
 # Arguments
 
 OF_NUMBERS = {
-    "{} were zeros": torch.zeros_like,
-    "{} were ones": torch.ones_like,
-    "{} had the other sign": torch.neg,
-    "{} were twice as large": lambda t: 2 * t,
-    "{} were half as large": lambda t: t / 2,
-    "{} had no signs": torch.abs,
-    "{} were squared": torch.square,
-    "{} were 1 divided by it": torch.reciprocal,
-    "{} were 1 minus it": lambda t: 1 - t,
-    "{} were its exponential": torch.exp,
-    "{} were its sigmoid": torch.sigmoid,
-    "{} were its hyperbolic tangent": torch.tanh,
-    "{} had zeros in place of what is negative": torch.relu,
+    "with {} set to zeros": torch.zeros_like,
+    "with {} set to ones": torch.ones_like,
+    "with the signs of {} turned round": torch.neg,
+    "with {} doubled": lambda t: 2 * t,
+    "with {} halved": lambda t: t / 2,
+    "with the signs of {} left out": torch.abs,
+    "with {} squared": torch.square,
+    "with 1 divided by {} in its place": torch.reciprocal,
+    "with 1 minus {} in its place": lambda t: 1 - t,
+    "with the exponential of {} in its place": torch.exp,
+    "with the sigmoid of {} in its place": torch.sigmoid,
+    "with the hyperbolic tangent of {} in its place": torch.tanh,
+    "with zeros in place of what is negative in {}": torch.relu,
 }
 OF_AXES = {
-    "{} ran in reverse order along {}": lambda t, a: t.flip(a),
-    "{} were moved on by one place along {}": lambda t, a: t.roll(1, a),
-    "{} were moved back by one place along {}": lambda t, a: t.roll(-1, a),
-    "the first of {} stood all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
-    "the last of {} stood all along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
+    "with {} in reverse order along {}": lambda t, a: t.flip(a),
+    "with {} moved on by one place along {}": lambda t, a: t.roll(1, a),
+    "with {} moved back by one place along {}": lambda t, a: t.roll(-1, a),
+    "with the first of {} repeated all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
+    "with the last of {} repeated all along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
 }
 OF_AXES_OF_NUMBERS = {
-    "the mean of {} stood all along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
-    "the sum of {} stood all along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
-    "{} were put through a softmax along {}": lambda t, a: t.softmax(a),
-    "{} had length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True).clamp(min=1e-12),
+    "with the mean of {} repeated all along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
+    "with the sum of {} repeated all along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
+    "with the softmax of {} along {} in its place": lambda t, a: t.softmax(a),
+    "with {} scaled to length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True).clamp(min=1e-12),
 }
 OF_A_NUMBER = {
-    "{} were 0": lambda x: 0 * x,
-    "{} were 1": lambda x: x**0,
-    "{} were 1 divided by it": lambda x: 1 / x,
-    "{} were squared": lambda x: x * x,
-    "{} were its square root": lambda x: x**0.5,
-    "{} were twice as large": lambda x: 2 * x,
-    "{} were half as large": lambda x: x / 2,
-    "{} had the other sign": lambda x: -x,
-    "{} were larger by 1": lambda x: x + 1,
-    "{} were smaller by 1": lambda x: x - 1,
+    "with 0 in place of {}": lambda x: 0 * x,
+    "with 1 in place of {}": lambda x: x**0,
+    "with 1 divided by {} in its place": lambda x: 1 / x,
+    "with {} squared": lambda x: x * x,
+    "with the square root of {} in its place": lambda x: x**0.5,
+    "with {} doubled": lambda x: 2 * x,
+    "with {} halved": lambda x: x / 2,
+    "with the sign of {} turned round": lambda x: -x,
+    "with {0} + 1 in place of {0}": lambda x: x + 1,
+    "with {0} - 1 in place of {0}": lambda x: x - 1,
 }
 OF_A_LIST = {
-    "{} ran in reverse order": lambda x: x[::-1],
-    "{} ended one earlier": lambda x: x[:-1],
-    "{} began one later": lambda x: x[1:],
-    "{} held nothing but its first entry": lambda x: x[:1],
-    "{} were empty": lambda x: x[:0],
-    "each of {} ran in reverse order": lambda x: [entry[::-1] for entry in x],
-    "each of {} ended one earlier": lambda x: [entry[:-1] for entry in x],
-    "each of {} began one later": lambda x: [entry[1:] for entry in x],
-    "each of {} held nothing twice": lambda x: [list(dict.fromkeys(entry)) for entry in x],
+    "with {} in reverse order": lambda x: x[::-1],
+    "with the last of {} left out": lambda x: x[:-1],
+    "with the first of {} left out": lambda x: x[1:],
+    "with nothing but the first of {}": lambda x: x[:1],
+    "with nothing in {}": lambda x: x[:0],
+    "with each of {} in reverse order": lambda x: [entry[::-1] for entry in x],
+    "with the last entry of each of {} left out": lambda x: [entry[:-1] for entry in x],
+    "with the first entry of each of {} left out": lambda x: [entry[1:] for entry in x],
+    "with each entry counted once in each of {}": lambda x: [list(dict.fromkeys(entry)) for entry in x],
 }
 
 
 def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
     """Give (text, function) for each change of arguments like these; an argument that is None in a case stays so.
 
-    `text` completes "as if …"; the function takes args and returns new ones, or raises where it does not fit.
+    `text` completes "you return what comes out …"; the function takes args and returns new ones, or raises where it does not fit.
     """
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
@@ -209,10 +209,10 @@ def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
-        text = f"{task.names[i]} stood in the place of {task.names[j]}"
+        text = f"with {task.names[i]} in place of {task.names[j]}"
         yield (text, lambda args, i=i, j=j: _with(args, j, lambda _, other=args[i]: _copied(other)))
         if i < j:
-            text = f"{task.names[i]} and {task.names[j]} were exchanged"
+            text = f"with {task.names[i]} and {task.names[j]} exchanged"
             yield (text, lambda args, i=i, j=j: _exchanged(args, i, j))
 
 
@@ -229,9 +229,9 @@ def of_one(name: str, letters: str, arg) -> Iterator[tuple[str, Callable]]:
 def _of_a_tensor(name, letters, arg):
     axes, names = arg.dim(), axis_names(letters, arg.dim())
     if arg.dtype == torch.bool:
-        yield f"{name} were left out (True everywhere)", torch.ones_like
-        yield f"{name} were False everywhere", torch.zeros_like
-        yield f"{name} were turned round, True for False", torch.logical_not
+        yield f"with {name} left out (True everywhere)", torch.ones_like
+        yield f"with {name} False everywhere", torch.zeros_like
+        yield f"with True and False exchanged in {name}", torch.logical_not
     if is_float(arg):
         for text, function in OF_NUMBERS.items():
             yield text.format(name), function
@@ -240,7 +240,7 @@ def _of_a_tensor(name, letters, arg):
             yield text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a)
     for a, b in combinations(range(axes), 2):
         exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
-        yield f"{name} had {names[a]} and {names[b]} exchanged", exchange
+        yield f"with {names[a]} and {names[b]} of {name} exchanged", exchange
 
 
 def _with(args, place, function):
@@ -262,14 +262,14 @@ def _copied(arg):
 # Steps
 
 OPERATIONS = {
-    operator.matmul: "a matrix product, `@`",
-    operator.mul: "a product number by number, `*`",
+    operator.matmul: "a matrix product (`@`)",
+    operator.mul: "a product number by number (`*`)",
     operator.add: "a sum",
     operator.sub: "a difference",
     operator.truediv: "a quotient",
-    operator.lt: "a comparison by `<`",
-    operator.le: "a comparison by `<=`",
-    operator.gt: "a comparison by `>`",
+    operator.lt: "the comparison `<`",
+    operator.le: "the comparison `<=`",
+    operator.gt: "the comparison `>`",
 }
 
 
@@ -291,7 +291,7 @@ def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str =
 def of_steps(task, args: tuple) -> Iterator[tuple[str, str, Callable, bool]]:
     """Give (text, step, function(operation, operands), is it common) for each change of a step.
 
-    `text` completes "as if …"; a step is named by its words.
+    `text` completes "you return what comes out …"; a step is named by its words.
     """
     met = {}
 
@@ -317,10 +317,14 @@ def _of_a_step(text, operation, operands, value, names, args):
         if operation in OPERATIONS:
             for other, words in OPERATIONS.items():
                 if other is not operation:
-                    yield f"{text} were {words}", lambda o, ab, other=other: other(*ab), True
-        yield f"the two sides of {text} were exchanged", lambda o, ab: o(*ab[::-1]), True
-        yield f"{text} were its left side alone", lambda o, ab: ab[0], True
-        yield f"{text} were its right side alone", lambda o, ab: ab[1], True
+                    yield (
+                        f"with {words} in place of {OPERATIONS[operation]} for {text}",
+                        lambda o, ab, f=other: f(*ab),
+                        True,
+                    )
+        yield f"with the two sides of {text} exchanged", lambda o, ab: o(*ab[::-1]), True
+        yield f"with nothing but the left side of {text}", lambda o, ab: ab[0], True
+        yield f"with nothing but the right side of {text}", lambda o, ab: ab[1], True
         for place, side in enumerate(("left", "right")):
             where = f"the {side} side of {text}"
             for words, function in of_one(where, "", operands[place]):
@@ -329,15 +333,15 @@ def _of_a_step(text, operation, operands, value, names, args):
             for name, arg in zip(names, args, strict=False):
                 if isinstance(arg, torch.Tensor):
                     i = names.index(name)
-                    yield f"{where} were {name}", ArgumentInstead(place, i), False
+                    yield f"with {name} as {where}", ArgumentInstead(place, i), False
     elif isinstance(operands[0], torch.Tensor):
-        yield f"{text} were left out", lambda o, a: a[0], True
+        yield f"with the step left out that gives {text}", lambda o, a: a[0], True
         for words, function in _of_tensors("", operands[0].dim()):
-            common = "{} along" in words or words in ELEMENTWISE
-            yield f"{text} were {words.format('what goes in there')}", lambda o, a, f=function: f(a[0]), common
+            common = words.startswith(("the softmax", "the sum", "the mean", "the sigmoid", "the hyperbolic"))
+            yield f"with {words.format('what goes in')} in place of {text}", lambda o, a, f=function: f(a[0]), common
     if isinstance(value, torch.Tensor):
         for words, function in _of_tensors("", value.dim()):
-            yield f"{text} were replaced by {words.format('the same')}", lambda o, x, f=function: f(o(*x)), False
+            yield f"with {words.format(text)} in its place", lambda o, x, f=function: f(o(*x)), False
 
 
 class ArgumentInstead:
