@@ -1,5 +1,7 @@
 """Both halves of a check in one process: an answer is run, and what came of it is judged."""
 
+from functools import lru_cache
+
 from course_utils.checks.judge import Expected, judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import question
@@ -20,6 +22,12 @@ def judge_answer(task: Task, answer, seed: int = 0, seconds: float = 10, expecte
     kind, shown = kind_of_answer(answer)
     if kind not in task.answer_kinds:
         return refuse(task, kind, shown)
-    cases = expected.cases if expected else task.make_cases(seed)
-    outcomes = run(answer, list(map(question, cases)), seconds, lambda key: marked(task.candidate(key)))
-    return judge(task, cases, outcomes, expected)
+    expected = expected or expected_on(task, seed)
+    outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
+    return judge(task, expected.cases, outcomes, expected)
+
+
+@lru_cache(maxsize=8)
+def expected_on(task: Task, seed: int) -> Expected:
+    """Return what a task expects on the inputs of a seed, kept for the next answers: most are checked again and again."""
+    return Expected(task, task.make_cases(seed))

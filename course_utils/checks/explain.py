@@ -18,7 +18,7 @@ from course_utils.base import trees
 from course_utils.checks import relations
 from course_utils.checks.compare import close
 from course_utils.checks.running.contract import in_precision
-from course_utils.checks.running.run import plain
+from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # wrong numbers that a relation has to account for
 
@@ -111,13 +111,6 @@ class Known:
                 )
         return found[:PAIRS_AT_MOST]
 
-    def prepare(self):
-        """Compute now what most answers will be compared with."""
-        ordinary = [place for place, case in enumerate(self.cases) if not case.edge and not case.raises]
-        for place in ordinary[:2]:
-            for base in (*self.of_arguments, *self.of_steps, *self.mistakes, *self.pairs):
-                self.at(base, place)
-
     def at(self, base, place):
         """Return the value of a base in a case; None where it is none that can be compared."""
         if (base, place) not in self._kept:
@@ -175,18 +168,21 @@ def _came(outcome):
 
 def _value(value):
     """Return the Value of what consists of tensors or numbers, else None."""
-    if isinstance(value, torch.Tensor):
-        return Value("one", [value])
-    if isinstance(value, (bool, int, float)):
-        return Value("one", [torch.tensor(value)])
-    if isinstance(value, dict) and all(type(number) is int for number in value.values()):
+    if isinstance(value, (torch.Tensor, bool, int, float)):
+        structure, parts = "one", [value]
+    elif isinstance(value, dict) and all(type(number) is int for number in value.values()):
         keys = sorted(value, key=repr)
-        return Value(("dict", *keys), [torch.tensor([value[key] for key in keys])])
-    if isinstance(value, list) and value and all(type(number) is int for number in value):
-        return Value("list", [torch.tensor(value)])
-    if isinstance(value, (tuple, list)) and all(isinstance(part, (torch.Tensor, int, float)) for part in value):
-        return Value(len(value), [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in value])
-    return None
+        structure, parts = ("dict", *keys), [[value[key] for key in keys]]
+    elif isinstance(value, list) and value and all(type(number) is int for number in value):
+        structure, parts = "list", [value]
+    elif isinstance(value, (tuple, list)) and all(isinstance(part, (torch.Tensor, int, float)) for part in value):
+        structure, parts = len(value), value
+    else:
+        return None
+    try:
+        return Value(structure, [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in parts])
+    except (OverflowError, RuntimeError, ValueError):  # whole numbers of more than 64 binary digits
+        return None
 
 
 def _alike(a, b):
@@ -233,6 +229,16 @@ def explain(expected, outcomes):
         expected: the judge's `Expected`, with the cases and what is known of them.
         outcomes: the answer's, one for each case.
     """
+    guess = find(expected, outcomes)
+    if guess is None:
+        return None
+    received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
+    return _told(guess, expected.known, all(_same(guess.at(expected.known, place), came) for place, came in received))
+
+
+@one_thread()
+def find(expected, outcomes):
+    """Return the one Guess that holds on all ordinary inputs, or None."""
     known, cases = expected.known, expected.cases
     ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]
     if known.task.candidates or len(outcomes) < len(cases):
@@ -249,11 +255,8 @@ def explain(expected, outcomes):
     for guesses in (_results, _arguments, _steps, _mistakes, _two):
         found = guesses(known, probe, off, received)
         fits = [guess for guess in found if all(_same(guess.at(known, place), received[place]) for place in ordinary)]
-        if fits and not _one(fits, expected):
-            return None
         if fits:
-            edges = [place for place, case in enumerate(cases) if case.edge and not case.raises]
-            return _told(fits[0], known, all(_same(fits[0].at(known, place), received[place]) for place in edges))
+            return fits[0] if _one(fits, expected) else None
     return None
 
 
@@ -306,7 +309,10 @@ def _changed(known, base, probe, off, received):
     if value is None or value.structure != came.structure:
         return
     wrong = tuple(i for i, pair in enumerate(zip(value.parts, came.parts, strict=True)) if not _alike(*pair))
-    if not wrong or len({value.parts[i].dim() for i in wrong}) > 1:
+    if not wrong:
+        return
+    yield from _by_a_number(known, base, wrong, off, received)
+    if len({value.parts[i].dim() for i in wrong}) > 1:
         return
     tensor, target = value.parts[wrong[0]], came.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
@@ -318,7 +324,6 @@ def _changed(known, base, probe, off, received):
             continue
         if fits:
             yield Guess(base, text, function, wrong)
-    yield from _by_a_number(known, base, wrong, off, received)
 
 
 def _by_a_number(known, base, wrong, off, received):

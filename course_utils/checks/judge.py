@@ -132,7 +132,7 @@ def _farthest(right, others):
     return (ROUNDINGS * off).clamp(max=NEAR * scale(right))
 
 
-def judge(task, cases, outcomes, expected=None):
+def judge(task, cases, outcomes, expected=None, explaining=True):
     """Return a Report on the outcomes that an answer gave for a task's cases.
 
     Args:
@@ -140,6 +140,7 @@ def judge(task, cases, outcomes, expected=None):
         cases: the Cases the answer was run on.
         outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
         expected: `Expected(task, cases)`, to be used again for further answers.
+        explaining: whether to look for a relation, where no named mistake fits; else `explain_further` may do that later.
     """
     if not _readable(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
@@ -151,13 +152,12 @@ def judge(task, cases, outcomes, expected=None):
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, _first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
+    changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
     if not found:
         return Report(task, "passed", remark=_remark(cases, outcomes))
-    first, finding = min(found, key=lambda item: _urgency(cases[item[0]], item[1]))
+    first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, expected, first)
-    wrong_value = finding.kind in ("shape", "finite", "value") and not case.edge
-    relation = explain.explain(expected, outcomes) if wrong_value and not mistake else None
     report = Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -166,16 +166,28 @@ def judge(task, cases, outcomes, expected=None):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        relation=relation,
         properties=_broken_properties(task, cases, outcomes)
-        if finding.kind in ("finite", "value") and not mistake and not relation
+        if finding.kind in ("finite", "value") and not mistake
         else (),
     )
     beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
     complete = len(outcomes) == len(cases)
     report.values_right = complete and beside
     report.only_edges = complete and all(cases[i].edge for i, _ in found)
+    if explaining:
+        explain_further(report, expected, outcomes)
     return report
+
+
+def explain_further(report, expected, outcomes):
+    """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
+
+    Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
+    """
+    wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
+    relation = explain.explain(expected, outcomes) if wrong_value and not report.mistake else None
+    if relation:
+        report.tell(relation)
 
 
 def _readable(cases, outcomes):

@@ -7,7 +7,8 @@ multiplied by. Not here: which of them an answer shows, which is `explain`'s to 
 
 import operator
 from collections.abc import Callable, Iterator
-from itertools import combinations, permutations
+from functools import partial
+from itertools import combinations, permutations, product
 from math import isclose
 
 import torch
@@ -206,6 +207,10 @@ def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
         name, _, letters = task.arguments[place].partition(" ")
         for text, function in of_one(name, letters, arg):
             yield (text, lambda args, place=place, function=function: _with(args, place, function))
+        if is_float(arg):
+            for letter in sizes_of(task, args):
+                yield f"with {name} divided by {letter}", partial(_divided, task, place, letter, 1)
+                yield f"with {name} divided by √{letter}", partial(_divided, task, place, letter, 0.5)
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
@@ -241,6 +246,10 @@ def _of_a_tensor(name, letters, arg):
     for a, b in combinations(range(axes), 2):
         exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
         yield f"with {names[a]} and {names[b]} of {name} exchanged", exchange
+
+
+def _divided(task, place, letter, power, args):
+    return _with(args, place, lambda t: t / sizes_of(task, args)[letter] ** power)
 
 
 def _with(args, place, function):
@@ -371,29 +380,25 @@ def sizes_of(task, args: tuple) -> dict[str, float]:
     return found
 
 
-POWERS = {
-    "{}": 1,
-    "1/{}": -1,
-    "√{}": 0.5,
-    "1/√{}": -0.5,
-    "{}²": 2,
-    "1/{}²": -2,
-    "{}·√{}": 1.5,
-    "1/({}·√{})": -1.5,
-}
-TIMES = {"": 1, "-": -1, "2·": 2, "½·": 0.5}
+POWERS = {1: "{0}", 0.5: "√{0}", 2: "{0}²", 1.5: "{0}·√{0}"}
+TIMES = {1: "", -1: "-", 2: "2·", 0.5: "0.5·"}
 
 
 def formulas(sizes: list[dict[str, float]], numbers: list[float]) -> list[tuple[str, str, Callable]]:
     """Return (formula, letter, function of sizes) for every formula of one size that gives these numbers, one for each case."""
     found = []
-    for letter in sorted(set.intersection(*map(set, sizes))):
-        for text, power in POWERS.items():
-            for times, factor in TIMES.items():
-                of = lambda sizes, letter=letter, power=power, factor=factor: factor * sizes[letter] ** power  # noqa: E731
-                try:
-                    if all(isclose(of(s), n, rel_tol=1e-4) for s, n in zip(sizes, numbers, strict=True)):
-                        found.append((times + text.format(letter, letter), letter, of))
-                except (TypeError, ValueError, ZeroDivisionError, OverflowError):  # a root of a negative number, 1 / 0
-                    continue
+    for letter, (power, text), times in product(sorted(set.intersection(*map(set, sizes))), POWERS.items(), TIMES):
+        name = text.format(letter)
+        below = f"{times:g}/({name})" if "·" in name else f"{times:g}/{name}"
+        for exponent, formula in ((power, TIMES[times] + name), (-power, below)):
+            of = partial(_formula, letter, exponent, times)
+            try:
+                if all(isclose(of(s), number, rel_tol=1e-4) for s, number in zip(sizes, numbers, strict=True)):
+                    found.append((formula, letter, of))
+            except (TypeError, ZeroDivisionError, OverflowError):  # a root of a negative number, 1 / 0
+                continue
     return found
+
+
+def _formula(letter, exponent, times, sizes):
+    return times * sizes[letter] ** exponent

@@ -38,7 +38,6 @@ class Report:
         failure=None,
         printed="",
         mistake=None,
-        relation=None,
         properties=(),
         remark=None,
     ):
@@ -46,11 +45,10 @@ class Report:
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
         self.values_right, self.only_edges = state == "passed", False
-        self.relation = relation
-        explained = mistake.sentence if mistake else relation
-        self.message = explained or " ".join((finding.sentence, *properties)) if finding else ""
+        self.relation = None
+        self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
-        self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, explained is not None, None
+        self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
         self._names = task.names
         if state == "not attempted":
             self.message = (
@@ -59,6 +57,16 @@ class Report:
             )
         elif state == "passed":
             self.message = remark or "Right, on every input it was tried on."
+
+    @property
+    def shows_values(self):
+        """Whether the value itself is wrong: it is shown beside the expected one."""
+        return self._finding is not None and self._finding.expected is not None
+
+    def tell(self, relation):
+        """Say how the value hangs together with the right one, in place of what is wrong with it first."""
+        self.relation = self.message = relation
+        self._diagnosed = True
 
     def __str__(self):
         lines = [f"{SYMBOLS[self.state]} {self.task} {self._title}: {self.state}", self.message]

@@ -100,18 +100,24 @@ def _is_empty(answer):
 
 
 @contextlib.contextmanager
-def _settings():
-    """Compute in one thread and with gradients on; set back whatever an answer sets globally.
-
-    Tensors of a few numbers gain nothing from threads, and on a busy machine lose a hundredfold by waiting.
-    """
-    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+def one_thread():
+    """Compute in one thread: tensors of a few numbers gain nothing from more, and on a busy machine lose a hundredfold by waiting."""
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.enable_grad():
-            yield
+        yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def _settings():
+    """Compute in one thread and with gradients on; set back whatever an answer sets globally."""
+    dtype = torch.get_default_dtype()
+    try:
+        with one_thread(), torch.enable_grad():
+            yield
+    finally:
         torch.set_default_dtype(dtype)
 
 

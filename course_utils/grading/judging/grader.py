@@ -8,8 +8,9 @@ import hashlib
 import json
 import re
 import time
+from contextlib import suppress
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -38,6 +39,7 @@ from course_utils.grading.reading.notebook_file import (
 from course_utils.grading.reading.submissions import Found
 
 SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
+SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
@@ -195,11 +197,15 @@ class Grader:
                     report = refuse(task, answer.state, answer.shown)
                 else:
                     # no outcome at all is no empty answer
-                    report = judge.judge(task, cases, answer.outcomes, known) if answer.outcomes else _unreadable(task)
+                    judged = partial(judge.judge, task, cases, answer.outcomes, known, explaining=False)
+                    report = judged() if answer.outcomes else _unreadable(task)
                 str(report.message)
-                return report
         except (Exception, TimeIsUp):  # whatever it is, it came from outside and is no right answer
             return _unreadable(task)
+        with suppress(TimeIsUp), time_limit(SECONDS_TO_EXPLAIN):
+            if answer.state == "outcomes" and report.case:
+                judge.explain_further(report, known, answer.outcomes)
+        return report
 
 
 def _unreadable(task):
