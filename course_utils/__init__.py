@@ -1,4 +1,4 @@
-"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `progress`, `doctor`.
+"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `progress`, `predict`, `reveal`, `doctor`.
 
 The names are loaded on first use, so that `import course_utils` costs next to nothing.
 """
@@ -9,7 +9,9 @@ _FROM = {
     "check": "course_utils.learner.notebook",
     "doctor": "course_utils.commands.doctor",
     "hint": "course_utils.learner.notebook",
+    "predict": "course_utils.learner.notebook",
     "progress": "course_utils.learner.notebook",
+    "reveal": "course_utils.learner.notebook",
     "solution": "course_utils.learner.notebook",
 }
 __all__ = list(_FROM)  # noqa: PLE0604

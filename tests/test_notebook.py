@@ -8,10 +8,10 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from course_utils import check, hint, progress, solution
+from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
-from course_utils.learner import notebook, state
+from course_utils.learner import history, notebook, state
 
 
 @pytest.fixture(autouse=True)
@@ -19,11 +19,20 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_HOME", str(tmp_path))
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     monkeypatch.setattr(state, "_in_memory", {})
+    monkeypatch.setattr(history, "_ran", [])
+    monkeypatch.setattr(notebook, "_last_tried", [])
     return tmp_path
 
 
 def kept(folder):
     return json.loads((folder / ".course" / "progress.json").read_text())["tasks"]
+
+
+@pytest.fixture
+def shell():
+    shell = InteractiveShell.instance()
+    yield shell
+    InteractiveShell.clear_instance()
 
 
 def right(state, hidden):
@@ -93,7 +102,7 @@ def test_progress_counts_and_lists_every_task(capsys):
 
 
 @pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution])
-@pytest.mark.parametrize("unknown", ["04.dott", "99.x", "dot", "", 4, None])
+@pytest.mark.parametrize("unknown", ["04.dott", "99.x", "dot", "", "02.q9"])
 def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):
     call(unknown)
     assert "There is no task" in capsys.readouterr().out
@@ -177,13 +186,6 @@ def test_progress_can_be_switched_off(course_folder, monkeypatch):
     assert not (course_folder / ".course").exists()
 
 
-@pytest.fixture
-def shell():
-    shell = InteractiveShell.instance()
-    yield shell
-    InteractiveShell.clear_instance()
-
-
 def test_a_notebook_shows_a_report_once(shell):
     shell.run_cell("from course_utils import check\nimport torch")
     with capture_output() as captured:
@@ -194,10 +196,10 @@ def test_a_notebook_shows_a_report_once(shell):
 
 
 def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
-    html = judge_answer(notebook._find("04.dot"), wrong)._repr_html_()
+    html = judge_answer(tasks.load("04.dot"), wrong)._repr_html_()
     assert "aria-label='Check of 04.dot: failed'" in html
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
-    tables = judge_answer(notebook._find("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
+    tables = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
     assert "expected" in tables and "received" in tables and "≠" in tables
 
 
@@ -205,3 +207,196 @@ def test_importing_the_package_is_cheap():
     loaded = "import sys, course_utils; print([m for m in sys.modules if m.split('.')[0] in ('torch', 'matplotlib', 'IPython')])"
     result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+# Without an id, and used otherwise
+
+
+def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
+    run = lambda source: shell.run_cell(source, store_history=True)  # noqa: E731
+    run("from course_utils import check, hint, solution")
+    run("check()")
+    assert "Which task? Write check(" in capsys.readouterr().out
+    run("def dot(state, hidden):\n    return hidden @ state.mT")
+    for call in ("check()", "check('04.dot')", "check(dot)", "check(dot, '04.dot')"):
+        run(f"_report = {call}")
+        assert shell.user_ns["_report"].task == "04.dot" and shell.user_ns["_report"].mistake == "transposed", call
+    capsys.readouterr()
+    run("hint(); solution()")
+    assert "Hint 1 of 3 for 04.dot" in (out := capsys.readouterr().out) and "def dot(state, hidden):" in out
+    run("check('04.general')")
+    assert "There is no `general` yet: run the cell that defines it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: check("04.dot", right, 0, 10, 3), 'check("02.softmax", softmax)'),
+        (lambda: check("04.dot", right, limit=3), 'check("02.softmax", softmax)'),
+        (lambda: check(4), "A task is named by its id in quotes"),
+        (lambda: check(right), "There is no task called `right`"),
+        (lambda: hint("04.dot", 2), 'hint("02.softmax")'),
+        (lambda: hint(n=2), 'hint("02.softmax")'),
+        (lambda: hint(None), "Which task?"),
+        (lambda: solution("04.dot", True, 1), 'solution("02.softmax")'),
+        (lambda: progress("04"), "progress()"),
+        (lambda: predict(), 'predict("02.cold", 0.5)'),
+        (lambda: predict("02.warm", 1), 'There is no prediction "02.warm"'),
+        (lambda: reveal("02.cold"), "reveal takes a number"),
+        (lambda: reveal(3, 3, 3), 'reveal("02.cold", value)'),
+        (lambda: check("02.q1", "b", seed="x"), "a whole number as seed"),
+        (lambda: hint("02.q1"), "is a question and has no hints"),
+        (lambda: solution("02.q1"), "is a question: try an answer"),
+    ],
+)
+def test_wrong_use_gets_a_sentence(call, says, capsys):
+    assert call() is None
+    assert says in capsys.readouterr().out
+
+
+# An edit that never took effect
+
+OLD = "def dot(state, hidden):\n    return state @ hidden.mT"
+
+
+@pytest.mark.parametrize("cell_ids", [("a", "a"), (None, None)])
+@pytest.mark.parametrize(
+    ("new", "says"),
+    [
+        ("def dot(state, hidden):\n    return state @ hidden.mT +", "not your last version of `dot`"),
+        ("1 / 0\ndef dot(state, hidden):\n    return state", "not your last version of `dot`"),
+        ("def dots(state, hidden):\n    return state", "it now defines `dots`"),
+        ("answer = 3", "it now defines nothing of that name"),
+        ("def dot(state, hidden):\n    return hidden", ""),
+        ("# a remark\n" + OLD, ""),
+    ],
+)
+def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, capsys):
+    shell.run_cell("from course_utils import check", store_history=True)
+    history.watch()  # done by the import, the first time in a process
+    shell.run_cell(OLD, store_history=True, cell_id=cell_ids[0])
+    shell.run_cell(new, store_history=True, cell_id=cell_ids[1])
+    capsys.readouterr()
+    shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
+    out = capsys.readouterr().out
+    told = says if cell_ids[0] or "version" in says else ""  # a renamed one is seen only where cells can be told apart
+    assert ("Careful" in out) == bool(told) and told in out, out
+    assert "04.dot the dot-product score" in out
+
+
+# Questions
+
+
+def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
+    check("02.q1")
+    out = capsys.readouterr().out
+    assert (
+        "02.q1 a low temperature: not attempted" in out
+        and "a) " in out
+        and "d) " in out
+        and "in place of the dots" in out
+    )
+    question = tasks.load("02.q1")
+    letters = {text: letter for letter, text in question.options(state.seed())}
+    for text, sentence in question.wrong:
+        check("02.q1", letters[text])
+        assert f"{letters[text]}) is not right. {sentence}" in capsys.readouterr().out
+    progress()
+    assert "0 of 5 questions answered" in capsys.readouterr().out
+    check("02.q1", f" {letters[question.right[0]].upper()}) ")
+    assert "is right. Dividing by a small temperature" in capsys.readouterr().out
+    progress()
+    assert "1 of 5 questions answered" in capsys.readouterr().out
+    assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
+
+
+@pytest.mark.parametrize("answer", ["e", "", None, ..., 2, "ab", [], "The largest score gets nearly all the weight."])
+def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys):
+    check("02.q1", answer)
+    assert "one of the letters a to d" in capsys.readouterr().out
+    assert kept(course_folder)["02.q1"]["attempts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (0.75, "0.75 is right. Its e^z"),
+        ("0,75", "0.75 is right"),
+        (0.7501, "is right"),
+        (0.25, "0.25 is the weight of the second word"),
+        (3, "3 is the ratio"),
+        (0.6, "0.6 is not right. Take e^z"),
+        (True, "The answer is a number"),
+        ("much", "The answer is a number"),
+        (float("nan"), "The answer is a number"),
+    ],
+)
+def test_a_number_is_compared_with_a_tolerance(answer, says, capsys):
+    check("02.q2", answer)
+    assert says in capsys.readouterr().out
+
+
+def test_the_order_of_options_stays_with_the_learner_and_differs_between_learners(course_folder, monkeypatch):
+    mine = state.seed()
+    check("04.dot", right)
+    assert (
+        state.seed() == mine and json.loads((course_folder / ".course" / "progress.json").read_text())["seed"] == mine
+    )
+    question = tasks.load("02.q1")
+    orders = {tuple(text for _, text in question.options(seed)) for seed in range(200)}
+    assert len(orders) == 24  # every order of four occurs
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    assert state.seed() == 0
+
+
+def test_progress_from_before_there_were_questions_is_read(course_folder):
+    (course_folder / ".course").mkdir()
+    (course_folder / ".course" / "progress.json").write_text(
+        '{"tasks": {"04.dot": {"state": "passed", "passed": true, "attempts": 2}}}'
+    )
+    seed = state.seed()
+    assert kept(course_folder)["04.dot"]["attempts"] == 2 and state.seed() == seed
+
+
+@pytest.mark.parametrize("question", [q for n in tasks.lessons() for q in tasks.questions_of(n)], ids=lambda q: q.id)
+def test_questions_are_complete(question):
+    assert question.id[:2] in tasks.lessons() and question.text.endswith("?") and len(question.title) < 40
+    if isinstance(question, tasks.Question):
+        assert (
+            len(question.wrong) >= 2
+            and len({text for text, _ in (question.right, *question.wrong)}) == len(question.wrong) + 1
+        )
+    sentences = [m.sentence for m in question.mistakes]
+    assert all(len(sentence) > 30 and sentence.endswith((".", "?")) for sentence in sentences) and len(
+        set(sentences)
+    ) == len(sentences)
+
+
+# Predictions
+
+
+def test_a_prediction_is_kept_and_compared(course_folder, capsys):
+    predict("02.cold", ...)
+    assert "Put a number in place of the dots" in capsys.readouterr().out
+    predict("02.cold", "a lot")
+    assert "should be a number, not 'a lot'" in capsys.readouterr().out
+    reveal("02.cold", 0.9928)
+    assert "It is 0.9928. Divided by 0.4" in capsys.readouterr().out
+    predict("02.cold", 0.4)
+    assert "You say 0.4. Run the next cell to see." in capsys.readouterr().out
+    reveal("02.cold", 0.9928)
+    assert "It is 0.9928, and you said 0.4: 0.5928 too little." in capsys.readouterr().out
+    predict("02.cold", 0.99)
+    reveal("02.cold", 0.9928)
+    assert "and you said 0.99: well seen." in capsys.readouterr().out
+    assert kept(course_folder)["02.cold"] == {"guess": 0.99}
+    progress()
+    assert "02.cold" not in capsys.readouterr().out
+
+
+def test_a_prediction_may_be_a_choice():
+    prediction = tasks.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
+    assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None
+    assert prediction.wanted() == "one of 'dot', 'additive'"
+    assert prediction.compare("dot", "dot") == "It is dot, as you said. It is one product."
+    assert prediction.compare("additive", "dot") == "It is dot, and you said additive. It is one product."

@@ -205,8 +205,8 @@ def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
 
 
 def test_an_unknown_wrong_answer_is_told_which_property_fails():
-    report = judge_answer(TASKS["02.softmax"], lambda s, t=1.0: (s / t).softmax(-1) * (1.37 + s.abs().amax() / 10**6))
-    assert report.mistake is None and "sums to 1.37" in report.message
+    report = judge_answer(TASKS["02.softmax"], lambda s, t=1.0: (s / t).softmax(-1) * (1.37 + s[..., :1].cos() / 100))
+    assert report.mistake is None and "sums to 1.3" in report.message
     report = judge_answer(TASKS["02.masked_softmax"], lambda s, m: (s - 3.0 * ~m).softmax(-1))
     assert report.mistake is None and "Where the mask is False the weight should be 0" in report.message
 

@@ -101,21 +101,14 @@ class Report:
             yield from ((trees.path_text(self._names, path), leaf) for path, leaf in paths)
 
     def _repr_html_(self):
-        colour = COLOURS[self.state]
-        parts = [
-            f"<div><strong><span aria-hidden='true' style='color:{colour}'>{SYMBOLS[self.state]}</span> "
-            f"{self.task} {escape(self._title)}: {self.state}</strong></div>",
-            _paragraph(self.message),
-        ]
+        parts = [_paragraph(self.message)]
         if self._finding:
             if self._diagnosed:
                 parts.append(_paragraph(f"First thing wrong ({self.kind}): {self._finding.sentence}"))
             parts += self._facts()
         if self.note:
             parts.append(f"<div style='opacity:.8'>{with_code(self.note)}</div>")
-        label = f"Check of {self.task}: {self.state}"
-        style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
-        return f"<div role='group' aria-label='{label}' style='{style}'>{''.join(parts)}</div>"
+        return framed(self.task, self._title, self.state, parts)
 
     def _facts(self):
         if self.failure and self.failure.source:
@@ -148,6 +141,17 @@ class Report:
         if cell != self._shown_at:
             self._shown_at = cell
             display({"text/html": self._repr_html_(), "text/plain": str(self)}, raw=True)
+
+
+def framed(id, title, state, parts):
+    """Return a report's HTML: its heading, in the colour and with the symbol of its state, and its parts below."""
+    colour = COLOURS[state]
+    heading = (
+        f"<div><strong><span aria-hidden='true' style='color:{colour}'>{SYMBOLS[state]}</span> "
+        f"{id} {escape(title)}: {state}</strong></div>"
+    )
+    style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
+    return f"<div role='group' aria-label='Check of {id}: {state}' style='{style}'>{heading}{''.join(parts)}</div>"
 
 
 def _paragraph(text):

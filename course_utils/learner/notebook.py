@@ -1,12 +1,24 @@
-"""What a learner's notebook calls: check, hint, solution, progress."""
+"""What a learner's notebook calls: check, hint, solution, progress, predict, reveal."""
 
 from html import escape
 
 from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.report import SYMBOLS, Report, with_code
-from course_utils.learner import state
+from course_utils.checks.report import SYMBOLS, Report, framed, with_code
+from course_utils.learner import history, state
+
+history.watch()  # from the first import on
+LEFT_OUT = object()
+USES = {
+    "check": 'check("02.softmax", softmax), or check() for the answer that you defined last',
+    "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
+    "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
+    "progress": "progress()",
+    "predict": 'predict("02.cold", 0.5)',
+    "reveal": 'reveal("02.cold", value)',
+}
+_last_tried = []
 
 
 class Message:
@@ -22,38 +34,81 @@ class Message:
         return self.html
 
 
-def check(task_id, answer, seed=0, seconds=10):
+def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown):
     """Check an answer, show the report and return it; None where there is nothing to report, as for an unknown task.
 
     Args:
-        task_id: such as "02.softmax".
-        answer: the function you wrote, or anything that can be called like it.
-        seed: another seed gives other inputs.
+        task_id: such as "02.softmax", or a question's id; if it is left out, the task that you defined a function for last.
+        answer: the function you wrote, or the class; for a question a letter or a number. If it is left out, the function of the
+            task's name is taken, and a question is shown.
+        seed: another seed gives other inputs, and a question's options in another order.
         seconds: how long all the check's calls of your function may take together.
     """
-    task = _find(task_id)
-    if not isinstance(task, tasks.Task):
+    history.watch()  # where the notebook's shell came later than the first import
+    if more or unknown:
+        return _wrong_use("check")
+    if callable(task_id):  # check(softmax)
+        name = getattr(task_id, "__name__", "")
+        task_id, answer = answer if isinstance(answer, str) else _task_of(name), task_id
+        if task_id is None:
+            return _show(Message(f"There is no task called `{name}`: write its id too, as in {USES['check']}."))
+    task = _task(task_id, "check")
+    if isinstance(task, Message):
         return _show(task)
-    if not (isinstance(seconds, (int, float)) and seconds > 0 and isinstance(seed, int)):
+    if not isinstance(task, tasks.Task):
+        return _check_question(task, None if answer is LEFT_OUT else answer, seed)
+    if not (isinstance(seconds, (int, float)) and seconds > 0 and (seed is None or type(seed) is int)):
         return _show(
             Message(
                 f"check takes a whole number as seed and seconds above 0, not seed={seed!r} and seconds={seconds!r}."
             )
         )
+    if answer is LEFT_OUT:
+        if task.answer_name not in history.namespace():
+            return _show(Message(f"There is no `{task.answer_name}` yet: run the cell that defines it, then this one."))
+        answer = history.namespace()[task.answer_name]
     try:
-        report = judge_answer(task, answer, seed, seconds)
+        report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before its end: it says nothing."))
-
-    def count(entry):
-        entry["state"] = report.state
-        entry["passed"] = entry.get("passed", False) or report.state == "passed"
-        entry["attempts"] = entry.get("attempts", 0) + (report.state != "not attempted")
-
-    entry = state.change(task.id, count, _say)
+    entry = state.change(task.id, lambda entry: _count(entry, report.state), _say)
+    _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
+    if lost := history.lost_edit(answer):
+        _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
     return _show(report)
+
+
+def _count(entry, reached):
+    entry["state"] = reached
+    entry["passed"] = entry.get("passed", False) or reached == "passed"
+    entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
+
+
+def _check_question(question, answer, seed):
+    """Show a question, and what is to be said of an answer."""
+    seed = state.seed(_say) if seed is None else seed
+    if type(seed) is not int:
+        return _show(Message(f"check takes a whole number as seed, not {seed!r}."))
+    said = question.judge(answer, seed)
+    state.change(question.id, lambda entry: _count(entry, said.state), _say)
+    options = question.options(seed)
+    text = "\n".join(
+        [
+            f"{SYMBOLS[said.state]} {question.id} {question.title}: {said.state}",
+            question.text,
+            *(f"  {letter}) {option}" for letter, option in options),
+            said.message,
+        ]
+    )
+    items = "".join(f"<div style='margin:.2em 0'>{letter}) {with_code(option)}</div>" for letter, option in options)
+    parts = [
+        f"<p style='margin:.4em 0'>{with_code(question.text)}</p>",
+        f"<div style='margin:.4em 0 .4em 1em'>{items}</div>" if items else "",
+        f"<p style='margin:.4em 0'>{with_code(said.message)}</p>",
+    ]
+    return _show(Message(text, framed(question.id, question.title, said.state, parts)))
 
 
 def _way_on(task, entry):
@@ -64,21 +119,29 @@ def _way_on(task, entry):
     return f'You have seen all hints. `solution("{task.id}")` shows an answer.'
 
 
-def hint(task_id):
+def hint(task_id=None, *more, **unknown):
     """Show the next hint for a task: first the idea, then the formula with shapes, then pseudocode."""
-    task = _find(task_id)
-    if not isinstance(task, tasks.Task):
+    if more or unknown:
+        return _wrong_use("hint")
+    task = _task(task_id, "hint")
+    if isinstance(task, Message):
         return _show(task)
+    if not isinstance(task, tasks.Task):
+        return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
     step = state.change(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), _say)["hints"]
     more = "" if step < len(task.hints) else f' That was the last one; `solution("{task.id}")` shows an answer.'
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
 
 
-def solution(task_id, force=False):
+def solution(task_id=None, force=False, *more, **unknown):
     """Show an answer, once you have tried: after a check that did not say "not attempted", or with force=True."""
-    task = _find(task_id)
-    if not isinstance(task, tasks.Task):
+    if more or unknown:
+        return _wrong_use("solution")
+    task = _task(task_id, "solution")
+    if isinstance(task, Message):
         return _show(task)
+    if not isinstance(task, tasks.Task):
+        return _show(Message(f"{task.id} is a question: try an answer, and it says why that is right or wrong."))
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: run its check on an answer of yours. `solution("{task.id}", force=True)` shows one all the same.'
         return _show(Message(text))
@@ -91,41 +154,129 @@ def solution(task_id, force=False):
     )
 
 
-def progress():
+def predict(prediction_id=None, guess=None, *more, **unknown):
+    """Keep what you guess before a cell shows it, and show what is asked. There is no wrong guess, and none is graded.
+
+    Args:
+        prediction_id: such as "02.cold".
+        guess: a number, or one of the choices that are offered; if it is left out, what is asked is shown.
+    """
+    prediction = _prediction(prediction_id, "predict", more, unknown)
+    if isinstance(prediction, Message):
+        return _show(prediction)
+    if guess is None or guess is ...:
+        return _show(
+            Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")
+        )
+    kept = prediction.read(guess)
+    if kept is None:
+        return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {guess!r}."))
+    state.change(prediction.id, lambda entry: entry.update(guess=kept), _say)
+    shown = f"{kept:g}" if isinstance(kept, float) else kept
+    return _show(Message(f"{prediction.text} You say {shown}. Run the next cell to see."))
+
+
+def reveal(prediction_id=None, value=None, *more, **unknown):
+    """Show what came, how far off the guess was that `predict` has kept, and why it comes out so.
+
+    Args:
+        prediction_id: such as "02.cold".
+        value: what was computed: a number, a tensor of one, or one of the prediction's choices.
+    """
+    prediction = _prediction(prediction_id, "reveal", more, unknown)
+    if isinstance(prediction, Message):
+        return _show(prediction)
+    came = prediction.read(value)
+    if came is None:
+        return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {value!r}."))
+    guess = prediction.read(state.read(_say).get(prediction.id, {}).get("guess"))
+    return _show(Message(prediction.compare(guess, came)))
+
+
+def _prediction(prediction_id, use, more, unknown):
+    """Return the prediction of that id, or a Message that says what is wrong."""
+    if more or unknown or not isinstance(prediction_id, str):
+        return Message(f"Use it like this: {USES[use]}.")
+    try:
+        return tasks.load_prediction(prediction_id)
+    except CourseError as error:
+        return Message(str(error))
+
+
+def progress(*more, **unknown):
     """Show a table of lessons and tasks and how far you are."""
+    if more or unknown:
+        return _wrong_use("progress")
     kept, rows = state.read(_say), []
-    for lesson, lesson_tasks in tasks.by_lesson().items():
-        for task in lesson_tasks:
+    for number in tasks.by_lesson():
+        for task in tasks.asked(number, questions=True):
             entry = kept.get(task.id, {})
             reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
-            rows.append((lesson, task.id, task.title, reached, entry.get("attempts", 0), entry.get("hints", 0)))
-    done = sum(row[3] == "passed" for row in rows)
-    return _show(Message(_progress_text(rows, done), _progress_html(rows, done)))
+            rows.append(
+                (
+                    isinstance(task, tasks.Task),
+                    task.id,
+                    task.title,
+                    reached,
+                    entry.get("attempts", 0),
+                    entry.get("hints", 0),
+                )
+            )
+    return _show(Message(_progress_text(rows), _progress_html(rows)))
 
 
-def _progress_text(rows, done):
+def _summary(rows):
+    tasks_reached, questions_reached = ([row[3] for row in rows if row[0] == is_task] for is_task in (True, False))
+    passed = f"{tasks_reached.count('passed')} of {len(tasks_reached)} tasks passed"
+    return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
+
+
+def _progress_text(rows):
     lines = [f"{SYMBOLS[reached]} {id:26} {reached:14} attempts {a:2}  hints {h}" for _, id, _, reached, a, h in rows]
-    return "\n".join([f"{done} of {len(rows)} tasks passed", *lines])
+    return "\n".join([_summary(rows), *lines])
 
 
-def _progress_html(rows, done):
+def _progress_html(rows):
     body = "".join(
         f"<tr><td style='text-align:left'>{id}</td><td style='text-align:left'>{escape(title)}</td>"
-        f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h}</td></tr>"
-        for _, id, title, reached, a, h in rows
+        f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h if is_task else ''}</td></tr>"
+        for is_task, id, title, reached, a, h in rows
     )
     head = "".join(
         f"<th scope='col' style='text-align:left'>{t}</th>" for t in ("task", "what", "state", "attempts", "hints")
     )
-    return f"<table><caption style='text-align:left'>{done} of {len(rows)} tasks passed</caption><tr>{head}</tr>{body}</table>"
+    return f"<table><caption style='text-align:left'>{_summary(rows)}</caption><tr>{head}</tr>{body}</table>"
 
 
-def _find(task_id):
-    """Return the task of that id, or a Message that says which there are."""
+def _task(task_id, use):
+    """Return the task or question of that id, for None the one that is meant; or a Message that says what to write."""
+    if task_id is None:
+        task_id = _defined_last() if use == "check" else next(iter(_last_tried), None) or _defined_last()
+        if task_id is None:
+            return Message(f"Which task? Write {USES[use]}.")
+    if not isinstance(task_id, str):
+        return Message(f"A task is named by its id in quotes: {USES[use]}.")
     try:
         return tasks.load(task_id)
     except CourseError as error:
         return Message(str(error))
+
+
+def _defined_last():
+    """Return the id of the task whose answer a cell of the notebook defined last."""
+    name = history.last_defined([task.answer_name for of_lesson in tasks.by_lesson().values() for task in of_lesson])
+    return name and _task_of(name)
+
+
+def _task_of(name):
+    """Return the id of the task that a function or class of that name answers; of several, of the lesson tried last. None for none."""
+    found = [task.id for of_lesson in tasks.by_lesson().values() for task in of_lesson if task.answer_name == name]
+    here = [task_id for task_id in found if _last_tried and task_id[:2] == _last_tried[0][:2]]
+    return next(iter(here or found), None)
+
+
+def _wrong_use(use):
+    return _show(Message(f"Use it like this: {USES[use]}."))
 
 
 def _say(sentence):

@@ -1,7 +1,7 @@
 """What is asked: a folder for each lesson, and in it a file for each task. Finds lessons and tasks; judges nothing.
 
-`lesson_NN/__init__.py` declares the `lesson`, every other file in it one `task`; a file whose name begins with an underscore holds
-what several tasks share. Tasks come in the order of their answers in `answers.json`, which the build writes in the order of the
+`lesson_NN/__init__.py` declares the `lesson`, `_questions.py` its `questions` and `predictions`, every other file one `task`; a file whose
+name begins with an underscore may also hold what several tasks share. Tasks come in the order of their answers in `answers.json`, which the build writes in the order of the
 solutions; one that has not been built yet comes last.
 """
 
@@ -12,10 +12,23 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from course_utils.base.errors import CourseError
+from course_utils.base.places import number_of
 from course_utils.checks.lesson import Lesson
+from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.task import Task
 
-__all__ = ["Lesson", "Task", "answers", "by_lesson", "lessons", "load"]
+__all__ = [
+    "Lesson",
+    "NumberQuestion",
+    "Prediction",
+    "Question",
+    "Task",
+    "answers",
+    "asked",
+    "by_lesson",
+    "lessons",
+    "load",
+]
 
 HERE = Path(__file__).parent
 
@@ -44,19 +57,49 @@ def tasks_of(number: str) -> list[Task]:
 
 
 @cache
+def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
+    """Return the questions of one lesson, in order; none where it has no file of questions."""
+    return _asked_in(number, "questions")
+
+
+@cache
+def predictions_of(number: str) -> tuple[Prediction, ...]:
+    """Return what is to be predicted in one lesson."""
+    return _asked_in(number, "predictions")
+
+
+def _asked_in(number, name):
+    package = import_module(f"{__name__}.lesson_{number}")
+    if "_questions" not in [module.name for module in iter_modules(package.__path__)]:
+        return ()
+    return getattr(import_module(f"{package.__name__}._questions"), name, ())
+
+
+def asked(number: str, questions: bool) -> list:
+    """Return what a class is graded on in one lesson: its tasks, and its questions if they are wanted."""
+    return [*by_lesson().get(number, ()), *(questions_of(number) if questions else ())]
+
+
+@cache
 def answers() -> dict[str, str]:
     """Return the source of an answer to each task, by its id, as the build wrote them from `solutions/`."""
     return json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
 
 
-def load(task_id: str) -> Task:
-    """Return the task of that id. Raises `CourseError`, which names the known ones."""
-    number, _, name = str(task_id).partition(".")
+def load(task_id: str) -> Task | Question | NumberQuestion:
+    """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
+    number = number_of(str(task_id))
     if number not in by_lesson():
         raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(by_lesson())}.')
-    found = [task for task in tasks_of(number) if task.id == task_id]
-    if not found:
-        raise CourseError(
-            f'There is no task "{task_id}". Lesson {number} has {", ".join(t.id for t in tasks_of(number))}.'
-        )
-    return found[0]
+    known = {each.id: each for each in asked(number, questions=True)}
+    if task_id not in known:
+        raise CourseError(f'There is no task "{task_id}". Lesson {number} has {", ".join(known)}.')
+    return known[task_id]
+
+
+def load_prediction(prediction_id: str) -> Prediction:
+    """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
+    known = {each.id: each for number in lessons() for each in predictions_of(number)}
+    if prediction_id not in known:
+        raise CourseError(f'There is no prediction "{prediction_id}". There are {", ".join(known)}.')
+    return known[prediction_id]

@@ -1,0 +1,171 @@
+"""Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and keeps nothing.
+
+They stand together in a lesson's file `course_utils/tasks/lesson_04/_questions.py`:
+
+    questions = (
+        Question("04.q1", "two widths", "Why is … ?",
+                 right=("Because …", "why that is right"),
+                 wrong=(("Because …", "why that is wrong"), ...)),
+        NumberQuestion("04.q2", "three words", "How much … ?", answer=0.25, why="…", wrong={0.5: "why that is wrong"}),
+    )
+    predictions = (Prediction("04.wide", "How large … ?", why="…"),)
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from types import SimpleNamespace
+
+LETTERS = "abcdefgh"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What is said of an answer. `state` is "not attempted", "failed" or "passed"; `chosen` the wrong option's text, or ""."""
+
+    state: str
+    message: str
+    chosen: str = ""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What both kinds of question have. A class's grading treats a question as a task: hence `points` and what follows."""
+
+    id: str
+    title: str  # a few words, for tables
+    text: str
+    points: int = 1
+
+    partial = {}  # noqa: RUF012
+    candidates = hints = ()
+
+
+@dataclass(frozen=True)
+class Question(_Asked):
+    """A question with options, each a pair: what it says, and why that is right or wrong.
+
+    Their order comes from a seed, so that neighbours see the same options under other letters.
+    """
+
+    right: tuple[str, str] = ()
+    wrong: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def mistakes(self):
+        """The wrong options, as a task's named mistakes."""
+        return [SimpleNamespace(name=text, sentence=sentence) for text, sentence in self.wrong]
+
+    def options(self, seed: int) -> list[tuple[str, str]]:
+        """Return [(letter, what it says), …] in a seed's order."""
+        texts = [self.right[0], *(text for text, _ in self.wrong)]
+        random.Random(sha256(f"{self.id} {seed}".encode()).digest()).shuffle(texts)
+        return list(zip(LETTERS, texts, strict=False))
+
+    def judge(self, answer, seed: int) -> Answered:
+        """Return what is said of a letter, where the options stand in a seed's order."""
+        options = dict(self.options(seed))
+        letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
+        if answer is None or answer is ... or answer == "":
+            return Answered("not attempted", f'Put {letters} in place of the dots: check("{self.id}", "b").')
+        letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
+        if letter not in options:
+            return Answered(
+                "not attempted", f'The answer is {letters}, as in check("{self.id}", "b"); {_shown(answer)} came.'
+            )
+        text = options[letter]
+        if text == self.right[0]:
+            return Answered("passed", f"{letter}) is right. {self.right[1]}")
+        return Answered("failed", f"{letter}) is not right. {dict(self.wrong)[text]}", text)
+
+
+@dataclass(frozen=True)
+class NumberQuestion(_Asked):
+    """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say of any other."""
+
+    answer: float = 0.0
+    tolerance: float = 0.0
+    why: str = ""
+    wrong: Mapping[float, str] = ()
+    otherwise: str = ""
+
+    @property
+    def mistakes(self):
+        """The wrong numbers that are foreseen, as a task's named mistakes."""
+        return [SimpleNamespace(name=f"{number:g}", sentence=sentence) for number, sentence in dict(self.wrong).items()]
+
+    def options(self, seed: int) -> list:
+        """Return no options: there are none."""
+        return []
+
+    def judge(self, answer, seed: int = 0) -> Answered:
+        """Return what is said of a number."""
+        if answer is None or answer is ... or answer == "":
+            return Answered("not attempted", f'Put a number in place of the dots: check("{self.id}", 0.5).')
+        number = as_number(answer)
+        if number is None:
+            return Answered(
+                "not attempted", f'The answer is a number, as in check("{self.id}", 0.5); {_shown(answer)} came.'
+            )
+        near = lambda wanted: abs(number - wanted) <= self.tolerance + 1e-9 * abs(wanted)  # noqa: E731
+        if near(self.answer):
+            return Answered("passed", f"{number:g} is right. {self.why}")
+        for wrong, sentence in dict(self.wrong).items():
+            if near(wrong):
+                return Answered("failed", f"{number:g} is not right. {sentence}", f"{wrong:g}")
+        return Answered("failed", f"{number:g} is not right. {self.otherwise}".rstrip())
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a reader guesses before a cell shows it: a number, or one of the `choices`. `why` says why it comes out as it does."""
+
+    id: str
+    text: str
+    why: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, guess):
+        """Return the guess as it is kept: a number or one of the choices; None where it is neither."""
+        if self.choices:
+            found = [
+                choice for choice in self.choices if isinstance(guess, str) and choice.lower() == guess.strip().lower()
+            ]
+            return found[0] if found else None
+        return as_number(guess)
+
+    def wanted(self) -> str:
+        """Return what a guess looks like, in words."""
+        return f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
+
+    def compare(self, guess, value) -> str:
+        """Return how far a guess, or None, was from what came."""
+        shown = f"{value}" if self.choices else f"{value:.4g}"
+        if guess is None:
+            return f"It is {shown}. {self.why}"
+        if self.choices:
+            said = "as you said" if guess == value else f"and you said {guess}"
+            return f"It is {shown}, {said}. {self.why}"
+        off = guess - value
+        if abs(off) <= 0.005 * max(1, abs(value)):
+            return f"It is {shown}, and you said {guess:g}: well seen. {self.why}"
+        return (
+            f"It is {shown}, and you said {guess:g}: {abs(off):.4g} too {'much' if off > 0 else 'little'}. {self.why}"
+        )
+
+
+def as_number(value):
+    """Return a number of Python's, numpy's, a tensor's or a text's as a float; None for anything else."""
+    if isinstance(value, bool) or value is None or value is ...:
+        return None
+    try:
+        number = float(value.replace(",", ".") if isinstance(value, str) else value)
+    except (AttributeError, OverflowError, RuntimeError, TypeError, ValueError):
+        return None
+    return number if number == number and abs(number) != float("inf") else None
+
+
+def _shown(answer):
+    text = repr(answer) if isinstance(answer, (str, int, float)) else f"an object of type {type(answer).__name__}"
+    return text if len(text) <= 40 else f"{text[:40]}…"

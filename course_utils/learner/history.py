@@ -1,0 +1,84 @@
+"""What the notebook's kernel has run: finds the answer that is meant, and an edit of it that never took effect. Judges nothing.
+
+Outside a notebook nothing is known, and every function here says so by None.
+"""
+
+import linecache
+import re
+import sys
+from dataclasses import dataclass
+
+try:
+    from IPython import get_ipython
+except ImportError:
+
+    def get_ipython():
+        """Outside IPython there is no shell."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of a cell. `cell` tells the same cell again; None where the notebook's program does not say."""
+
+    cell: str | None
+    source: str
+
+
+_ran = []
+
+
+def watch() -> None:
+    """Take down from now on what the kernel runs; what it ran before is taken from its history."""
+    shell = get_ipython()
+    if shell is None or getattr(shell, "_course_watches", False):
+        return
+    shell._course_watches = True
+    _ran.extend(Ran(None, source) for source in shell.user_ns.get("In", [])[1:])
+    shell.events.register("pre_run_cell", _take_down)
+
+
+def _take_down(info):
+    if info.store_history and not info.silent:
+        _ran.append(Ran(getattr(info, "cell_id", None), info.raw_cell or ""))
+
+
+def namespace() -> dict:
+    """Return the notebook's names; outside a notebook those of the program that runs."""
+    shell = get_ipython()
+    return shell.user_ns if shell else vars(sys.modules["__main__"])
+
+
+def last_defined(names) -> str | None:
+    """Return which of some names of functions and classes a cell defined last."""
+    found = re.compile(rf"^(?:def|class)\s+({'|'.join(map(re.escape, names))})\b", re.MULTILINE)
+    for ran in reversed(_ran):
+        if defined := found.findall(ran.source):
+            return defined[-1]
+    return None
+
+
+def lost_edit(answer) -> str | None:
+    """Return the sentence to say where a cell that defines an answer was changed and run since, and the change did not take effect."""
+    code = getattr(getattr(answer, "forward", answer), "__code__", None)
+    name = getattr(answer, "__name__", "")
+    if code is None or not name:
+        return None
+    text = "".join(linecache.getlines(code.co_filename)).strip()
+    runs = [place for place, ran in enumerate(_ran) if ran.source.strip() == text]
+    if not text or not runs:
+        return None
+    defines = re.compile(rf"^(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
+    for ran in reversed(_ran[runs[-1] + 1 :]):
+        if defines.search(ran.source):
+            return (
+                f"Careful: this is not your last version of `{name}`. The cell that you ran last with `{name}` in it stopped before it had "
+                "defined it, so the version before it was checked. Mend that cell, run it, and check again."
+            )
+        if ran.cell and ran.cell == _ran[runs[-1]].cell:
+            other = re.search(r"^(?:def|class)\s+(\w+)", ran.source, re.MULTILINE)
+            now = f"it now defines `{other[1]}`" if other else "it now defines nothing of that name"
+            return (
+                f"Careful: `{name}` is no longer in its cell ({now}), but the kernel still knows the version before, and that was checked. "
+                f"Call your answer `{name}` again, run its cell, and check again."
+            )
+    return None

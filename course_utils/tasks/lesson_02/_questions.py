@@ -1,0 +1,124 @@
+"""What lesson 02 asks: five questions on its goals, and what to guess before a cell shows it."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "02.q1",
+        "a low temperature",
+        "What happens to the weights of a softmax as the temperature goes towards 0?",
+        right=(
+            "The largest score gets nearly all the weight.",
+            "Dividing by a small temperature makes the differences between the scores large, and each difference of 1 already "
+            "multiplies a weight by e ≈ 2.7.",
+        ),
+        wrong=(
+            (
+                "All weights become equal.",
+                "That is what a high temperature does: it makes all scores nearly equal, and with them the weights.",
+            ),
+            (
+                "All weights go towards 0.",
+                "The weights of a row always sum to 1, so they cannot all become small. What one word loses another gains.",
+            ),
+            (
+                "Nothing, since softmax does not change when all scores are changed alike.",
+                "Softmax stays the same when a constant is added to all scores. A temperature divides them, and that changes "
+                "their differences.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "02.q2",
+        "two scores",
+        "A sentence has two words, and the score of the first is higher by ln 3 ≈ 1.0986 than that of the second. How much weight does "
+        "the first word get?",
+        answer=0.75,
+        tolerance=0.005,
+        why="Its e^z is three times as large as the other's, and 3 of 3 + 1 parts are 0.75.",
+        wrong={
+            3: "3 is the ratio of the two weights. The weights themselves sum to 1.",
+            0.25: "0.25 is the weight of the second word.",
+            1.0986: "That is the difference of the scores. Softmax takes e^z of each score, then divides by the sum.",
+        },
+        otherwise="Take e^z of both scores: one is three times the other. Then divide by their sum.",
+    ),
+    Question(
+        "02.q3",
+        "padding",
+        "Why does the score of padding become -∞ before the softmax, and not 0?",
+        right=(
+            "A score of 0 still earns a weight, and -∞ earns none.",
+            "e^0 is 1, as much as for any word with the score 0. Only e^(-∞) is 0, and then the other weights sum to 1 by themselves.",
+        ),
+        wrong=(
+            (
+                "0 could be larger than the other scores, but apart from that it would do.",
+                "Even where 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
+                "score.",
+            ),
+            (
+                "So that the gradient of the other words does not vanish.",
+                "The gradient of the other words is there in both cases. What matters is the weight that padding would take from them.",
+            ),
+            (
+                "Because the weights of a row would sum to more than 1.",
+                "Softmax makes every row sum to 1, whatever the scores are. With a score of 0 padding would get a share of that 1.",
+            ),
+        ),
+    ),
+    Question(
+        "02.q4",
+        "what one attention cannot do",
+        "One fixed attention gives each word a score by one dot product with θ. What can it not do?",
+        right=(
+            "Give a word a weight that depends on which other words there are, beyond sharing with them.",
+            "A word's score is computed from that word and θ alone. The other words only take part in the sum that the weight is divided by.",
+        ),
+        wrong=(
+            (
+                "Ignore a word altogether.",
+                "It can, as nearly as one likes: a word with a much lower score than the others gets a weight close to 0.",
+            ),
+            (
+                "Give more weight to words that point in a certain direction.",
+                "That is the very thing it does: θ is that direction.",
+            ),
+            (
+                "Handle sentences of different lengths.",
+                "It can: the same θ is used for every word, and the mask takes the padding out.",
+            ),
+        ),
+    ),
+    Question(
+        "02.q5",
+        "the error on its way back",
+        "In the backward pass, an error arrives at the context. What reaches the vector of one word, if the weights are held fixed?",
+        right=(
+            "The error times the weight of that word.",
+            "Going forward the word was multiplied by its weight, and going backward the error is multiplied by the same number.",
+        ),
+        wrong=(
+            (
+                "The same error for every word.",
+                "That is so for a plain sum. In a weighted sum, a word that counted little also gets little of the error.",
+            ),
+            (
+                "The error times the score of that word.",
+                "The word went into the sum with its weight, not with its score: the weight is what the error is multiplied by.",
+            ),
+            (
+                "The error divided by the number of words.",
+                "That would be right for a mean, where every weight is the same, 1/S. Here each word has a weight of its own.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "02.cold",
+        'The scores of "not", "really" and "great" are 1, 2 and 4. How much weight does "great" get at temperature 0.4?',
+        why="Divided by 0.4, its lead over the next score grows from 2 to 5, and e^5 is about 148: the others share less than 1 %.",
+    ),
+)
