@@ -2,6 +2,7 @@
 import ipywidgets
 import torch
 
+from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.data.loading import load_reviews
 from course_utils.figures import plots
@@ -66,8 +67,19 @@ print("naive", naive, " shifted", shifted, " library", far.softmax(-1))
 # %% [markdown]
 # ## How sharp should it choose?
 #
-# A temperature above 1 evens the weights out, one below sharpens them. Which temperature gives "great" more than 99 % of the weight?
-# And which makes the three nearly equal? Predict, then move the slider.
+# At temperature 1 the word "great" has 84 % of the weight, "really" 11 % and "not" 4 %. A temperature above 1 evens the weights out, and one below 1
+# sharpens them. How far does 0.4 go? Put your guess in place of the dots.
+
+# %% tags=["nbval-check-output"]
+predict("02.cold", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
+for temperature in (0.4, 1.0, 100.0):
+    print(f"{temperature:6.2f}", (z / temperature).softmax(-1))
+reveal("02.cold", (z / 0.4).softmax(-1)[2])
+
+# %% [markdown]
+# Now move the slider. Which temperature gives "great" more than half of the weight and "really" more than a quarter?
 
 
 # %%
@@ -84,14 +96,8 @@ temperature_explorer = explore(weights_at, temperature=slider)
 temperature_explorer
 
 # %% [markdown]
-# At temperature 1 the word "great" has 84 % of the weight, "really" 11 % and "not" 4 %. The colder, the surer:
-
-# %% tags=["nbval-check-output"]
-for temperature in (0.4, 1.0, 100.0):
-    print(f"{temperature:6.2f}", (z / temperature).softmax(-1))
-
-# %% [markdown]
-# At 0.4 "great" is past 99 %; at 100 the three are nearly equal. The limits are the largest score alone, and the mean.
+# A temperature of about 2.5 does that. As the temperature falls towards 0, the largest score gets all the weight; as it grows, the weights become equal and the weighted
+# sum becomes the mean.
 #
 # ## Padding gets no weight
 #
@@ -300,6 +306,26 @@ plots.weights(a, short[0], [f"attention {n}" for n in (1, 2, 3)], ylabel="", xla
 # %% [markdown]
 # All three attentions give most weight to "not" and "depression" and next to none to "it" and "the"; the second is the surest. Where they choose alike, one would do: nothing in training asks them to differ.
 #
+# ## Questions
+#
+# Five questions on the goals at the top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+
+# %%
+check("02.q1", ...)
+
+# %%
+check("02.q2", ...)
+
+# %%
+check("02.q3", ...)
+
+# %%
+check("02.q4", ...)
+
+# %%
+check("02.q5", ...)
+
+# %% [markdown]
 # ## Recap
 #
 # - A context is a weighted sum; softmax makes weights that are positive and sum to 1, and a temperature says how sharply.

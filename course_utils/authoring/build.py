@@ -44,9 +44,11 @@ TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
+REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
+ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 SETUP = """\
@@ -369,7 +371,8 @@ def _notebook(target, cells):
     for cell in cells:
         seen[cell.text] = seen.get(cell.text, 0) + 1
         identity = _hash([target.built, cell.text, seen[cell.text]])[:12]
-        cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata, "source": cell.text}
+        folded = {"jupyter": {"outputs_hidden": True}} if REVEALS in cell.metadata.get("tags", ()) else {}
+        cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -399,7 +402,7 @@ def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
         cell.text for cell in cells if cell.kind == "code" and OWN_MACHINE not in cell.metadata.get("tags", ())
     )
     modules = imported(root, stored)
-    if CHECK.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
+    if ASKS.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
         modules |= {root / "course_utils/learner/notebook.py"}
         modules |= set((root / f"course_utils/tasks/lesson_{target.number}").glob("*.py"))
     return closure(root, {path for path in modules if path.is_file()})

@@ -178,7 +178,10 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
     """Write all that stands in the results' folder; return the lessons that count, how many files there are, and how many could not be graded."""
     lessons = what.lessons or lessons_of(journal, keys)
     counted = [
-        task for lesson in lessons for task in tasks.by_lesson()[lesson] if task.id not in what.settings.leave_out
+        task
+        for lesson in lessons
+        for task in tasks.asked(lesson, what.settings.questions is not None)
+        if task.id not in what.settings.leave_out
     ]
 
     def students():

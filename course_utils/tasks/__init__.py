@@ -77,7 +77,8 @@ def _asked_in(number, name):
 
 def asked(number: str, questions: bool) -> list:
     """Return what a class is graded on in one lesson: its tasks, and its questions if they are wanted."""
-    return [*by_lesson().get(number, ()), *(questions_of(number) if questions else ())]
+    found = by_lesson().get(number, ())
+    return [*found, *(questions_of(number) if questions and found else ())]
 
 
 @cache

@@ -20,6 +20,12 @@ from course_utils.grading.reading.settings import Settings
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
 SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder
 
+QUESTIONS = """\
+## Questions
+
+Run a cell to see its question. Then put your answer in place of the dots, a letter in quotes or a number, and leave the rest of the
+cell as it is: the seed says in which order the answers stand."""
+
 README = """\
 # {title}
 
@@ -58,7 +64,7 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
-        files[notebooks[-1]] = to_text(stamped(notebook, lesson))
+        files[notebooks[-1]] = to_text(_with_questions(stamped(notebook, lesson), lesson, settings))
         files[out / lesson / "README.md"] = _readme(notebook, lesson, settings)
     write_all(files, force)
     return notebooks
@@ -127,12 +133,33 @@ def _title(notebook):
 
 def worth(lesson: str, settings: Settings) -> dict[str, float]:
     """Return the points of each task of a lesson that counts, by its id, in order."""
-    asked = tasks.by_lesson()[number_of(lesson)]
+    asked = tasks.asked(number_of(lesson), settings.questions is not None)
     return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
 
 
+def _with_questions(notebook, lesson, settings):
+    """Return a notebook with the lesson's questions below its exercises, where they count."""
+    questions = tasks.questions_of(number_of(lesson))
+    if settings.questions is None or not questions:
+        return notebook
+    cells = [{"cell_type": "markdown", "id": "questions", "metadata": {}, "source": QUESTIONS}]
+    for question in questions:
+        source = f'check("{question.id}", ..., seed={settings.questions})'
+        cells.append(
+            {
+                "cell_type": "code",
+                "id": question.id.replace(".", "-"),
+                "metadata": {},
+                "source": source,
+                "execution_count": None,
+                "outputs": [],
+            }
+        )
+    return notebook | {"cells": [*notebook["cells"], *cells]}
+
+
 def _readme(notebook, lesson, settings):
-    asked, points = tasks.by_lesson()[number_of(lesson)], worth(lesson, settings)
+    asked, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",

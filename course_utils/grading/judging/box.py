@@ -79,6 +79,7 @@ class Box:
 
     def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
+        self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
@@ -216,20 +217,24 @@ class Box:
 
     # One notebook.
 
-    def answers(self, cells, wanted: list[tuple[str, tuple, bytes, Callable | None]]) -> Iterator[Answer | str]:
+    def answers(
+        self, cells, wanted: list[tuple[str, tuple, bytes, Callable | None]], questions: bool = False
+    ) -> Iterator[Answer | str]:
         """Run a notebook's cells, then its answers.
 
         Args:
             cells: the sources of its code cells.
             wanted: for each task the answer's name, the kinds of object that it may be, its cases as an answer may see them,
                 packed, and what calls a candidate.
+            questions: whether to ask, before the answers run, how questions were answered; that is then in `said`.
 
         Yields:
             One sentence (str) for each cell that failed, and one Answer for each task, in order.
         """
-        notebook = _Run(self, cells)
+        notebook, self.said = _Run(self, cells), {}
         try:
             yield from notebook.cells_run()
+            self.said = notebook.said() if questions else {}
             for name, kinds, cases, candidate in wanted:
                 yield notebook.answer(name, kinds, cases, candidate)
         finally:
@@ -288,6 +293,16 @@ class _Run:
         if isinstance(error, wire.Garbled):
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
+
+    def said(self):
+        """Return how the cells have answered questions."""
+        try:
+            said = self._box._ask({"do": "said"}, GRACE).get("said") if self._alive else {}
+        except (wire.Closed, wire.Late, wire.Garbled) as error:
+            self._end_and_explain(error, GRACE)
+            return {}
+        readable = isinstance(said, dict) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in said.values())
+        return said if readable else {}
 
     def answer(self, name, kinds, cases, candidate):
         began = time.monotonic()

@@ -142,9 +142,11 @@ class Grader:
         """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
         wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
-        came = list(self.box.answers(notebook.cells, wanted))
+        questions = tasks.questions_of(notebook.lesson)
+        came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
         failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
+        verdicts += tuple(_answered(question, self.box.said.get(question.id)) for question in questions)
         suspicions = [
             f"{task.id} is answered by a function of the course's own"
             for task, a in zip(asked, answers, strict=True)
@@ -206,6 +208,28 @@ class Grader:
             if answer.state == "outcomes" and report.case:
                 judge.explain_further(report, known, answer.outcomes)
         return report
+
+
+def _answered(question, said):
+    """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None."""
+    if said is None:
+        return Verdict(question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.')
+    answer, seed = said
+    if type(seed) is not int and isinstance(question, tasks.Question):
+        message = (
+            "The order in which its options stood is not known: keep the `seed` in the check as it was handed out."
+        )
+        return Verdict(question.id, "not run", message=message)
+    judged = question.judge(answer, seed)
+    message = judged.message[:MESSAGE_AT_MOST]
+    return Verdict(
+        question.id,
+        judged.state,
+        "value" if judged.chosen else "",
+        judged.chosen,
+        message=message,
+        code=repr(answer)[:80],
+    )
 
 
 def _unreadable(task):

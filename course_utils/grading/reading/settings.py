@@ -3,6 +3,7 @@
     [points]
     "03.attention" = 4              # a task counts what it declares, mostly 1, unless it stands here
     leave_out = ["01.word_polarity"]
+    questions = 7                   # hand out and count the lessons' questions, too; the number chooses their options' order
 
     [late]
     deadline = 2026-11-20T23:59:00+01:00
@@ -31,7 +32,7 @@ from course_utils.base.places import number_of
 
 MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
-    "points": ("leave_out",),
+    "points": ("leave_out", "questions"),
     "late": ("deadline", "per_day", "grace", "none_after"),
     "limits": ("seconds", "total", "memory"),
 }
@@ -47,6 +48,7 @@ class Settings:
 
     points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
     leave_out: frozenset[str] = frozenset()  # tasks that do not count
+    questions: int | None = None  # the seed of their options' order; None: they are not handed out and do not count
     deadline: datetime | None = None  # with its offset
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
     grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
@@ -84,14 +86,14 @@ def _settings(plain):
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
     points, late, limits = (plain.get(section, {}) for section in FORM)
-    known = [task.id for lesson in tasks.by_lesson().values() for task in lesson]
+    known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
     return Settings(**_points(points, known), **_late(late), limits=_limits(limits))
 
 
 def _points(section, known):
     worth = {}
     for key, value in _flat(section).items():
-        if key == "leave_out":
+        if key in FORM["points"]:
             continue
         _must_be_known(f"[points] {key}", key, known)
         worth[key] = _number(f'[points] "{key}"', value, 0, MOST)
@@ -102,7 +104,12 @@ def _points(section, known):
         )
     for task in left_out:
         _must_be_known("[points] leave_out", task, known)
-    return {"points": worth, "leave_out": frozenset(left_out)}
+    questions = section.get("questions")
+    if questions is not None and (type(questions) is not int or not 0 <= questions < 2**31):
+        raise SettingsError(
+            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_shown(questions)}."
+        )
+    return {"points": worth, "leave_out": frozenset(left_out), "questions": questions}
 
 
 def _flat(section):

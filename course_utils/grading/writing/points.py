@@ -16,9 +16,9 @@ CENT = Decimal("0.01")
 
 
 def score(result: Result, settings: Settings) -> tuple[Points, ...]:
-    """Return the points of one result, for the tasks of its lesson that count, in their order."""
+    """Return the points of one result, for the tasks and questions of its lesson that count, in their order."""
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
-    lesson = tasks.by_lesson().get(result.lesson, ())
+    lesson = tasks.asked(result.lesson, settings.questions is not None)
     return tuple(_of(task, verdicts.get(task.id), settings) for task in lesson if task.id not in settings.leave_out)
 
 
