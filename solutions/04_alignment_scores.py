@@ -11,7 +11,7 @@ from course_utils.models.attention import SCORES
 # %% [markdown]
 # ## 04.dot
 #
-# Score each state against each hidden state of its own sentence by their dot product. Most of today's attention starts here. No softmax: asked are scores.
+# Score each state against each hidden state of its own sentence by their dot product. Most of today's attention starts here. Return the scores, without a softmax.
 #
 # $$\text{scores}_{bti} = s_{bt}^\top h_{bi}$$
 

@@ -52,9 +52,10 @@ ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 SETUP = """\
-# Installs the course's package where it is missing, as on Colab; elsewhere does nothing.
+# Installs the course's package where it is missing, as on Colab.
 import importlib.util, os, subprocess, sys
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tensors as small as ours are slower in several threads
 if importlib.util.find_spec("course_utils") is None:
     source = os.environ.get("COURSE_SOURCE", "{source}")
     if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:

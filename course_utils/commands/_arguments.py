@@ -28,7 +28,10 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     """Add --device and --threads."""
     parser.add_argument("--device", default="auto", help="auto (if left out: a GPU where there is one), cpu or cuda")
     parser.add_argument(
-        "--threads", type=at_least(1, int), metavar="N", help="of the CPU; PyTorch's choice if left out"
+        "--threads",
+        type=at_least(1, int),
+        metavar="N",
+        help="of the CPU; if left out, PyTorch's choice, and 1 for training in the generated world",
     )
 
 

@@ -5,6 +5,7 @@ What is heavy, PyTorch first, is imported where it is used, since every command'
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 from pathlib import Path
@@ -50,6 +51,16 @@ def run(options) -> int:
     return processes.run_in(number, _train_here, plain)
 
 
+def _in_the_world(settings, resumed) -> bool:
+    """Return whether the sentences of a run are those of the generated world; a run that is resumed knows."""
+    if settings:
+        return settings.data == "world"
+    try:
+        return json.loads((Path(resumed) / "settings.json").read_text(encoding="utf-8"))["data"] == "world"
+    except (OSError, ValueError, KeyError, TypeError):  # said when the run is opened
+        return False
+
+
 def _train_here(options) -> int:
     """Train in this process, which may be one of several."""
     import torch
@@ -57,10 +68,12 @@ def _train_here(options) -> int:
     from course_utils.training.loop import train
     from course_utils.training.processes import STOPPED
 
-    if options.threads:
-        torch.set_num_threads(options.threads)
     first = int(os.environ.get("RANK", 0)) == 0  # of several processes, the one that speaks
     settings = _no_settings(options) if options.resume else _settings(options)
+    if options.threads or _in_the_world(settings, options.resume) and "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(
+            options.threads or 1
+        )  # the world's tensors are so small that more threads wait for each other
     said = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
     try:

@@ -4,12 +4,15 @@
 was printed, or which exception stood at which line of the learner's.
 """
 
+import builtins
 import contextlib
 import dis
+import importlib
 import inspect
 import io
 import linecache
 import os
+import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import replace
@@ -52,6 +55,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
         candidates: maps a Candidate's key to a function, for answers that test other functions.
     """
     outcomes, printed = [], _Kept()
+    _import_late(answer)
     try:
         with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
             for case in cases:
@@ -112,13 +116,28 @@ def one_thread():
 
 @contextlib.contextmanager
 def _settings():
-    """Compute in one thread and with gradients on; set back whatever an answer sets globally."""
-    dtype = torch.get_default_dtype()
+    """Compute in one thread and with gradients on, with nobody to ask; set back whatever an answer sets globally."""
+    dtype, asking, stopping = torch.get_default_dtype(), builtins.input, sys.breakpointhook
+    builtins.input, sys.breakpointhook = _no_input, _no_input
     try:
         with one_thread(), torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(dtype)
+        builtins.input, sys.breakpointhook = asking, stopping
+
+
+def _no_input(*given, **named):
+    raise EOFError(
+        "an answer gets all that it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
+    )
+
+
+def _import_late(answer):
+    """Import now what an answer would import in its own time: the first optimizer of a process takes seconds."""
+    code = getattr(getattr(answer, "forward", answer), "__code__", None)
+    if "optim" in getattr(code, "co_names", ()):
+        importlib.import_module("torch._dynamo")
 
 
 class _Kept(io.StringIO):

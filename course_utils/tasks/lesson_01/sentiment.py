@@ -71,13 +71,13 @@ def softmax_over_batch(sums, weight, bias):
 
 
 @task.mistake(
-    "Your result has shape (B, 1), asked is (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong."
+    "Your result has shape (B, 1); it should be (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong."
 )
 def column(sums, weight, bias):
     return (sums @ weight[:, None] + bias).sigmoid()
 
 
-@task.mistake("You return decisions, 0 or 1. Asked is the probability, before any threshold.")
+@task.mistake("You return decisions, 0 or 1. Return the probability, before any threshold.")
 def decided(sums, weight, bias):
     return (sums @ weight + bias > 0).float()
 

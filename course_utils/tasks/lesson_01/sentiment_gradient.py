@@ -111,7 +111,9 @@ def overflow(sums, labels, weight, bias):
     return error @ sums, error.sum()
 
 
-@task.mistake("You return the bias's gradient first. Asked is (weight_gradient, bias_gradient).")
+@task.mistake(
+    "You return the bias's gradient first. Return the weight's gradient first: `return weight_gradient, bias_gradient`."
+)
 def order_swapped(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias) / len(sums)
     return error.sum(), error @ sums

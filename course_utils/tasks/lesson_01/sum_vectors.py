@@ -70,14 +70,12 @@ def mask_inverted(words, mask):
     return (words * ~mask[..., None]).sum(1)
 
 
-@task.mistake("You divide by the number of words: that is the mean. Asked is the sum.")
+@task.mistake("You divide by the number of words: that is the mean. Return the sum.")
 def mean_of_words(words, mask):
     return (words * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-@task.mistake(
-    "You take the mean over the padded length: it is a sum that is asked, and padding should not count in any way."
-)
+@task.mistake("You take the mean over the padded length. Return the sum, in which padding should not count in any way.")
 def mean_over_padding(words, mask):
     return (words * mask[..., None]).mean(1)
 
@@ -117,6 +115,6 @@ def all_sentences_together(words, mask):
     return words[mask].sum(0)
 
 
-@task.mistake("Your sums keep an axis of size 1 where the words were (keepdim=True). Asked is B×D: let it go.")
+@task.mistake("Your sums keep an axis of size 1 where the words were (keepdim=True). Return B×D, without that axis.")
 def axis_kept(words, mask):
     return (words * mask[..., None]).sum(1, keepdim=True)

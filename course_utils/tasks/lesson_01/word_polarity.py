@@ -18,7 +18,7 @@ task = Task(
     minutes=10,
     hints=(
         "The cosine asks for the angle alone: long and short vectors in one direction get the same answer.",
-        "polarity_v = (word_v · weight) / (‖word_v‖ ‖weight‖), between -1 and 1; where a vector is zero the quotient is 0/0, and 0 is asked.",
+        "polarity_v = (word_v · weight) / (‖word_v‖ ‖weight‖), between -1 and 1; where a vector is zero the quotient is 0/0: return 0 there.",
         "dots = word_vectors @ weight; lengths = norm of each row times the norm of weight; divide where lengths > 0, else 0.",
     ),
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
@@ -93,7 +93,7 @@ def norm_of_everything(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / (word_vectors.norm() * weight.norm()))
 
 
-@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction; 0 is asked there.")
+@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.")
 def zero_gives_nan(word_vectors, weight):
     return (word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm())
 

@@ -16,7 +16,7 @@ task = Task(
     importance=4,
     minutes=5,
     hints=(
-        "One question, theta, is asked of every word of every sentence. The answer is one number a word.",
+        "One question, theta, is asked of every word of every sentence. The answer is one number per word.",
         "scores_(b,s) = Σ_d words_(b,s,d) · theta_d: the feature axis goes away, B and S stay.",
         "A matrix product of words (B×S×D) with theta (D) does it; so does multiplying and summing over the last axis.",
     ),
@@ -51,17 +51,17 @@ def _(words, theta):
     return scores
 
 
-@task.mistake("You go on to the softmax. Asked are the scores, before they are normalised.")
+@task.mistake("You go on to the softmax. Return the scores, before they are normalised.")
 def normalised(words, theta):
     return (words @ theta).softmax(-1)
 
 
-@task.mistake("You divide by √D. That scaling comes in lesson 04; here the plain dot product is asked.")
+@task.mistake("You divide by √D. That scaling comes in lesson 04; here, return the plain dot product.")
 def scaled(words, theta):
     return words @ theta / theta.numel() ** 0.5
 
 
-@task.mistake("You multiply but do not add up: one number a word is asked, so sum over the features, the last axis.")
+@task.mistake("You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.")
 def not_added(words, theta):
     return words * theta
 

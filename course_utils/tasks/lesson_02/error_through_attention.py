@@ -70,7 +70,7 @@ def divided(weights, error):
     return error[:, None] / weights[..., None]
 
 
-@task.mistake("The last two axes are swapped: B×S×D is asked, words before features.")
+@task.mistake("The last two axes are swapped. Return B×S×D, with the words before the features.")
 def transposed(weights, error):
     return error[..., None] * weights[:, None]
 
@@ -106,6 +106,6 @@ def added_over_words(weights, error):
     return (weights[..., None] * error[:, None]).sum(1)
 
 
-@task.mistake("a(1 - a) is what reaches the score; asked is what reaches the word, with the weights held fixed.")
+@task.mistake("a(1 - a) is what reaches the score. Return what reaches the word, with the weights held fixed.")
 def softmax_derivative(weights, error):
     return (weights * (1 - weights))[..., None] * error[:, None]

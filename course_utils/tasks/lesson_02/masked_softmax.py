@@ -127,13 +127,13 @@ def fill_undercut(scores, mask):
     return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
 
 
-@task.mistake("A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Zeros are asked for there.")
+@task.mistake("A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Return zeros there.")
 def empty_row_nan(scores, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
 
 @task.mistake(
-    "A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Zeros are asked for there."
+    "A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Return zeros there."
 )
 def empty_row_uniform(scores, mask):
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)

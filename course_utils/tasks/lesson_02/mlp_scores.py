@@ -90,7 +90,7 @@ def sigmoid_outside(words, weight, bias, theta):
     return ((words @ weight.T + bias) @ theta).sigmoid()
 
 
-@task.mistake("You go on to the softmax. Asked are the scores, before they are normalised.")
+@task.mistake("You go on to the softmax. Return the scores, before they are normalised.")
 def normalised(words, weight, bias, theta):
     return ((words @ weight.T + bias).sigmoid() @ theta).softmax(-1)
 

@@ -129,9 +129,7 @@ def no_softmax(words, thetas, mask):
     return ((thetas @ words.mT) * mask[:, None] @ words).flatten(1)
 
 
-@task.mistake(
-    "A sentence of padding only gives NaN: its softmax has nothing to share among. Zeros are asked for there."
-)
+@task.mistake("A sentence of padding only gives NaN: its softmax has nothing to share among. Return zeros there.")
 def empty_sentence_nan(words, thetas, mask):
     scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
     return (scores.softmax(-1) @ words).flatten(1)
@@ -193,7 +191,7 @@ def concatenated_along_batch(words, thetas, mask):
 
 
 @task.mistake(
-    "These are the weights, B×N×S. Asked are the contexts: sum the words with these weights, then lay the sums end to end."
+    "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then lay the sums end to end."
 )
 def weights_returned(words, thetas, mask):
     return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))

@@ -139,7 +139,9 @@ def softmax_over_batch(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@task.mistake("You divide the scores by √D. That is lesson 04's scaled dot product; here the plain one is asked.")
+@task.mistake(
+    "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are."
+)
 def scaled(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT / query.shape[-1] ** 0.5, mask)
     return weights @ value, weights
@@ -172,7 +174,7 @@ def filled_with_zero(query, key, value, mask=None):
 
 
 @task.mistake(
-    "A query that may attend to nothing gives NaN, which then spreads through everything. Zeros are asked for there."
+    "A query that may attend to nothing gives NaN, which then spreads through everything. Return zeros there."
 )
 def empty_row_nan(query, key, value, mask=None):
     scores = query @ key.mT
@@ -181,7 +183,7 @@ def empty_row_nan(query, key, value, mask=None):
 
 
 @task.mistake(
-    "A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Zeros are asked for there."
+    "A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Return zeros there."
 )
 def empty_row_uniform(query, key, value, mask=None):
     scores = query @ key.mT
@@ -195,7 +197,7 @@ def keys_summed(query, key, value, mask=None):
     return weights @ key, weights
 
 
-@task.mistake("You return the weights first. Asked is (context, weights).")
+@task.mistake("You return the weights first. Return the context first: `return context, weights`.")
 def order_swapped(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, mask)
     return weights, weights @ value
@@ -245,7 +247,7 @@ def fill_undercut(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@task.mistake("You return one tensor, the context. Asked are two: `return context, weights`.")
+@task.mistake("You return only the context. Return the weights too: `return context, weights`.")
 def context_alone(query, key, value, mask=None):
     return masked_softmax(query @ key.mT, mask) @ value
 
@@ -280,7 +282,7 @@ def overflow_hidden(query, key, value, mask=None):
 
 @task.mistake(
     "Two things give NaN: exp overflows above a score of about 88, so subtract each row's largest score first; and a query that may "
-    "attend to nothing is 0/0, where zeros are asked for."
+    "attend to nothing is 0/0. Return zeros there."
 )
 def overflow_and_empty_row(query, key, value, mask=None):
     scores = query @ key.mT

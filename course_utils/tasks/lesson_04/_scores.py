@@ -84,7 +84,7 @@ AFTER = {  # what is done to a right score that should not be
         "Rows and columns are exchanged: a row belongs to a state (query), a column to a position of the hidden states (key), B×T×S.",
         lambda scores: scores.mT.contiguous(),
     ),
-    "normalised": ("You go on to the softmax. Asked are the scores.", lambda scores: scores.softmax(-1)),
+    "normalised": ("You go on to the softmax. Return the scores as they are.", lambda scores: scores.softmax(-1)),
 }
 
 

@@ -66,7 +66,7 @@ def norm_of_everything(state, hidden):
     return torch.nan_to_num(state @ hidden.mT / (state.norm() * hidden.norm()))
 
 
-@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction; 0 is asked there.")
+@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.")
 def zero_gives_nan(state, hidden):
     return state @ hidden.mT / (state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1)[:, None])
 

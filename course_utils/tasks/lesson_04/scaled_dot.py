@@ -45,7 +45,7 @@ def not_scaled(state, hidden):
     return state @ hidden.mT
 
 
-@task.mistake("You multiply by √D. Dividing is asked.")
+@task.mistake("You multiply by √D. Divide by it.")
 def multiplied(state, hidden):
     return state @ hidden.mT * state.shape[-1] ** 0.5
 
