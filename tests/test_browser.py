@@ -7,9 +7,11 @@ Not here: `course lab` without a browser (`test_cli.py`), and what the checks sa
 import re
 import shutil
 
+import nbformat
 import patience
 import pytest
 from test_cli import ROOT, Lab, free_port
+from test_kinds import GATED, KINDS
 
 from course_utils.commands import doctor
 
@@ -36,11 +38,25 @@ def chromium():
     return path
 
 
+BROKEN = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax("
+OF_OTHER_KINDS = [
+    "import torch\nfrom torch import nn\nfrom course_utils import check, tasks",
+    f"tasks.__path__.append({str(KINDS)!r})\nfor known in (tasks.lessons, tasks.by_lesson, tasks.tasks_of): known.cache_clear()",
+    'def two_layers(x, weights):\n    return (x @ weights["in"].T).tanh() @ weights["out"].T.detach()',
+    'check("90.two_layers", two_layers)',
+    GATED,
+    'check("90.gated_layer", GatedLayer)',
+]
+
+
 def lab_on_a_copy(copy):
     """`course lab` on a copy of the course in this folder, with settings and progress of its own."""
     shutil.copy(ROOT / "pyproject.toml", copy)
     for folder in ("notebooks", "exercises"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
+    kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(kinds, copy / "exercises" / "90_kinds.ipynb")
     settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
     return Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings)
 
@@ -124,3 +140,45 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     type_and_run(page, answer, RIGHT)
     type_and_run(page, check)
     playwright.expect(output).to_contain_text("softmax with a temperature: passed")
+    type_and_run(page, answer, BROKEN)
+    type_and_run(page, check)
+    playwright.expect(output).to_contain_text("this is not your last version of softmax")
+    output.screenshot(path=SCREENSHOTS / "not_the_last_version.png")
+
+
+def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
+    open_notebook(page, lab, "exercises/03_queries_keys_values.ipynb")
+    check = code_cell(page, 'check("03.padding_mask"')
+    type_and_run(page, check)
+    playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
+
+
+def test_a_prediction_is_folded_until_it_is_run_and_a_question_is_answered(page, lab):
+    open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
+    guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
+    shows.scroll_into_view_if_needed()
+    playwright.expect(shows.locator(".jp-OutputPlaceholder, .jp-OutputCollapser").first).to_be_attached()
+    playwright.expect(shows.get_by_text("It is 0.9928")).to_have_count(0)  # folded: nothing is given away
+    shows.screenshot(path=SCREENSHOTS / "folded.png")
+    run_all(page)
+    playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
+    type_and_run(page, guess, 'predict("02.cold", 0.9)')
+    playwright.expect(guess).to_contain_text("You say 0.9")
+    type_and_run(page, shows)
+    playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too little")
+    shows.screenshot(path=SCREENSHOTS / "prediction.png")
+    question = code_cell(page, 'check("02.q1"')
+    type_and_run(page, question)
+    playwright.expect(question).to_contain_text("Put one of the letters a to d")
+    type_and_run(page, question, 'check("02.q1", "a")')
+    playwright.expect(question).to_contain_text(re.compile(r"a\) is (not )?right\."))
+    question.screenshot(path=SCREENSHOTS / "question.png")
+
+
+def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
+    open_notebook(page, lab, "exercises/90_kinds.ipynb")
+    run_all(page)
+    weights, module = code_cell(page, 'check("90.two_layers"'), code_cell(page, 'check("90.gated_layer"')
+    playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
+    playwright.expect(weights).to_contain_text("no gradient reaches weights['out']")
+    weights.screenshot(path=SCREENSHOTS / "weights.png")

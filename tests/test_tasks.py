@@ -273,3 +273,13 @@ def test_what_is_not_the_value_is_judged_too():
         return state @ hidden.mT + (len(calls) > 1)
 
     assert judge_answer(task, remembering).state == "failed"
+
+
+def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
+    def by_numpy(weights, values):
+        return torch.from_numpy(weights.detach().numpy() @ values.detach().numpy())
+
+    report = judge_answer(TASKS["00.weighted_sum"], by_numpy)
+    assert report.state == "passed" and "no gradient flows back" in report.message
+    kept = judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values)
+    assert kept.message == "Right, on every input it was tried on."

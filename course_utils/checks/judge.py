@@ -154,7 +154,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     found = [(i, finding) for i, finding in found if finding]
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
     if not found:
-        return Report(task, "passed", remark=_remark(cases, outcomes))
+        return Report(task, "passed", remark=_remark(task, cases, outcomes))
     first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, expected, first)
@@ -348,7 +348,7 @@ def _lines(failure):
 
 
 def _gradient_wrong(task, case, outcome, right, reach=None):
-    if outcome.gradients is None:
+    if outcome.gradients is None or task.gradient_optional:
         return None
     if outcome.gradient_failure:
         if "modified by an inplace operation" in outcome.gradient_failure.message:
@@ -403,8 +403,13 @@ def _altered(task, outcome):
     return " and ".join(trees.path_text(task.names, path) for path in outcome.changed)
 
 
-def _remark(cases, outcomes):
+def _remark(task, cases, outcomes):
     """Something worth saying about a right answer, or None."""
+    if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
+        return (
+            "Right. A remark for later: no gradient flows back through your result, since `.item()`, `.tolist()`, numpy and "
+            "torch.tensor(…) on tensors cut it. Whatever is to be trained needs one; tensor operations alone keep it."
+        )
     for case, outcome in zip(cases, outcomes, strict=True):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):

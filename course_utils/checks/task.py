@@ -45,7 +45,7 @@ class Task:
 
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument
     is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
-    get any gradient.
+    get any gradient. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
 
     `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
     {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
@@ -68,11 +68,13 @@ class Task:
         partial=None,
         module=False,
         gradient_not_asked=(),
+        gradient_optional=False,
     ):
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
+        self.gradient_optional = gradient_optional
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)

@@ -12,6 +12,7 @@ from course_utils.base.places import chosen, course_folder, names_in, number_of
 
 WORDS = "Open JupyterLab on a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"
+STARTUP = Path(__file__).parents[1] / "learner" / "startup.py"
 
 
 def add_arguments(parser) -> None:
@@ -37,6 +38,7 @@ def run(options) -> int:
     _set_up_kernel()
     os.chdir(root)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
+    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
     arguments = [
         f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={options.port}",

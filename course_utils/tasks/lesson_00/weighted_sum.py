@@ -15,6 +15,7 @@ task = Task(
     difficulty=1,
     importance=5,
     minutes=5,
+    gradient_optional=True,  # the first exercise says nothing of gradients
     hints=(
         "Each vector counts as much as its weight says: stretch each one by its weight, then add them all up.",
         "In symbols: sum_d = Σ_s weights_s · values_(s,d). The result has one number for each of the D features.",
@@ -35,7 +36,7 @@ def _weights(draw, S):
 def _(draw):
     for size in sizes(S=5, D=3):
         name = f"{count(size.S, 'vector')} of width {size.D}"
-        yield Case(name, (_weights(draw, size.S), draw.numbers(size.S, size.D)))
+        yield Case(name, (_weights(draw, size.S), draw.numbers(size.S, size.D)), size.full)
     yield Case("a single vector", (_weights(draw, 1), draw.numbers(1, 3)), edge=True)
     yield Case("vectors of width 1", (_weights(draw, 3), draw.numbers(3, 1)), edge=True)
     yield Case(

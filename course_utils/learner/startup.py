@@ -1,0 +1,33 @@
+"""Run by every kernel that `course lab` starts, before a notebook's first cell: explains a name that the kernel does not know.
+
+After a restart a kernel knows nothing, `check` included, so this cannot wait for the course to be imported. It imports nothing.
+"""
+
+
+def _explain_unknown_names():
+    try:
+        shell = get_ipython()  # noqa: F821
+    except NameError:
+        return
+
+    def explain(shell, kind, error, trace, tb_offset=None):
+        last = trace
+        while last.tb_next is not None:
+            last = last.tb_next
+        if last.tb_frame.f_code.co_name != "<module>" or not getattr(error, "name", None):
+            return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return shell._showtraceback(
+            kind,
+            error,
+            [
+                f"NameError: {error}",
+                f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells above "
+                "have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again.",
+            ],
+        )
+
+    shell.set_custom_exc((NameError,), explain)
+
+
+_explain_unknown_names()
+del _explain_unknown_names
