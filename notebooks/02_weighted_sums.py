@@ -74,6 +74,7 @@ print("naive", naive, " shifted", shifted, " library", far.softmax(-1))
 predict("02.cold", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
+print("temperature, then the weights of", *words)
 for temperature in (0.4, 1.0, 100.0):
     print(f"{temperature:6.2f}", (z / temperature).softmax(-1))
 reveal("02.cold", (z / 0.4).softmax(-1)[2])

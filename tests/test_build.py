@@ -559,3 +559,14 @@ def test_an_output_about_the_readers_machine_is_not_stored(course):
     assert build(course, ["02"], say=quiet) == []
     (code,) = [c for c in load(course / "notebooks/02_other.ipynb")["cells"] if "import os\n\n{" in source(c)]
     assert code["outputs"] == [] and code["execution_count"] is None
+
+
+def test_a_cell_that_reveals_is_folded(course, no_kernel):
+    change(course / "notebooks/02_other.py", "# %%\nimport os", '# %% tags=["reveals"]\nimport os')
+    assert build(course) == []
+    cells = [
+        cell
+        for cell in load(course / "notebooks/02_other.ipynb")["cells"]
+        if "reveals" in cell["metadata"].get("tags", ())
+    ]
+    assert [cell["metadata"]["jupyter"] for cell in cells] == [{"outputs_hidden": True}]

@@ -208,6 +208,68 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     assert len(marked) == 7
 
 
+SAID = {  # by student: what the cell of 02.q1 says, and the state and points that it earns
+    "right": ('check("02.q1", "RIGHT", seed=7)', "passed", 1),
+    "wrong": ('check("02.q1", "WRONG", seed=7)', "failed", 0),
+    "blank": ('check("02.q1", ..., seed=7)', "missing", 0),
+    "unseeded": ('check("02.q1", "RIGHT")', "not run", 0),
+    "no_letter": ('check("02.q1", "z", seed=7)', "not attempted", 0),
+    "last_counts": ('check("02.q1", "WRONG", seed=7)\ncheck("02.q1", "RIGHT", seed=7)', "passed", 1),
+    "many": ('for letter in "abcd" * 99: check("02.q1", letter, seed=7)\ncheck("02.q1", "WRONG", seed=7)', "failed", 0),
+    "huge": ('check("02.q1", "RIGHT" * 10**7, seed=7)', "not attempted", 0),
+    "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
+    "forges": (
+        'import sys\nsys.modules["course_utils.learner.notebook"].said = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
+        "not run",
+        0,
+    ),
+    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].said = "x" * 10**8', "missing", 0),
+    "ends": ("import os\nos._exit(0)", "missing", 0),
+}
+
+
+@posix
+def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, locks):
+    settings = tmp_path / "class.toml"
+    settings.write_text('[points]\nquestions = 7\n"02.q2" = 3\n', encoding="utf-8")
+    command("release", "02", "--out", tmp_path, "--settings", settings)
+    (lesson,) = (name for name in os.listdir(tmp_path) if name.startswith("02"))
+    assert "holds 11 tasks, 13 points in all" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
+    blank = read(tmp_path / lesson / f"{lesson}.ipynb")
+    cells = {cell["id"]: cell for cell in blank["cells"]}
+    assert cells["02-q1"]["source"] == 'check("02.q1", ..., seed=7)'
+    question = tasks.load("02.q1")
+    letters = {text: letter for letter, text in question.options(7)}
+    right, wrong = letters[question.right[0]], letters[question.wrong[0][0]]
+    for student, (source, _, _) in SAID.items():
+        cells["02-q1"]["source"] = source.replace("RIGHT", right).replace("WRONG", wrong)
+        cells["02-q2"]["source"] = 'check("02.q2", 0.75, seed=7)'
+        path = tmp_path / "submissions" / f"{student}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(blank), encoding="utf-8")
+    command("grade", tmp_path / "submissions", "--out", tmp_path / "results", "--settings", settings)
+    found = grades(tmp_path / "results")
+    for student, (_, state, points) in SAID.items():
+        assert found[student]["02.q1 state"] == state, student
+        assert float(found[student]["02.q1 points"]) == points, student
+        assert float(found[student]["possible"]) == 13
+    assert float(found["right"]["02.q2 points"]) == 3 and float(found["right"]["total"]) == 4
+    assert found["wrong"]["02.q1 mistake"] == question.wrong[0][0]
+    feedback = (tmp_path / "results" / "feedback" / "wrong.html").read_text(encoding="utf-8")
+    assert "is not right" in feedback and "a low temperature" in feedback
+
+
+def test_without_the_setting_questions_neither_are_handed_out_nor_count(tmp_path, in_the_course):
+    command("release", "02", "--out", tmp_path)
+    (lesson,) = os.listdir(tmp_path)
+    assert "02.q1" not in (tmp_path / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    assert "holds 6 tasks" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
+    settings = tmp_path / "class.toml"
+    settings.write_text("[points]\nquestions = true\n", encoding="utf-8")
+    with pytest.raises(CourseError, match="questions must be a whole number such as 7"):
+        read_settings(settings)
+
+
 # course export nbgrader
 
 

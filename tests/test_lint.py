@@ -344,3 +344,21 @@ def test_prose_is_what_is_read():
     text = "A `b!` [c](d!) ![e!](f) $g!$\n\n$$h!\ni!$$\n\n| j! |\n```\nk!\n```\n<b title='l!'>m</b> ``n!`n!`` o"
     assert prose(text).split() == ["A", "[c]", "m", "o"]
     assert prose(text).count("\n") == text.count("\n")
+
+
+def test_questions_do_not_count_as_cells(course):
+    asked = "".join(f'# %%\ncheck("01.q{n}", ...)\n\n' for n in range(1, 26))
+    course.change(NAMES[0], ENDING, asked + ENDING)
+    assert course.lint() == []
+
+
+@pytest.mark.parametrize(("text", "fine"), [("0.40 is it", False), ("", False), ("temperature, weights\n0.40", True)])
+def test_a_folded_output_gives_nothing_away(course, text, fine):
+    course.change(
+        NAMES[0],
+        '# %% tags=["nbval-check-output"]\n# a comment does not count\nstep = 3',
+        '# %% tags=["nbval-check-output", "reveals"]\nstep = 3',
+    )
+    course.outputs["step = 3"] = [{"output_type": "stream", "name": "stdout", "text": text}]
+    found = course.lint()
+    assert (found == []) if fine else "stays in sight, and may hold no number" in found[0]

@@ -13,6 +13,7 @@ from statistics import median
 from course_utils.authoring.build import (
     CHECK,
     OWN_MACHINE,
+    REVEALS,
     TASK_HEADING,
     Cell,
     begins_in_header,
@@ -195,6 +196,16 @@ def _outputs(name, cells, built):
             yield cell.line, f"code cell {why} but shows nothing"
 
 
+def _given_away(name, cells, built):
+    """JupyterLab shows the first line of a folded output."""
+    for cell, outputs in zip(cells, built or [], strict=False):
+        if REVEALS in cell.metadata.get("tags", ()) and outputs:
+            text = outputs[0].get("text") or outputs[0].get("data", {}).get("text/plain", "")
+            first = "".join(text).split("\n")[0]
+            if not first or re.search(r"\d", first):
+                yield cell.line, f"the first line of a folded output stays in sight, and may hold no number: {first!r}"
+
+
 def _should_show(code):
     """Why a cell should have an output, or None."""
     statements = ast.parse(code).body
@@ -259,5 +270,6 @@ LESSON_RULES = (
     _ending,
     _pictures,
     _outputs,
+    _given_away,
 )
 SOLUTION_RULES = (_banned_words, _outputs, _tasks)
