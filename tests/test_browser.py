@@ -166,7 +166,7 @@ def test_a_prediction_is_folded_until_it_is_run_and_a_question_is_answered(page,
     type_and_run(page, guess, 'predict("02.cold", 0.9)')
     playwright.expect(guess).to_contain_text("You say 0.9")
     type_and_run(page, shows)
-    playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too little")
+    playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too low")
     shows.screenshot(path=SCREENSHOTS / "prediction.png")
     question = code_cell(page, 'check("02.q1"')
     type_and_run(page, question)

@@ -56,16 +56,16 @@ def test_the_steps_lead_to_the_right_answer(task):
         ("04.dot", lambda s, h: 2 * (s @ h.mT) / s.shape[-1] ** 0.5, "times 2/√D. With D = 2 the number is 1.414, with D = 3 it is 1.155."),
         ("04.dot", lambda s, h: -(s @ h.mT), "In every case, what you return is the right scores times -1."),
         ("04.dot", lambda s, h: s @ h.mT + 0.5, "the right scores plus 0.5 everywhere."),
-        ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the right scores, added up step by step along the axis S."),
-        ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved on by one place along the axis S."),
+        ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the running sum of the right scores along axis S."),
+        ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved forward by one place along axis S."),
         ("04.dot", lambda s, h: (s * 0.5) @ h.mT.tanh(), None),
-        ("04.dot", lambda s, h: s @ h.tanh().mT, "you return what comes out with the hyperbolic tangent of hidden in its place."),
-        ("04.dot", lambda s, h: s * h.mT, "with a product number by number (`*`) in place of a matrix product (`@`) for the product of"),
-        ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps that come after it are missing."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "you return what comes out with the signs of bias turned round."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "you return what comes out with theta in place of bias."),
+        ("04.dot", lambda s, h: s @ h.tanh().mT, "would give with the hyperbolic tangent of hidden in place of hidden."),
+        ("04.dot", lambda s, h: s * h.mT, "with an elementwise product (`*`) instead of a matrix product (`@`) when computing the product of"),
+        ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps after that are missing."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "you return what the right computation would give with the sign of bias flipped."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "you return what the right computation would give with theta in place of bias."),
         ("02.masked_softmax", lambda s, m: torch.zeros_like(s), "In every case, what you return is zeros in place of the right weights."),
-        ("01.sentiment", lambda s, w, b: 2 * (s @ w + b).sigmoid().round(decimals=1) / 2, "rounded to one digit"),
+        ("01.sentiment", lambda s, w, b: 2 * (s @ w + b).sigmoid().round(decimals=1) / 2, "rounded to one decimal place"),
         ("01.build_vocabulary", changed("01.build_vocabulary", lambda v: {w: n + 1 for w, n in v.items()}), "plus 1 everywhere"),
         ("03.attention", changed("03.attention", lambda both: (both[0] * 2, both[1])), "what you return as context is the right context times 2."),
         ("03.attention", changed("03.attention", lambda both: (both[0] * 2, both[1] * 3)), None),
@@ -79,7 +79,7 @@ def test_a_relation_is_told_with_its_evidence(task_id, answer, says):
 def test_a_change_on_top_of_a_named_mistake_is_told():
     told = relation("04.scaled_dot", lambda s, h: (s @ h.mT / s.shape[-1]).softmax(-1))
     assert told.startswith("Two things are wrong at once. You divide by D instead of √D")
-    assert told.endswith("Beside that, what you return is the softmax of what that gives along the axis S.")
+    assert told.endswith("On top of that, what you return is the softmax of that wrong result along axis S.")
 
 
 @pytest.mark.parametrize("task", WITH_STEPS, ids=lambda task: task.id)
@@ -170,7 +170,7 @@ def test_nine_of_ten_mutants_with_wrong_values_are_explained_and_none_falsely():
 
 
 def test_letters_name_axes_and_sizes():
-    assert relations.axis_names("…×S", 3) == ["axis 0", "axis 1", "the axis S"]
+    assert relations.axis_names("…×S", 3) == ["axis 0", "axis 1", "axis S"]
     assert relations.axis_names("B×T", 3) == ["axis 0", "axis 1", "axis 2"]
     task = Task("99.y", "y", ("x …×S×D", "n"), "y", ("", "", ""), difficulty=1, importance=1, minutes=1)
     assert relations.sizes_of(task, (torch.zeros(2, 3, 5), 7)) == {"S": 3, "D": 5, "n": 7}

@@ -336,8 +336,8 @@ def gated(old="", new="", before=""):
     ("old", "new", "says"),
     [
         ("self.gate(x).sigmoid()", "nn.functional.dropout(self.gate(x).sigmoid(), 0.5, self.training)", "A second call"),
-        ("return (x", "x = x if self.training else x * 2; return (x", "In evaluation mode"),
-        ("return (x", "x = x if not self.training else x * 2; return (x", "In evaluation mode"),
+        ("return (x", "x = x if self.training else x * 2; return (x", "in evaluation mode"),
+        ("return (x", "x = x if not self.training else x * 2; return (x", "in evaluation mode"),
         ("return (x", "self.norm.weight.data.zero_(); return (x", "alters its input weights['norm.weight']"),
         ("return (x", "x = x + getattr(self, 'last', 0); self.last = 1.0; return (x", "A second call"),
         ("nn.Linear(width, width)\n        self.inner", "nn.Linear(width, 1)\n        self.inner", "gate.weight has shape (1, "),

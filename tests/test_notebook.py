@@ -266,7 +266,7 @@ OLD = "def dot(state, hidden):\n    return state @ hidden.mT"
         ("def dot(state, hidden):\n    return state @ hidden.mT +", "not your last version of `dot`"),
         ("1 / 0\ndef dot(state, hidden):\n    return state", "not your last version of `dot`"),
         ("def dots(state, hidden):\n    return state", "it now defines `dots`"),
-        ("answer = 3", "it now defines nothing of that name"),
+        ("answer = 3", "it now defines nothing by that name"),
         ("def dot(state, hidden):\n    return hidden", ""),
         ("# a remark\n" + OLD, ""),
     ],
@@ -326,9 +326,9 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys
         (0.25, "0.25 is the weight of the second word"),
         (3, "3 is the ratio"),
         (0.6, "0.6 is not right. Take e^z"),
-        (True, "The answer is a number"),
-        ("much", "The answer is a number"),
-        (float("nan"), "The answer is a number"),
+        (True, "The answer should be a number"),
+        ("much", "The answer should be a number"),
+        (float("nan"), "The answer should be a number"),
     ],
 )
 def test_a_number_is_compared_with_a_tolerance(answer, says, capsys):
@@ -385,10 +385,10 @@ def test_a_prediction_is_kept_and_compared(course_folder, capsys):
     predict("02.cold", 0.4)
     assert "You say 0.4. Run the next cell to see." in capsys.readouterr().out
     reveal("02.cold", 0.9928)
-    assert "It is 0.9928, and you said 0.4: 0.5928 too little." in capsys.readouterr().out
+    assert "It is 0.9928, and you said 0.4: 0.5928 too low." in capsys.readouterr().out
     predict("02.cold", 0.99)
     reveal("02.cold", 0.9928)
-    assert "and you said 0.99: well seen." in capsys.readouterr().out
+    assert "and you said 0.99: good guess." in capsys.readouterr().out
     assert kept(course_folder)["02.cold"] == {"guess": 0.99}
     progress()
     assert "02.cold" not in capsys.readouterr().out

@@ -100,7 +100,7 @@ def _in_list(expected, received, name):
     for place, (e, r) in enumerate(zip(expected, received, strict=True)):
         entry = f"{name}[{place}]"
         if isinstance(r, torch.Tensor) and isinstance(e, (bool, int, float)):
-            sentence = f"{entry} is a tensor; a number of Python's was expected: `.item()` or `.tolist()` makes one."
+            sentence = f"{entry} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
             return Finding("type", sentence, expected, received)
         finding = difference(e, r, entry)
         if finding:

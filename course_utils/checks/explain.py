@@ -100,14 +100,16 @@ class Known:
         for mistake in self.mistakes:
             for text, change in self._argument_changes:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
-                found.append(
-                    Base("two", of, f"{mistake.text} Beside that, you return what comes out {text}.", exact=False)
-                )
+                found.append(Base("two", of, f"{mistake.text} On top of that, you work {text}.", exact=False))
         common = [change for change in self._step_changes if change[3]]
         for (a, step, change, _), (b, other, another, _) in combinations(common, 2):
             if step != other:
                 found.append(
-                    Base("two", self._way({step: change, other: another}), f"You return what comes out {a}, and {b}.")
+                    Base(
+                        "two",
+                        self._way({step: change, other: another}),
+                        f"You return what the right computation would give {a}, and {b}.",
+                    )
                 )
         return found[:PAIRS_AT_MOST]
 
@@ -375,12 +377,12 @@ def _told(guess, known, everywhere):
     names = " and ".join(results[i].partition(" ")[0] for i in guess.wrong if i < len(results))
     returned = f"what you return as {names}" if len(results) > 1 and names else "what you return"
     if base.kind == "stopped":
-        return f"{where}, {returned} is {base.text}: the steps that come after it are missing."
+        return f"{where}, {returned} is {base.text}: the steps after that are missing."
     if base.kind == "changed":
-        return f"{where}, you return what comes out {base.text}."
+        return f"{where}, you return what the right computation would give {base.text}."
     if base.kind == "two":
         return f"Two things are wrong at once. {base.text}"
     if base.kind == "mistake":
-        what = f"{returned} is {guess.text.format('what that gives')}.{guess.evidence}"
-        return f"Two things are wrong at once. {base.text} Beside that, {what}"
+        what = f"{returned} is {guess.text.format('that wrong result')}.{guess.evidence}"
+        return f"Two things are wrong at once. {base.text} On top of that, {what}"
     return f"{where}, {returned} is {guess.text.format(f'the right {names}')}.{guess.evidence}"

@@ -30,15 +30,17 @@ from course_utils.checks.running.run import marked, run
 IN_OTHER_WORDS = {
     "torch.return_types": "`max` and `min` along an axis return values and places: take `.values`.",
     "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
-    "shapes cannot be multiplied": "in a matrix product the last axis on the left meets the second last on the right.",
-    "size for first two dimensions of batch2": "in a matrix product the last axis on the left meets the second last on the right.",
+    "shapes cannot be multiplied": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
+    "size for first two dimensions of batch2": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
-    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` want one truth value, and a tensor holds many. "
-    "Whether there is a mask at all is `mask is not None`; number by number, torch.where or masked_fill chooses.",
+    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
+    "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
 }
-TURNED = "`.T` turns round all axes of a tensor of three; `.mT` exchanges the last two."
-AGAIN = "A second call with the same input gives another value: something random, or state kept between calls."
-OTHER_MODE = "In evaluation mode your module gives another value than in training mode. Here both give the same."
+TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges only the last two."
+AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
+OTHER_MODE = (
+    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same."
+)
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 4, 8  # see Expected.reach
 
@@ -394,8 +396,8 @@ def _side_effect(task, outcome):
         return None
     return Finding(
         "side effect",
-        f"The result is right, but your function alters its input {_altered(task, outcome)}: whoever calls it finds other numbers there "
-        "afterwards. Operations that end in an underscore, and assignments into an argument, do that.",
+        f"The result is right, but your function alters its input {_altered(task, outcome)}: whoever calls it finds different numbers there "
+        "afterwards. Operations whose names end in an underscore do that, and so do assignments into an argument.",
     )
 
 

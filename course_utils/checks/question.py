@@ -72,7 +72,7 @@ class Question(_Asked):
         letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
         if letter not in options:
             return Answered(
-                "not attempted", f'The answer is {letters}, as in check("{self.id}", "b"); {_shown(answer)} came.'
+                "not attempted", f'The answer should be {letters}, as in check("{self.id}", "b"), not {_shown(answer)}.'
             )
         text = options[letter]
         if text == self.right[0]:
@@ -106,7 +106,7 @@ class NumberQuestion(_Asked):
         number = as_number(answer)
         if number is None:
             return Answered(
-                "not attempted", f'The answer is a number, as in check("{self.id}", 0.5); {_shown(answer)} came.'
+                "not attempted", f'The answer should be a number, as in check("{self.id}", 0.5), not {_shown(answer)}.'
             )
         near = lambda wanted: abs(number - wanted) <= self.tolerance + 1e-9 * abs(wanted)  # noqa: E731
         if near(self.answer):
@@ -149,10 +149,8 @@ class Prediction:
             return f"It is {shown}, {said}. {self.why}"
         off = guess - value
         if abs(off) <= 0.005 * max(1, abs(value)):
-            return f"It is {shown}, and you said {guess:g}: well seen. {self.why}"
-        return (
-            f"It is {shown}, and you said {guess:g}: {abs(off):.4g} too {'much' if off > 0 else 'little'}. {self.why}"
-        )
+            return f"It is {shown}, and you said {guess:g}: good guess. {self.why}"
+        return f"It is {shown}, and you said {guess:g}: {abs(off):.4g} too {'high' if off > 0 else 'low'}. {self.why}"
 
 
 def as_number(value):

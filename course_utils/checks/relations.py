@@ -23,46 +23,46 @@ ELEMENTWISE = {
     "the logarithm of {}": torch.log,
     "the sigmoid of {}": torch.sigmoid,
     "the hyperbolic tangent of {}": torch.tanh,
-    "{} before its sigmoid": torch.logit,
-    "{} before its hyperbolic tangent": torch.atanh,
-    "{} with zeros in place of what is negative": torch.relu,
-    "{} without its signs": torch.abs,
+    "{} before the sigmoid": torch.logit,
+    "{} before the hyperbolic tangent": torch.atanh,
+    "{} with every negative number set to 0": torch.relu,
+    "the absolute value of {}": torch.abs,
     "the square of {}": torch.square,
     "the square root of {}": torch.sqrt,
     "1 divided by {}": torch.reciprocal,
     "1 minus {}": lambda t: 1 - t,
-    "the signs of {} alone": torch.sign,
-    "{}, rounded to whole numbers": torch.round,
-    "{}, rounded to one digit": lambda t: t.round(decimals=1),
-    "{}, rounded to two digits": lambda t: t.round(decimals=2),
-    "{}, rounded to three digits": lambda t: t.round(decimals=3),
+    "just the signs of {}": torch.sign,
+    "{} rounded to whole numbers": torch.round,
+    "{} rounded to one decimal place": lambda t: t.round(decimals=1),
+    "{} rounded to two decimal places": lambda t: t.round(decimals=2),
+    "{} rounded to three decimal places": lambda t: t.round(decimals=3),
     "the arc cosine of {}": torch.acos,
-    "{}, as True where it is above 0,": lambda t: t > 0,
-    "{}, as True where it is above ½,": lambda t: t > 0.5,
+    "{} turned into True above 0 and False elsewhere": lambda t: t > 0,
+    "{} turned into True above ½ and False elsewhere": lambda t: t > 0.5,
 }
 ALONG = {  # an axis
     "the softmax of {} along {}": lambda t, a: t.softmax(a),
     "the logarithm of the softmax of {} along {}": lambda t, a: t.log_softmax(a),
-    "{}, divided by its sums along {}": lambda t, a: t / t.sum(a, keepdim=True),
-    "{}, divided by its lengths along {}": lambda t, a: t / t.norm(dim=a, keepdim=True),
-    "{}, divided by its largest numbers along {}": lambda t, a: t / t.amax(a, keepdim=True),
-    "{}, with the mean along {} taken off": lambda t, a: t - t.mean(a, keepdim=True),
-    "{}, with the largest number along {} taken off": lambda t, a: t - t.amax(a, keepdim=True),
-    "{}, added up step by step along {}": lambda t, a: t.cumsum(a),
-    "{}, in reverse order along {}": lambda t, a: t.flip(a),
-    "{}, moved on by one place along {}": lambda t, a: t.roll(1, a),
-    "{}, moved back by one place along {}": lambda t, a: t.roll(-1, a),
+    "{} scaled to sum to 1 along {}": lambda t, a: t / t.sum(a, keepdim=True),
+    "{} scaled to length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True),
+    "{} divided by the largest number along {}": lambda t, a: t / t.amax(a, keepdim=True),
+    "{} with the mean along {} subtracted": lambda t, a: t - t.mean(a, keepdim=True),
+    "{} with the largest number along {} subtracted": lambda t, a: t - t.amax(a, keepdim=True),
+    "the running sum of {} along {}": lambda t, a: t.cumsum(a),
+    "{} in reverse order along {}": lambda t, a: t.flip(a),
+    "{} moved forward by one place along {}": lambda t, a: t.roll(1, a),
+    "{} moved back by one place along {}": lambda t, a: t.roll(-1, a),
     "the sum of {} over {}": lambda t, a: t.sum(a),
     "the mean of {} over {}": lambda t, a: t.mean(a),
-    "the largest of {} over {}": lambda t, a: t.amax(a),
-    "the sum of {} over {}, with that axis kept at size 1": lambda t, a: t.sum(a, keepdim=True),
-    "the mean of {} over {}, with that axis kept at size 1": lambda t, a: t.mean(a, keepdim=True),
-    "the sum of {} over {}, the same all along that axis": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
-    "the mean of {} over {}, the same all along that axis": lambda t, a: t.mean(a, keepdim=True).expand_as(t),
-    "the first of {} along {}, without that axis": lambda t, a: t.select(a, 0),
-    "the last of {} along {}, without that axis": lambda t, a: t.select(a, -1),
-    "the first of {} along {} alone": lambda t, a: t.narrow(a, 0, 1),
-    "the first of {}, the same all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t),
+    "the maximum of {} over {}": lambda t, a: t.amax(a),
+    "the sum of {} over {} with that axis kept at size 1": lambda t, a: t.sum(a, keepdim=True),
+    "the mean of {} over {} with that axis kept at size 1": lambda t, a: t.mean(a, keepdim=True),
+    "the sum of {} over {} repeated all the way along that axis": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
+    "the mean of {} over {} repeated all the way along that axis": lambda t, a: t.mean(a, keepdim=True).expand_as(t),
+    "the first entry of {} along {} with that axis dropped": lambda t, a: t.select(a, 0),
+    "the last entry of {} along {} with that axis dropped": lambda t, a: t.select(a, -1),
+    "only the first entry of {} along {}": lambda t, a: t.narrow(a, 0, 1),
+    "the first entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t),
 }
 
 
@@ -71,8 +71,8 @@ def axis_names(letters: str, axes: int) -> list[str]:
     parts = letters.split("×") if letters else []
     if "…" in parts:
         known = parts[parts.index("…") + 1 :]
-        return [f"axis {a}" for a in range(axes - len(known))] + [f"the axis {part}" for part in known]
-    return [f"the axis {part}" for part in parts] if len(parts) == axes else [f"axis {a}" for a in range(axes)]
+        return [f"axis {a}" for a in range(axes - len(known))] + [f"axis {part}" for part in known]
+    return [f"axis {part}" for part in parts] if len(parts) == axes else [f"axis {a}" for a in range(axes)]
 
 
 def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterator[tuple[str, Callable]]:
@@ -92,7 +92,7 @@ def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterat
 
 
 MIXED = {
-    "{1} as it came in, not {0}": lambda t, x: x,
+    "{1} unchanged, not {0}": lambda t, x: x,
     "{0} plus {1}": lambda t, x: t + x,
     "{0} minus {1}": lambda t, x: t - x,
     "{1} minus {0}": lambda t, x: x - t,
@@ -115,7 +115,7 @@ def _of_tensors(letters, axes):
         both, i, j = f"{names[a]} and {names[b]}", a - axes, b - axes
         yield f"{{}} with {both} exchanged", lambda t, i=i, j=j: t.transpose(i, j)
         yield (
-            f"{{}} with its numbers laid out as if {both} were exchanged, but in the old shape",
+            f"{{}} with the numbers laid out as if {both} were exchanged, but in the old shape",
             lambda t, i=i, j=j: t.transpose(i, j).reshape(t.shape),
         )
         if b == a + 1:
@@ -124,15 +124,15 @@ def _of_tensors(letters, axes):
                 lambda t, a=a: t.flatten(a, a + 1).softmax(a).reshape(t.shape),
             )
     if axes == 3:
-        yield "{} with its axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0)
-        yield "{} with its axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1)
+        yield "{} with the axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0)
+        yield "{} with the axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1)
     for a in range(axes + 1):
         where = "at the end" if a == axes else f"in front of {names[a]}"
-        yield f"{{}} with one more axis, of size 1, {where}", lambda t, a=a: t.unsqueeze(a)
+        yield f"{{}} with an extra axis of size 1 {where}", lambda t, a=a: t.unsqueeze(a)
     if axes > 1:
-        yield "{} with all its axes laid end to end", torch.flatten
-        yield "{} with its first two axes laid end to end", lambda t: t.flatten(0, 1)
-        yield "{} with its last two axes laid end to end", lambda t: t.flatten(-2)
+        yield "{} with all axes flattened into one", torch.flatten
+        yield "{} with the first two axes flattened into one", lambda t: t.flatten(0, 1)
+        yield "{} with the last two axes flattened into one", lambda t: t.flatten(-2)
 
 
 def _tensor(x):
@@ -148,60 +148,60 @@ def _is_number(value):
 OF_NUMBERS = {
     "with {} set to zeros": torch.zeros_like,
     "with {} set to ones": torch.ones_like,
-    "with the signs of {} turned round": torch.neg,
+    "with the sign of {} flipped": torch.neg,
     "with {} doubled": lambda t: 2 * t,
     "with {} halved": lambda t: t / 2,
-    "with the signs of {} left out": torch.abs,
+    "with every minus sign in {} dropped": torch.abs,
     "with {} squared": torch.square,
-    "with 1 divided by {} in its place": torch.reciprocal,
-    "with 1 minus {} in its place": lambda t: 1 - t,
-    "with the exponential of {} in its place": torch.exp,
-    "with the sigmoid of {} in its place": torch.sigmoid,
-    "with the hyperbolic tangent of {} in its place": torch.tanh,
-    "with zeros in place of what is negative in {}": torch.relu,
+    "with 1 divided by {0} in place of {0}": torch.reciprocal,
+    "with 1 minus {0} in place of {0}": lambda t: 1 - t,
+    "with the exponential of {0} in place of {0}": torch.exp,
+    "with the sigmoid of {0} in place of {0}": torch.sigmoid,
+    "with the hyperbolic tangent of {0} in place of {0}": torch.tanh,
+    "with zeros in place of the negative numbers in {}": torch.relu,
 }
 OF_AXES = {
     "with {} in reverse order along {}": lambda t, a: t.flip(a),
-    "with {} moved on by one place along {}": lambda t, a: t.roll(1, a),
+    "with {} moved forward by one place along {}": lambda t, a: t.roll(1, a),
     "with {} moved back by one place along {}": lambda t, a: t.roll(-1, a),
-    "with the first of {} repeated all along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
-    "with the last of {} repeated all along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
+    "with the first entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
+    "with the last entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
 }
 OF_AXES_OF_NUMBERS = {
-    "with the mean of {} repeated all along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
-    "with the sum of {} repeated all along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
-    "with the softmax of {} along {} in its place": lambda t, a: t.softmax(a),
+    "with the mean of {} repeated all the way along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
+    "with the sum of {} repeated all the way along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
+    "with {} passed through a softmax along {}": lambda t, a: t.softmax(a),
     "with {} scaled to length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True).clamp(min=1e-12),
 }
 OF_A_NUMBER = {
     "with 0 in place of {}": lambda x: 0 * x,
     "with 1 in place of {}": lambda x: x**0,
-    "with 1 divided by {} in its place": lambda x: 1 / x,
+    "with 1 divided by {0} in place of {0}": lambda x: 1 / x,
     "with {} squared": lambda x: x * x,
-    "with the square root of {} in its place": lambda x: x**0.5,
+    "with the square root of {0} in place of {0}": lambda x: x**0.5,
     "with {} doubled": lambda x: 2 * x,
     "with {} halved": lambda x: x / 2,
-    "with the sign of {} turned round": lambda x: -x,
+    "with the sign of {} flipped": lambda x: -x,
     "with {0} + 1 in place of {0}": lambda x: x + 1,
     "with {0} - 1 in place of {0}": lambda x: x - 1,
 }
 OF_A_LIST = {
     "with {} in reverse order": lambda x: x[::-1],
-    "with the last of {} left out": lambda x: x[:-1],
-    "with the first of {} left out": lambda x: x[1:],
-    "with nothing but the first of {}": lambda x: x[:1],
-    "with nothing in {}": lambda x: x[:0],
-    "with each of {} in reverse order": lambda x: [entry[::-1] for entry in x],
-    "with the last entry of each of {} left out": lambda x: [entry[:-1] for entry in x],
-    "with the first entry of each of {} left out": lambda x: [entry[1:] for entry in x],
-    "with each entry counted once in each of {}": lambda x: [list(dict.fromkeys(entry)) for entry in x],
+    "with the last entry of {} left out": lambda x: x[:-1],
+    "with the first entry of {} left out": lambda x: x[1:],
+    "with only the first entry of {}": lambda x: x[:1],
+    "with {} empty": lambda x: x[:0],
+    "with each entry of {} in reverse order": lambda x: [entry[::-1] for entry in x],
+    "with the last element of each entry of {} left out": lambda x: [entry[:-1] for entry in x],
+    "with the first element of each entry of {} left out": lambda x: [entry[1:] for entry in x],
+    "with repeats dropped from each entry of {}": lambda x: [list(dict.fromkeys(entry)) for entry in x],
 }
 
 
 def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
     """Give (text, function) for each change of arguments like these; an argument that is None in a case stays so.
 
-    `text` completes "you return what comes out …"; the function takes args and returns new ones, or raises where it does not fit.
+    `text` completes "you return what the right computation would give …"; the function takes args and returns new ones, or raises where it does not fit.
     """
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
@@ -272,7 +272,7 @@ def _copied(arg):
 
 OPERATIONS = {
     operator.matmul: "a matrix product (`@`)",
-    operator.mul: "a product number by number (`*`)",
+    operator.mul: "an elementwise product (`*`)",
     operator.add: "a sum",
     operator.sub: "a difference",
     operator.truediv: "a quotient",
@@ -300,7 +300,7 @@ def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str =
 def of_steps(task, args: tuple) -> Iterator[tuple[str, str, Callable, bool]]:
     """Give (text, step, function(operation, operands), is it common) for each change of a step.
 
-    `text` completes "you return what comes out …"; a step is named by its words.
+    `text` completes "you return what the right computation would give …"; a step is named by its words.
     """
     met = {}
 
@@ -327,15 +327,15 @@ def _of_a_step(text, operation, operands, value, names, args):
             for other, words in OPERATIONS.items():
                 if other is not operation:
                     yield (
-                        f"with {words} in place of {OPERATIONS[operation]} for {text}",
+                        f"with {words} instead of {OPERATIONS[operation]} when computing {text}",
                         lambda o, ab, f=other: f(*ab),
                         True,
                     )
-        yield f"with the two sides of {text} exchanged", lambda o, ab: o(*ab[::-1]), True
-        yield f"with nothing but the left side of {text}", lambda o, ab: ab[0], True
-        yield f"with nothing but the right side of {text}", lambda o, ab: ab[1], True
+        yield f"with the two operands for {text} exchanged", lambda o, ab: o(*ab[::-1]), True
+        yield f"with the left operand alone in place of {text}", lambda o, ab: ab[0], True
+        yield f"with the right operand alone in place of {text}", lambda o, ab: ab[1], True
         for place, side in enumerate(("left", "right")):
-            where = f"the {side} side of {text}"
+            where = f"the {side} operand for {text}"
             for words, function in of_one(where, "", operands[place]):
                 common = "exchanged" in words or "zeros" in words
                 yield words, lambda o, ab, p=place, f=function: o(*_with(tuple(ab), p, f)), common
@@ -344,13 +344,17 @@ def _of_a_step(text, operation, operands, value, names, args):
                     i = names.index(name)
                     yield f"with {name} as {where}", ArgumentInstead(place, i), False
     elif isinstance(operands[0], torch.Tensor):
-        yield f"with the step left out that gives {text}", lambda o, a: a[0], True
+        yield f"with the step that gives {text} left out", lambda o, a: a[0], True
         for words, function in _of_tensors("", operands[0].dim()):
             common = words.startswith(("the softmax", "the sum", "the mean", "the sigmoid", "the hyperbolic"))
-            yield f"with {words.format('what goes in')} in place of {text}", lambda o, a, f=function: f(a[0]), common
+            yield (
+                f"with {text} replaced by {words.format('the input to that step')}",
+                lambda o, a, f=function: f(a[0]),
+                common,
+            )
     if isinstance(value, torch.Tensor):
         for words, function in _of_tensors("", value.dim()):
-            yield f"with {words.format(text)} in its place", lambda o, x, f=function: f(o(*x)), False
+            yield f"if it went on with {words.format(text)}", lambda o, x, f=function: f(o(*x)), False
 
 
 class ArgumentInstead:

@@ -71,14 +71,14 @@ def lost_edit(answer) -> str | None:
     for ran in reversed(_ran[runs[-1] + 1 :]):
         if defines.search(ran.source):
             return (
-                f"Careful: this is not your last version of `{name}`. The cell that you ran last with `{name}` in it stopped before it had "
-                "defined it, so the version before it was checked. Mend that cell, run it, and check again."
+                f"Careful: this is not your last version of `{name}`. The last cell you ran with `{name}` in it stopped before it had "
+                "defined it, so the earlier version was checked. Fix that cell, run it, and check again."
             )
         if ran.cell and ran.cell == _ran[runs[-1]].cell:
             other = re.search(r"^(?:def|class)\s+(\w+)", ran.source, re.MULTILINE)
-            now = f"it now defines `{other[1]}`" if other else "it now defines nothing of that name"
+            now = f"it now defines `{other[1]}`" if other else "it now defines nothing by that name"
             return (
-                f"Careful: `{name}` is no longer in its cell ({now}), but the kernel still knows the version before, and that was checked. "
-                f"Call your answer `{name}` again, run its cell, and check again."
+                f"Careful: `{name}` is no longer in its cell ({now}), but the kernel still has the earlier version, and that is what was checked. "
+                f"Rename your answer to `{name}`, run its cell, and check again."
             )
     return None

@@ -70,7 +70,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
     try:
         report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
-        return _show(Message(f"The check of {task.id} was stopped before its end: it says nothing."))
+        return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     entry = state.change(task.id, lambda entry: _count(entry, report.state), _say)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):

@@ -24,7 +24,7 @@ QUESTIONS = """\
 ## Questions
 
 Run a cell to see its question. Then put your answer in place of the dots, a letter in quotes or a number, and leave the rest of the
-cell as it is: the seed says in which order the answers stand."""
+cell as it is: the seed sets the order in which the answers appear."""
 
 README = """\
 # {title}

@@ -51,7 +51,7 @@ def _(weights, values):
 
 @task.steps
 def _(weights, values):
-    total = yield "the sum", matmul, weights, values
+    total = yield "the weighted sum", matmul, weights, values
     return total
 
 

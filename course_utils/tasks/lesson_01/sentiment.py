@@ -43,7 +43,7 @@ def _(sums, weight, bias):
 @task.steps
 def _(sums, weight, bias):
     product = yield "the product of sums and weight", matmul, sums, weight
-    scores = yield "the sum of that product and bias", add, product, bias
+    scores = yield "the sum of the product and bias", add, product, bias
     probability = yield "the probabilities", torch.sigmoid, scores
     return probability
 

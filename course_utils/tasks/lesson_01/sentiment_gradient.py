@@ -46,7 +46,7 @@ def _(sums, labels, weight, bias):
 @task.steps
 def _(sums, labels, weight, bias):
     product = yield "the product of sums and weight", matmul, sums, weight
-    scores = yield "the sum of that product and bias", add, product, bias
+    scores = yield "the sum of the product and bias", add, product, bias
     probability = yield "the probabilities", torch.sigmoid, scores
     error = yield "the errors", sub, probability, labels
     share = yield "the errors divided by the number of sentences", truediv, error, len(labels)

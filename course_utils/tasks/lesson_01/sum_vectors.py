@@ -53,7 +53,7 @@ def _(words, mask):
 
 @task.steps
 def _(words, mask):
-    kept = yield "the words that count", mul, words, mask[..., None]
+    kept = yield "the words with padding set to 0", mul, words, mask[..., None]
     sums = yield "the sums", lambda kept: kept.sum(1), kept
     return sums
 

@@ -72,7 +72,7 @@ questions = (
         "what one attention cannot do",
         "One fixed attention gives each word a score by one dot product with θ. What can it not do?",
         right=(
-            "Give a word a weight that depends on which other words there are, beyond sharing with them.",
+            "Make a word's weight depend on which other words there are, other than through the total of 1 that they share.",
             "A word's score is computed from that word and θ alone. The other words only take part in the sum that the weight is divided by.",
         ),
         wrong=(

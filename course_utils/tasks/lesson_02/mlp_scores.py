@@ -47,7 +47,7 @@ def _(words, weight, bias, theta):
 @task.steps
 def _(words, weight, bias, theta):
     product = yield "the product of words and weight", matmul, words, weight.mT
-    layer = yield "the sum of that product and bias", add, product, bias
+    layer = yield "the sum of the product and bias", add, product, bias
     hidden = yield "the hidden layer", torch.sigmoid, layer
     scores = yield "the product of the hidden layer and theta", matmul, hidden, theta
     return scores

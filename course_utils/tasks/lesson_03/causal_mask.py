@@ -36,7 +36,7 @@ def _(size):
 
 @task.steps
 def _(size):
-    square = yield "the square of True", torch.Tensor.bool, torch.ones(size, size)
+    square = yield "the square matrix of True", torch.Tensor.bool, torch.ones(size, size)
     mask = yield "the lower triangle", torch.tril, square
     return mask
 

@@ -30,7 +30,7 @@ def _(state, hidden, weight):
 @task.steps
 def _(state, hidden, weight):
     product = yield "the product of state and weight", matmul, state, weight
-    scores = yield "the product of that and hidden", matmul, product, hidden.mT
+    scores = yield "the product of state, weight and hidden", matmul, product, hidden.mT
     return scores
 
 
