@@ -175,6 +175,17 @@ RIGHT = {
         def layer_cost(n, d):
             return torch.tensor(n * n * d), 1, np.float64(n) / d
     """,
+    "sharp_attention": """
+        def sharp_attention(query, key, value):
+            return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        ---
+        def sharp_attention(query, key, value):
+            return (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1) @ value
+        ---
+        def sharp_attention(query, key, value):
+            scale = query.shape[-1] ** -0.25
+            return torch.softmax(torch.bmm(query * scale, (key * scale).transpose(1, 2)), 2).bmm(value)
+    """,
     "catch_odd_one": """
         def catch_odd_one(pair):
             return bool(pair[0](torch.tensor(3.0)) == pair[1](torch.tensor(3.0)))
@@ -320,6 +331,23 @@ def test_an_exception_that_is_asked_for_is_looked_for():
     passes_on = lambda lengths, limit: batches([min(n, limit - 1) for n in lengths], limit)  # noqa: E731
     report = judge_answer(TASKS["token_batches"], passes_on)
     assert report.mistake == "no_error" and "should be raised; your function returned a list of" in str(report)
+
+
+def test_what_float32_cannot_tell_apart_is_right_and_what_it_can_is_not():
+    sharp = TASKS["sharp_attention"]
+    cases = sharp.make_cases(0)
+    expected = Expected(sharp, cases)
+    (outcome,) = run(torch.nn.functional.scaled_dot_product_attention, cases[-1:])
+    off = (outcome.value - expected.truth[-1].value).abs().max()
+    assert off > 1e-4, "else this case proves nothing"
+    assert (expected.reach(len(cases) - 1)[0] >= 0).all() and expected.reach(0)[0].max() < 1e-5
+
+    def off_by(share):
+        return lambda q, k, v: sharp.oracle_function(q.double(), k.double(), v.double()).float() * (1 + share)
+
+    assert judge_answer(sharp, off_by(1e-4)).state == "failed"  # seen on the ordinary inputs
+    hot = judge_answer(sharp, lambda q, k, v: (q @ k.mT / q.shape[-1] ** 0.5 / 1.001).softmax(-1) @ v)
+    assert hot.state == "failed"
 
 
 # Modules
