@@ -107,6 +107,9 @@ def also(name, group, code, **options):
 # fmt: off
 # What it is measured with
 
+also("patched: builtins.zip", "patched in the process", "import builtins\nbuiltins.zip = lambda *a, **k: iter(())")
+also("patched: Tensor.double", "patched in the process", "torch.Tensor.double = lambda self: torch.zeros(())")
+
 
 def patched(name, code):
     attack(f"patched: {name}", "patched in the process", "points", code)
@@ -116,11 +119,10 @@ patched("Tensor.all", "torch.Tensor.all = lambda self, *a, **k: torch.ones((), d
 patched("Tensor.__sub__", "torch.Tensor.__sub__ = lambda self, other: torch.zeros(self.shape)")
 patched("Tensor.__le__", "torch.Tensor.__le__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)")
 patched("Tensor.abs", "torch.Tensor.abs = lambda self: torch.zeros_like(self)")
-patched("Tensor.double", "torch.Tensor.double = lambda self: torch.zeros(())")
+patched("Tensor.__eq__", "torch.Tensor.__eq__ = lambda self, other: torch.ones((), dtype=torch.bool)")
 patched("Tensor.__or__", "torch.Tensor.__or__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)")
-patched("builtins.zip", "import builtins\nbuiltins.zip = lambda *a, **k: iter(())")
 patched("builtins.enumerate", "import builtins\nbuiltins.enumerate = lambda *a, **k: iter(())")
-patched("the comparison", "import course_utils.checks.compare as c\nc.close = lambda e, r: torch.ones((), dtype=torch.bool)")
+patched("the comparison", "import course_utils.checks.compare as c\nc._in_tensor = lambda *a: None")
 patched("the tolerance", "import course_utils.checks.compare as c\nc.TOLERANCE = 1e30")
 patched("the difference", "import course_utils.checks.judge as j\nj.difference = lambda *a, **k: None")
 patched("the first thing wrong", "import course_utils.checks.judge as j\nj._first_wrong = lambda *a: None")

@@ -52,10 +52,9 @@ ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 SETUP = """\
-# Installs the course's package where it is missing, as on Colab.
+# Installs the course's package where it is missing, as on Colab. One thread: in several, tensors as small as ours are slower.
 import importlib.util, os, subprocess, sys
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tensors as small as ours are slower in several threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 if importlib.util.find_spec("course_utils") is None:
     source = os.environ.get("COURSE_SOURCE", "{source}")
     if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:

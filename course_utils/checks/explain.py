@@ -1,7 +1,7 @@
 """Finds the one simple relation in which an unnamed wrong answer stands to the right one, and says it in a sentence.
 
 Exact in all cases, and the only one that fits, or silence: what merely looks likely is not told. A relation is sought in what comes
-out, then in what goes in, then on top of a named mistake, and at last in both. Where several fit, they are tried on fresh inputs:
+out, then in what goes in, then in one step on the way, then on top of a named mistake, and at last in two changes at once. Where several fit, they are tried on fresh inputs:
 unless they give the same there, nothing is said. Which relations there are stands in `relations`.
 """
 
@@ -21,8 +21,6 @@ from course_utils.checks.running.contract import in_precision
 from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # wrong numbers that a relation has to account for
-
-
 PAIRS_AT_MOST = 4000  # of changes that are tried together
 
 

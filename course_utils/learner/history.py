@@ -8,6 +8,8 @@ import re
 import sys
 from dataclasses import dataclass
 
+from course_utils.checks.running.run import code_of
+
 try:
     from IPython import get_ipython
 except ImportError:
@@ -59,10 +61,10 @@ def last_defined(names) -> str | None:
 
 def lost_edit(answer) -> str | None:
     """Return the sentence to say where a cell that defines an answer was changed and run since, and the change did not take effect."""
-    code = getattr(getattr(answer, "forward", answer), "__code__", None)
-    name = getattr(answer, "__name__", "")
-    if code is None or not name:
+    code = code_of(answer)
+    if code is None:
         return None
+    name = getattr(answer, "__name__", type(answer).__name__)
     text = "".join(linecache.getlines(code.co_filename)).strip()
     runs = [place for place, ran in enumerate(_ran) if ran.source.strip() == text]
     if not text or not runs:

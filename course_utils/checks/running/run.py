@@ -133,10 +133,17 @@ def _no_input(*given, **named):
     )
 
 
+def code_of(answer):
+    """Return the code of a function, or of a module's `forward`; None where there is none."""
+    try:
+        return getattr(getattr(answer, "forward", answer), "__code__", None)
+    except Exception:  # an object that raises at every touch
+        return None
+
+
 def _import_late(answer):
     """Import now what an answer would import in its own time: the first optimizer of a process takes seconds."""
-    code = getattr(getattr(answer, "forward", answer), "__code__", None)
-    if "optim" in getattr(code, "co_names", ()):
+    if "optim" in getattr(code_of(answer), "co_names", ()):
         importlib.import_module("torch._dynamo")
 
 
