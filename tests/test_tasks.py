@@ -283,3 +283,18 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
     assert report.state == "passed" and "no gradient flows back" in report.message
     kept = judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values)
     assert kept.message == "Right, on every input it was tried on."
+
+
+@pytest.mark.parametrize("task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores"])
+def test_a_test_without_room_for_rounding_is_told(task_id):
+    source = re.sub(
+        r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)", r"torch.equal(\1)", answers()[task_id]
+    )
+    assert "torch.equal" in source
+    space = dict(solution_of(task_id).__globals__)
+    exec(source, space)
+    report = judge_answer(TASKS[task_id], space[TASKS[task_id].answer_name])
+    assert report.state == "failed" and re.search("room for rounding|Allow rounding", report.message), str(report)
+    (right,) = [case for case in TASKS[task_id].make_cases(0) if "a right" in case.name][:1]
+    assert "room for rounding" in TASKS[task_id].properties[0](right, False)
+    assert TASKS[task_id].properties[0](right, True) is None

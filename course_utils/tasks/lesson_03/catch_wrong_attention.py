@@ -207,7 +207,7 @@ def never_a_mask(candidate):
 @task.property
 def rounding_is_allowed(case, value):
     """No right candidate is refused."""
-    if value is False and task.candidates[case.args[0].key] in RIGHT:
+    if value is False and task.candidate(case.args[0].key) in RIGHT:
         return "That one is right, computed in another order: its last digits differ. Is there room for rounding, about 1e-5?"
     return None
 
