@@ -54,6 +54,8 @@ def test_the_steps_lead_to_the_right_answer(task):
     [
         ("04.dot", lambda s, h: 3 * (s @ h.mT) * s.shape[-1] ** 0.2, None),
         ("04.dot", lambda s, h: 2 * (s @ h.mT) / s.shape[-1] ** 0.5, "times 2/√D. With D = 2 the number is 1.414, with D = 3 it is 1.155."),
+        ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "would give with 0.5 as the default of temperature."),
+        ("02.softmax", lambda s, t=1.0: (s / t - (s / t).amax(-1, keepdim=True)).exp(), "is the exponentials: the steps after that"),
         ("04.dot", lambda s, h: -(s @ h.mT), "In every case, what you return is the right scores times -1."),
         ("04.dot", lambda s, h: s @ h.mT + 0.5, "the right scores plus 0.5 everywhere."),
         ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the running sum of the right scores along axis S."),

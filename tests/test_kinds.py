@@ -340,6 +340,8 @@ def test_what_float32_cannot_tell_apart_is_right_and_what_it_can_is_not():
     (outcome,) = run(torch.nn.functional.scaled_dot_product_attention, cases[-1:])
     off = (outcome.value - expected.truth[-1].value).abs().max()
     assert off > 1e-4, "else this case proves nothing"
+    for seed in (22, 42, 54, 137):  # where altering the inputs alone tells too little
+        assert judge_answer(sharp, torch.nn.functional.scaled_dot_product_attention, seed).state == "passed"
     assert (expected.reach(len(cases) - 1)[0] >= 0).all() and expected.reach(0)[0].max() < 1e-5
 
     def off_by(share):
@@ -375,6 +377,8 @@ def gated(old="", new="", before=""):
         ("def __init__(self, width):", "def __init__(self):", "unexpected keyword argument"),
         ("super().__init__()", "pass", "before Module.__init__() call"),
         (".sigmoid()", ".sigmoid", "TypeError"),
+        ("return (x", "self.kept = getattr(self, 'kept', mask); mask = self.kept; return (x", "it keeps state between calls"),
+        ("return (x", "self.n = getattr(self, 'n', 0) + 1; x = x * (2 if self.n == 3 else 1); return (x", "it keeps state"),
         ("return (x", "return self.gate.weight, (x", "2 values"),
     ],
 )  # fmt: skip
@@ -383,7 +387,16 @@ def test_what_is_wrong_with_a_module_is_told(old, new, says):
     assert says in message or says == "2 values" and "tuple" in message, message
 
 
+def test_a_parameter_under_two_names_is_no_fault():
+    alias = gated(
+        "self.inner = nn.Linear(width, width)", "self.inner = nn.Linear(width, width); self.again = self.gate.weight"
+    )
+    assert judge_answer(TASKS["gated_layer"], alias).state == "passed"
+
+
 def test_a_module_is_wanted_as_its_class():
+    plain = made("gated_layer", "class GatedLayer:\n    def __init__(self, width): pass")
+    assert "begin it with `class GatedLayer(nn.Module):`" in refused("gated_layer", plain).message
     assert "an instance of GatedLayer; it wants the class itself" in refused("gated_layer", gated()(width=3)).message
     assert "check was given a function; it wants the class" in refused("gated_layer", lambda *a: a).message
     assert "it wants the function itself" in refused("two_layers", 3).message

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -149,7 +150,18 @@ def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, m
     assert "kept only until this notebook closes" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("options", [{"seconds": 0}, {"seconds": -1}, {"seconds": "5"}, {"seed": 0.5}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seconds": 0},
+        {"seconds": -1},
+        {"seconds": "5"},
+        {"seconds": 1e-9},
+        {"seconds": float("inf")},
+        {"seed": 0.5},
+        {"seed": 10**5000},
+    ],
+)
 def test_a_limit_or_seed_that_is_none_gets_a_sentence(options, capsys):
     assert check("04.dot", right, **options) is None
     assert "seconds above 0" in capsys.readouterr().out
@@ -245,6 +257,10 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
         (lambda: reveal("02.cold"), "reveal takes a number"),
         (lambda: reveal(3, 3, 3), 'reveal("02.cold", value)'),
         (lambda: check("02.q1", "b", seed="x"), "a whole number as seed"),
+        (lambda: check("02.q1", np.arange(3)), "not an object of type ndarray"),
+        (lambda: check("02.q2", 10**5000), "not a huge number"),
+        (lambda: predict("02.cold", 10**5000), "not a huge number"),
+        (lambda: predict("02.cold", object()), "not an object of type object"),
         (lambda: hint("02.q1"), "is a question and has no hints"),
         (lambda: solution("02.q1"), "is a question: try an answer"),
     ],
@@ -282,6 +298,16 @@ def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, ca
     told = says if cell_ids[0] or "version" in says else ""  # a renamed one is seen only where cells can be told apart
     assert ("Careful" in out) == bool(told) and told in out, out
     assert "04.dot the dot-product score" in out
+
+
+def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
+    shell.run_cell("from course_utils import check", store_history=True)
+    history.watch()
+    shell.run_cell(OLD, store_history=True, cell_id="a")
+    shell.run_cell("dot_1 = dot", store_history=True, cell_id="b")
+    shell.run_cell("def dot(state, hidden):\n    return hidden", store_history=True, cell_id="a")
+    shell.run_cell("check('04.dot', dot_1)", store_history=True, cell_id="c")
+    assert "Careful" not in capsys.readouterr().out
 
 
 # Questions

@@ -1,5 +1,7 @@
 """Running an answer: errors at the learner's line, time, memory, prints, side effects; and the cut between processes."""
 
+import builtins
+import contextlib
 import signal
 import subprocess
 import sys
@@ -397,3 +399,36 @@ def test_cases_that_were_not_run_are_not_judged_right():
     cases = DOT.make_cases(0)
     outcomes = run(lambda s, h: s @ h.mT, cases)
     assert judge(DOT, cases, outcomes[:3]).state != "passed"
+
+
+def loops_in_a_context(state, hidden):
+    with contextlib.suppress(ValueError):
+        while True:
+            pass
+
+
+@pytest.mark.parametrize("answer", [loops_for_ever, sleeps, loops_in_a_context])
+def test_what_is_printed_after_a_timeout_is_seen(answer):
+    before = sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads()
+    assert judge_answer(DOT, answer, seconds=0.3).state == "error"
+    assert (sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads()) == before
+
+
+def test_an_answer_that_asks_somebody_is_not_waited_for():
+    def asks(state, hidden):
+        return state * float(input("how much? "))
+
+    report = judge_answer(DOT, asks)
+    assert report.state == "error" and "would wait for somebody to type" in report.message
+
+
+def test_advice_on_axes_is_given_where_it_helps():
+    turned = judge_answer(DOT, lambda state, hidden: state @ hidden.T.mT @ hidden)
+    assert ".mT" in turned.message
+    typo = judge_answer(TASKS["02.mlp_scores"], lambda words, weight, bias, theta: words @ weight.T + bais)  # noqa: F821
+    assert ".mT" not in typo.message and "bais" in typo.message
+
+
+def test_a_part_that_is_none_is_named():
+    report = judge_answer(TASKS["03.attention"], lambda q, k, v, mask=None: (q, None))
+    assert report.message == "weights is None."

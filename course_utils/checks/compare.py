@@ -74,6 +74,13 @@ def difference(expected, received, result, reach=None):
     return _in_list(expected, received, name)
 
 
+def _part(expected, received, result, reach=None):
+    """Return the first thing wrong with one part of a value."""
+    if received is None and expected is not None:
+        return Finding("type", f"{result.partition(' ')[0]} is None.")
+    return difference(expected, received, result, reach)
+
+
 def _in_number(expected, received, name):
     """A Python number. A whole number must be one; another one is compared relatively."""
     whole = isinstance(expected, int)
@@ -102,7 +109,7 @@ def _in_list(expected, received, name):
         if isinstance(r, torch.Tensor) and isinstance(e, (bool, int, float)):
             sentence = f"{entry} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
             return Finding("type", sentence, expected, received)
-        finding = difference(e, r, entry)
+        finding = _part(e, r, entry)
         if finding:
             return replace(finding, expected=expected, received=received)
     return None
@@ -124,7 +131,7 @@ def _in_parts(expected, received, result, reach):
         )
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
-    found = [difference(*part) for part in zip(expected, received, result, reach, strict=True)]
+    found = [_part(*part) for part in zip(expected, received, result, reach, strict=True)]
     found = [finding for finding in found if finding]
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)
 
@@ -179,7 +186,7 @@ def _in_dict(expected, received, name):
         return Finding("type", f"Your function returned {describe(received)}; a dict was expected.")
     missing = [key for key in expected if key not in received]
     extra = [key for key in received if key not in expected]
-    both = (difference(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
+    both = (_part(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
     found = sorted(filter(None, both), key=lambda finding: KINDS.index(finding.kind))
     if found and found[0].kind == "type":
         return replace(found[0], expected=expected, received=received)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
 from itertools import combinations
-from math import isclose
+from math import isclose, isfinite
 
 import torch
 
@@ -21,6 +21,7 @@ from course_utils.checks.running.contract import in_precision
 from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # wrong numbers that a relation has to account for
+DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 PAIRS_AT_MOST = 4000  # of changes that are tried together
 
 
@@ -35,6 +36,7 @@ class Base:
     of: Callable
     text: str = ""
     exact: bool = True
+    default: tuple = ()  # (place of an argument, its value where a case leaves it out)
 
 
 class Known:
@@ -75,12 +77,25 @@ class Known:
 
     @cached_property
     def of_steps(self):
-        """The way to a right answer broken off behind a step, or with one step changed."""
-        steps = dict.fromkeys(step for _, step, _, _ in self._step_changes)
-        stopped = [Base("stopped", self._way({}, stop=step), step) for step in steps]
-        return stopped + [
-            Base("changed", self._way({step: change}), text) for text, step, change, _ in self._step_changes
-        ]
+        """The way to a right answer with one step changed."""
+        return [Base("changed", self._way({step: change}), text) for text, step, change, _ in self._step_changes]
+
+    @cached_property
+    def stopped(self):
+        """The way to a right answer broken off behind a step."""
+        steps = list(dict.fromkeys(step for _, step, _, _ in self._step_changes))[:-1]  # the last one is the answer
+        return [Base("stopped", self._way({}, stop=step), step) for step in steps]
+
+    @cached_property
+    def of_defaults(self):
+        """The right answer with another default for a number that a case leaves out."""
+        found = []
+        for place, parameter in enumerate(signature(self.task.oracle_function).parameters.values()):
+            if isinstance(parameter.default, (int, float)):
+                for value in DEFAULTS:
+                    text = f"with {value:g} as the default of {parameter.name}"
+                    found.append(Base("changed", self.truth.of, text, default=(place, value)))
+        return found
 
     @cached_property
     def mistakes(self):
@@ -119,7 +134,10 @@ class Known:
 
     def compute(self, base, place):
         """Return the value of a base in one case."""
-        case = replace(self.cases[place], args=self.args[place])
+        args = list(self.args[place])
+        if base.default and len(self.cases[place].args) <= base.default[0]:
+            args[base.default[0]] = base.default[1]
+        case = replace(self.cases[place], args=tuple(args))
         args = in_precision(case, torch.float64).args if base.exact else case.args
         try:
             return _value(plain(base.of(trees.map_tensors(torch.clone, args))))
@@ -252,7 +270,7 @@ def find(expected, outcomes):
     if not seen or sum(max(_numbers(received[place]), 1) for place in off) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
-    for guesses in (_results, _arguments, _steps, _mistakes, _two):
+    for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, _two):
         found = guesses(known, probe, off, received)
         fits = [guess for guess in found if all(_same(guess.at(known, place), received[place]) for place in ordinary)]
         if fits:
@@ -282,6 +300,14 @@ def _results(known, probe, off, received):
     yield from _changed(known, known.truth, probe, off, received)
 
 
+def _stopped(known, probe, off, received):
+    yield from _fitting(known, known.stopped, probe, received)
+
+
+def _defaults(known, probe, off, received):
+    yield from _fitting(known, known.of_defaults, probe, received)
+
+
 def _arguments(known, probe, off, received):
     yield from _fitting(known, known.of_arguments, probe, received)
 
@@ -292,7 +318,9 @@ def _steps(known, probe, off, received):
 
 def _mistakes(known, probe, off, received):
     for base in known.mistakes:
-        yield from _changed(known, base, probe, off, received)
+        for guess in _changed(known, base, probe, off, received):
+            if "entry" not in guess.text and "maximum" not in guess.text:  # that is what another way to err looks like
+                yield guess
 
 
 def _two(known, probe, off, received):
@@ -359,7 +387,7 @@ def _number(base, came, wrong, measure, apply):
     b, r = pairs[0]
     place = b.abs().argmax()
     number = measure(b.flatten()[place], r.flatten()[place]).item()
-    return number if number and all(_alike(apply(b, number), r) for b, r in pairs) else None
+    return number if number and isfinite(number) and all(_alike(apply(b, number), r) for b, r in pairs) else None
 
 
 def _shown(letter, sizes, numbers):

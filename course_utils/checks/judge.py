@@ -50,6 +50,9 @@ def refuse(task, kind, shown):
     if kind == "empty":
         return Report(task, "not attempted")
     if task.module:
+        if kind == "callable" and shown:
+            sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
+            return Report(task, "failed", finding=Finding("type", sentence))
         came = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
         sentence = (
             f"check was given {came}; it wants the class itself, derived from nn.Module: check(…, {task.answer_name})."
@@ -109,6 +112,12 @@ class Expected:
             for turn in range(PERTURBATIONS):
                 args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
                 moved += _run_oracle(self._task, [replace(self.cases[place], args=args)])
+            single = [in_precision(self.cases[place], torch.float32)]  # and how far off the truth itself is in float32
+            moved += [
+                came
+                for came in run(self._task.oracle_function, single, 60, self._task.candidate)
+                if came.status == "value"
+            ]
             self._reaches[place] = (
                 _farthest(right.value, [outcome.value for outcome in moved]),
                 _farthest(right.gradients, [outcome.gradients for outcome in moved]),
@@ -269,9 +278,9 @@ def _first_wrong(task, expected, place, outcome):
     """Return the first thing wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:
-        return _raised_wrong(case, outcome)
+        return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
-        return Finding("error", _stopped(outcome))
+        return Finding("error", _stopped(outcome, task.names, case))
     if outcome.unstable or outcome.mode_matters:
         return Finding("value", AGAIN if outcome.unstable else OTHER_MODE)
     result = task.results if len(task.results) > 1 else task.results[0]
@@ -296,15 +305,15 @@ def _near(finding):
     return finding.kind in ("value", "gradient") and bool(((expected - received).abs() <= NEAR * scale(expected)).all())
 
 
-def _raised_wrong(case, outcome):
+def _raised_wrong(task, case, outcome):
     """Return what is wrong where an exception is asked for, as a Finding, or None."""
     if outcome.status == "value":
         return Finding(
             "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
         )
     if outcome.status == "error" and case.raises not in outcome.failure.kinds:
-        return Finding("error", f"For this input {case.raises} should be raised. {_stopped(outcome)}")
-    return None if outcome.status == "error" else Finding("error", _stopped(outcome))
+        return Finding("error", f"For this input {case.raises} should be raised. {_stopped(outcome, task.names, case)}")
+    return None if outcome.status == "error" else Finding("error", _stopped(outcome, task.names, case))
 
 
 def _also_altered(task, outcome, finding):
@@ -314,7 +323,7 @@ def _also_altered(task, outcome, finding):
     return replace(finding, sentence=f"Your function alters its input {_altered(task, outcome)}. {finding.sentence}")
 
 
-def _stopped(outcome):
+def _stopped(outcome, names, case):
     if outcome.status == "timeout":
         return (
             f"Your function was stopped after {outcome.seconds or 0:g} seconds. Is there a loop that never ends? "
@@ -336,7 +345,11 @@ def _stopped(outcome):
     if outcome.failure.type == "NotAsAsked":  # raised by `run`, for a module
         return outcome.failure.message
     advice = next((advice for part, advice in IN_OTHER_WORDS.items() if part in outcome.failure.message), "")
-    if any(here and re.search(r"\.T\b", text) for _, text, here in _lines(outcome.failure)):
+    of_three = [
+        name for name, arg in zip(names, case.args, strict=False) if isinstance(arg, torch.Tensor) and arg.dim() > 2
+    ]
+    turned = rf"\b({'|'.join(map(re.escape, of_three))})\.T\b"
+    if of_three and any(here and re.search(turned, text) for _, text, here in _lines(outcome.failure)):
         advice = f"{advice} {TURNED}".strip()
     return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}{advice and ' — '}{advice}"
 

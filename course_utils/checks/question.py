@@ -67,12 +67,12 @@ class Question(_Asked):
         """Return what is said of a letter, where the options stand in a seed's order."""
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
-        if answer is None or answer is ... or answer == "":
+        if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put {letters} in place of the dots: check("{self.id}", "b").')
         letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
         if letter not in options:
             return Answered(
-                "not attempted", f'The answer should be {letters}, as in check("{self.id}", "b"), not {_shown(answer)}.'
+                "not attempted", f'The answer should be {letters}, as in check("{self.id}", "b"), not {shown(answer)}.'
             )
         text = options[letter]
         if text == self.right[0]:
@@ -101,12 +101,12 @@ class NumberQuestion(_Asked):
 
     def judge(self, answer, seed: int = 0) -> Answered:
         """Return what is said of a number."""
-        if answer is None or answer is ... or answer == "":
+        if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put a number in place of the dots: check("{self.id}", 0.5).')
         number = as_number(answer)
         if number is None:
             return Answered(
-                "not attempted", f'The answer should be a number, as in check("{self.id}", 0.5), not {_shown(answer)}.'
+                "not attempted", f'The answer should be a number, as in check("{self.id}", 0.5), not {shown(answer)}.'
             )
         near = lambda wanted: abs(number - wanted) <= self.tolerance + 1e-9 * abs(wanted)  # noqa: E731
         if near(self.answer):
@@ -164,6 +164,9 @@ def as_number(value):
     return number if number == number and abs(number) != float("inf") else None
 
 
-def _shown(answer):
-    text = repr(answer) if isinstance(answer, (str, int, float)) else f"an object of type {type(answer).__name__}"
+def shown(answer):
+    try:
+        text = repr(answer) if isinstance(answer, (str, int, float)) else f"an object of type {type(answer).__name__}"
+    except ValueError:  # Python does not write out more than some thousand digits
+        text = "a huge number"
     return text if len(text) <= 40 else f"{text[:40]}…"

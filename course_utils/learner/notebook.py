@@ -5,6 +5,7 @@ from html import escape
 from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.question import shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
 from course_utils.learner import history, state
 
@@ -57,10 +58,14 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
         return _show(task)
     if not isinstance(task, tasks.Task):
         return _check_question(task, None if answer is LEFT_OUT else answer, seed)
-    if not (isinstance(seconds, (int, float)) and seconds > 0 and (seed is None or type(seed) is int)):
+    if not (
+        isinstance(seconds, (int, float))
+        and 0.01 <= seconds <= 86_400
+        and (seed is None or type(seed) is int and 0 <= seed < 2**63)
+    ):
         return _show(
             Message(
-                f"check takes a whole number as seed and seconds above 0, not seed={seed!r} and seconds={seconds!r}."
+                f"check takes a whole number as seed and seconds above 0 (at most a day), not seed={shown(seed)} and seconds={shown(seconds)}."
             )
         )
     if answer is LEFT_OUT:
@@ -89,8 +94,8 @@ def _count(entry, reached):
 def _check_question(question, answer, seed):
     """Show a question, and what is to be said of an answer."""
     seed = state.seed(_say) if seed is None else seed
-    if type(seed) is not int:
-        return _show(Message(f"check takes a whole number as seed, not {seed!r}."))
+    if type(seed) is not int or abs(seed) >= 2**63:
+        return _show(Message(f"check takes a whole number as seed, not {shown(seed)}."))
     said = question.judge(answer, seed)
     state.change(question.id, lambda entry: _count(entry, said.state), _say)
     options = question.options(seed)
@@ -170,10 +175,10 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         )
     kept = prediction.read(guess)
     if kept is None:
-        return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {guess!r}."))
+        return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
     state.change(prediction.id, lambda entry: entry.update(guess=kept), _say)
-    shown = f"{kept:g}" if isinstance(kept, float) else kept
-    return _show(Message(f"{prediction.text} You say {shown}. Run the next cell to see."))
+    said = f"{kept:g}" if isinstance(kept, float) else kept
+    return _show(Message(f"{prediction.text} You say {said}. Run the next cell to see."))
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):
@@ -188,7 +193,7 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
         return _show(prediction)
     came = prediction.read(value)
     if came is None:
-        return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {value!r}."))
+        return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {shown(value)}."))
     guess = prediction.read(state.read(_say).get(prediction.id, {}).get("guess"))
     return _show(Message(prediction.compare(guess, came)))
 

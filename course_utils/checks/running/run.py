@@ -54,7 +54,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
     """
-    outcomes, printed = [], _Kept()
+    outcomes, printed, shown = [], _Kept(), (sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads())
     _import_late(answer)
     try:
         with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
@@ -68,6 +68,9 @@ def run(answer, cases, seconds=10.0, candidates=None):
                     break
     except TimeIsUp:
         outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
+    finally:  # where time was up, the first `with` on the way out may have been left without its end
+        sys.stdout, builtins.input, sys.breakpointhook = shown[:3]
+        torch.set_num_threads(shown[3])
     return outcomes
 
 
@@ -84,7 +87,11 @@ def kind_of_answer(answer):
         return ("empty", None) if _is_empty(forward) else ("class", str(answer.__name__))
     if isinstance(answer, torch.nn.Module):
         return "module", str(type(answer).__name__)
-    return ("callable", None) if callable(answer) else ("value", plain(answer))
+    return (
+        ("callable", answer.__name__ if inspect.isclass(answer) else None)
+        if callable(answer)
+        else ("value", plain(answer))
+    )
 
 
 def _is_module_class(answer):
@@ -188,10 +195,32 @@ def _call(answer, case, candidates, printed):
         again = not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, kept)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
+        if isinstance(answer, _Made) and not unstable:
+            unstable = not _repeats(answer, case, candidates, kept) or _keeps_state(answer, case)
         mode_matters = (
             isinstance(answer, _Made) and not unstable and not _repeats(answer.evaluate, case, candidates, kept)
         )
     return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable, mode_matters=mode_matters)
+
+
+def _keeps_state(made, case):
+    """Return whether a module that has been called gives another value for other inputs than one that has not."""
+
+    def other(leaf):
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        return leaf.flip(list(range(leaf.dim()))) if leaf.dtype == torch.bool else -leaf
+
+    def called(by):
+        args = _copies(case.args, None)
+        try:
+            return plain(by(*args[:2], *trees.map_leaves(other, args[2:])))
+        except (TimeIsUp, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            return type(error).__name__
+
+    return not trees.alike(_close, called(made.anew()), called(made))
 
 
 class _Made:
@@ -205,6 +234,10 @@ class _Made:
 
     def __call__(self, sizes, weights, *inputs):
         return self._called(True, sizes, weights, inputs)
+
+    def anew(self):
+        """Return the same for a new instance."""
+        return _Made(self._class)
 
     def evaluate(self, sizes, weights, *inputs):
         """Call it in evaluation mode."""
@@ -223,14 +256,18 @@ class NotAsAsked(Exception):
 
 
 def _check_parameters(module, weights):
-    name, has = type(module).__name__, {name: tuple(p.shape) for name, p in module.named_parameters()}
+    name, has = (
+        type(module).__name__,
+        {name: tuple(p.shape) for name, p in module.named_parameters(remove_duplicate=False)},
+    )
     for part, tensor in weights.items():
         if part not in has:
             raise NotAsAsked(f"{name} has no parameter {part}: keep `__init__` as the exercise gives it.")
         if has[part] != tuple(tensor.shape):
             raise NotAsAsked(f"{name}'s parameter {part} has shape {has[part]}, expected {tuple(tensor.shape)}.")
-    for part in has:
-        if part not in weights:
+    known = {id(dict(module.named_parameters(remove_duplicate=False))[part]) for part in weights}
+    for part, parameter in module.named_parameters():
+        if id(parameter) not in known:
             raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
