@@ -71,7 +71,7 @@ class Grading:
     def __init__(self, submissions: Path, out: Path, workers: int, seed: int):
         self._journal, self._place, self.done = out / "journal.jsonl", 0, -1  # the header is no result
         line = [sys.executable, "-m", "course_utils", "grade", submissions, "--out", out]
-        line += ["--workers", str(workers), "--seed", str(seed), "--title", "Large class"]
+        line += ["--workers", str(workers), "--seed", f"{2**127 + seed:032x}", "--title", "Large class"]
         self.process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.parent = psutil.Process(self.process.pid)
 

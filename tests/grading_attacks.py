@@ -604,6 +604,12 @@ text("an absolute name", "written", "PLACES/over")
 text("an exception of markup", "html", "", f"raise ValueError('{HTML}')")
 text("an exception that is a formula", "csv", "", "raise type('=cmd', (Exception,), {})('=1+1')")
 text("an exception's type of markup", "html", "", f"raise type('{HTML}', (Exception,), {{}})('x')")
+also_text = lambda name, *cells: attack(f"text: {name}", "hostile texts", "", *cells, patient=True)  # noqa: E731
+also_text("a thousand remarks", *["raise ValueError('\\U0001f600' * 10**4)"] * 1_000)
+also_text(
+    "long exceptions everywhere", "def loud(*a):\n    raise ValueError('\\U0001f600' * 10**5)",
+    *["def NAME(*a):\n    'LONG'\n    return loud()".replace("NAME", name).replace("LONG", "\U0001f600" * 5_000) for name in TASKS],
+)
 text("an answer's exception of markup", "html", "", f"def causal_mask(size):\n    raise ValueError('{HTML}`</code>{HTML}')")
 text("a value of markup", "html", "", f"def causal_mask(size):\n    return '{HTML}'")
 text("a type's name of markup", "html", "", f"def causal_mask(size):\n    return type('{HTML}', (), {{}})()")
@@ -735,6 +741,9 @@ bodies("a tensor of negative sizes", "{'tensor': 'float64', 'shape': [-1, -1], '
 bodies("a tensor of half sizes", "{'tensor': 'uint8', 'shape': [0.5, 2], 'bytes': 1}", "bytes(1)")
 bodies("a tensor of true sizes", "{'tensor': 'uint8', 'shape': [True], 'bytes': True}", "bytes(1)")
 bodies("a tensor of many sizes", "{'tensor': 'uint8', 'shape': [1] * 100_000, 'bytes': 1}", "bytes(1)")
+bodies("a tensor of a million sizes", "b'{\"tensor\":\"uint8\",\"bytes\":1,\"shape\":[' + b'9,' * 1_000_000 + b'9]}'", "bytes(1)")
+bodies("keys that collide", "b'{\"dict\":[' + b','.join(b'[%d,1]' % (i * (2**61 - 1)) for i in range(1, 70_000)) + b']}'")
+bodies("many dicts of keys that collide", "b'{\"list\":[' + b','.join(b'{\"dict\":[' + b','.join(b'[%d,1]' % (i * (2**61 - 1)) for i in range(1, 900)) + b']}' for _ in range(80)) + b']}'")
 bodies("a tensor of huge sizes", "{'tensor': 'uint8', 'shape': [2**62, 2**62, 0], 'bytes': 0}")
 bodies("a tensor beyond huge", "{'tensor': 'uint8', 'shape': [2**200, 0], 'bytes': 0}")
 bodies("a truth value of 2", "{'dict': [['outcomes', {'list': [{'class': 'Outcome', 'fields': {'status': 'value', 'value': {'tensor': 'bool', 'shape': [1, 3], 'bytes': 3}}}] * 6}]]}", "b'\\x02' * 18")
@@ -784,6 +793,9 @@ odd("a false class", "class B(int):\n    __class__ = bool\ncatch_wrong_attention
 odd("a number that is equal", "class N(float):\n    def __eq__(s, o): return True\ncausal_mask = lambda size: N(1)")
 odd("a tensor without numbers", "causal_mask = lambda size: torch.ones(size, size, device='meta')")
 odd("a tensor seen as larger", "causal_mask = lambda size: torch.ones(1).expand(10**6, 10**6)")
+odd("shapes that broadcast", "def attention(query, key, value, mask=None):\n    if query.numel() < 5:\n        w = torch.arange(key.shape[1]).to(query).softmax(0).expand(len(query), query.shape[1], -1)\n        return w @ value, w\n    return torch.zeros(2_000, 1, value.shape[2]), torch.ones(1, 9_000, key.shape[1])", patient=True)
+odd("a dict of a million", "causal_mask = lambda size: dict.fromkeys(range(1_000_000))")
+odd("a tensor of sixty axes", "causal_mask = lambda size: torch.ones([1] * 60)")
 odd("a sparse tensor", "causal_mask = lambda size: torch.sparse_coo_tensor(torch.zeros(2, 1, dtype=torch.long), [1.0], (2**31, 2**31))")
 odd("a list of itself", "def causal_mask(size):\n    x = []\n    x.append(x)\n    return x")
 odd("a large list", "causal_mask = lambda size: [0] * 3_000_000")
@@ -1428,7 +1440,7 @@ def caged(variant, extent="all"):
                 continue
             seconds = time.monotonic() - began
             results.append(result)
-            words = json.dumps(result.to_json())
+            words = json.dumps(result.to_json(), separators=(",", ":"))
             does = area.repair()
             does |= {"points"} if any(p.points for p in score(result, settings)) else set()
             does |= {"points"} if any(verdict.state == "passed" for verdict in result.verdicts) else set()

@@ -25,6 +25,7 @@ USERS = ("root", "an ordinary user") if ROOT else ("an ordinary user",)
 GIVEN = [variant for variant in VARIANTS if layers_of(variant)]
 RUNS = [(user, variant) for user in USERS for variant in sorted(VARIANTS, key=lambda v: v not in GIVEN)]
 SECONDS_AT_MOST = 15
+WORDS_AT_MOST = 2**16  # bytes of its line in the journal
 
 pytestmark = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
@@ -103,6 +104,7 @@ def test_nothing_comes_of_it(seen, name):
         assert result["seconds"] <= SECONDS_AT_MOST, f"{run}: {result}"
         assert max(result["peak"], result["cost"]) <= COST_AT_MOST, f"{run}: {result}"
         assert result["log"] <= LOG_AT_MOST, f"{run}: {result}"
+        assert result["words"] <= WORDS_AT_MOST, f"{run}: {result}"
         assert result["problem"] or len(result["states"]) == 4, f"{run}: {result}"
 
 

@@ -12,7 +12,6 @@ from course_utils import commands
 from course_utils.checks.running.contract import Candidate, Case, pack
 from course_utils.checks.task import Task
 from course_utils.grading.cage import locks
-from course_utils.grading.cage.fork_server import without_magics
 from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.grader import Candidates, Grader, result_key
 from course_utils.grading.reading.submissions import Found
@@ -232,9 +231,32 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
     assert len(asked) == 4  # with 26 candidates
 
 
-def test_magics_are_left_out_only_where_they_stand():
-    assert without_magics("x = 1\n  %time y\n!ls\nhelp?\nz = x % 2") == "x = 1\n  pass\npass\npass\nz = x % 2"
-    assert without_magics("%%bash\nrm -rf /") == "" and without_magics("%%capture\nx = 1") == "x = 1"
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%time m = 3\n{}",
+        "x = %time 4\nassert x == 4\n{}",
+        "files = !ls\nassert files == []\n{}",
+        "!ls -l\n# what does it do?\n{}",
+        "%matplotlib inline\nrest = (10\n    % 3)\nassert rest == 1\n{}",
+        "%nothing_of_this_name\n{}",
+        "range?\n{}",
+        "if True:\n    %time y = 5\n    !pip install torch\nassert y == 5\n{}",
+        "%%time\n{}",
+        "%%capture said\n%time z = 6\nassert z == 6\n{}",
+        "    w = 7\n    !ls\n{}",
+    ],
+)
+def test_what_only_ipython_understands_costs_no_more_than_its_line(grade, cell):
+    result, verdicts = grade(
+        "import torch", cell.format(CAUSAL if cell[0] != " " else ""), CAUSAL if cell[0] == " " else ""
+    )
+    assert result.remarks == () and verdicts["causal_mask"].state == "passed"
+
+
+def test_a_cell_of_another_language_is_not_run(grade):
+    result, verdicts = grade(f"%%bash\n{CAUSAL}", f"%%timeit\n{CAUSAL}")
+    assert result.remarks == () and verdicts["causal_mask"].state == "missing"
 
 
 def submission(folder: Path):

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
     not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
 )
 
-SEED = 20
+SEED = 2**127 + 20
 PATIENCE = patience.SECONDS
 
 # Slow enough to be killed on the way.
@@ -91,7 +91,7 @@ def start(submissions, out, *options, **more):
     """Begin a grading; its words are kept in a file beside the results."""
     said = open(f"{out}.said", "ab")  # noqa: SIM115
     with said:
-        line = command(submissions, out, "--seed", SEED, "--workers", 2, *options)
+        line = command(submissions, out, "--seed", f"{SEED:032x}", "--workers", 2, *options)
         return subprocess.Popen(line, stdout=said, stderr=said, **more)
 
 

@@ -1,14 +1,22 @@
 """Writes a file as a whole or not at all: whoever reads it never sees a half of it, whatever happens to the writer.
 
-Here: `replacing`, `opened` and `write`. Not here: what to say to a person when the disk is full.
+Here: `replacing`, `opened` and `write`, and `scratch`, a folder for a while. Not here: what to say to a person when the disk is full.
 """
 
 import contextlib
 import os
 import secrets
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
+
+from filelock import FileLock, Timeout
+
+IN_USE = ".in-use"  # locked in a scratch folder as long as its process lives
+SECONDS_TO_LOCK = 60  # after which a new scratch folder has surely been locked
 
 
 @contextlib.contextmanager
@@ -24,13 +32,47 @@ def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")  # nobody else's, on a shared disk too
     try:
-        yield draft
+        with _named(path):
+            yield draft
         if durable:
             with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
                 os.fsync(file.fileno())
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _named(path):
+    """Let an OSError that names no file, such as that of a full disk, name this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextlib.contextmanager
+def scratch(prefix: str) -> Iterator[Path]:
+    """Give a new temporary folder, removed at the end; those that killed processes have left under this prefix are removed first."""
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}-*"):
+        _remove_if_left(left)
+    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}-"))
+    try:
+        with FileLock(folder / IN_USE):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_if_left(folder):
+    with contextlib.suppress(OSError, Timeout):
+        status = os.lstat(folder)
+        ours = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+        if ours and time.time() - status.st_mtime > SECONDS_TO_LOCK and (folder / IN_USE).is_file():
+            with FileLock(folder / IN_USE, timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -43,6 +43,7 @@ OTHER_MODE = (
 )
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
+LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
 
 def refuse(task, kind, shown):
@@ -165,7 +166,8 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     found = [(i, finding) for i, finding in found if finding]
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
     if not found:
-        return Report(task, "passed", remark=_remark(task, cases, outcomes))
+        borrowed = tuple(name for name in outcomes[0].called if not task.is_offered(name))
+        return Report(task, "passed", remark=_remark(task, cases, outcomes, borrowed), borrowed=borrowed)
     first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = _diagnose(task, cases, outcomes, expected, first)
@@ -177,7 +179,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        properties=_broken_properties(task, cases, outcomes)
+        properties=_broken_properties(task, expected, outcomes)
         if finding.kind in ("finite", "value") and not mistake
         else (),
     )
@@ -210,6 +212,8 @@ def _readable(cases, outcomes):
 
 def _fits(case, outcome):
     if not isinstance(outcome, Outcome) or outcome.status not in STATUSES or not isinstance(outcome.printed, str):
+        return False
+    if not isinstance(outcome.called, tuple) or not all(isinstance(name, str) for name in outcome.called):
         return False
     if not isinstance(outcome.in_float32, bool) or not isinstance(outcome.mode_matters, bool):
         return False
@@ -418,8 +422,13 @@ def _altered(task, outcome):
     return " and ".join(trees.path_text(task.names, path) for path in outcome.changed)
 
 
-def _remark(task, cases, outcomes):
+def _remark(task, cases, outcomes, borrowed):
     """Something worth saying about a right answer, or None."""
+    if borrowed:
+        return (
+            f"Right, but your function calls the course's own `{borrowed[0]}`, which this exercise does not offer: write it yourself. "
+            "Where a class is graded, such an answer may earn no points."
+        )
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (
             "Right. A remark for later: no gradient flows back through your result, since `.item()`, `.tolist()`, numpy and "
@@ -438,23 +447,31 @@ def _remark(task, cases, outcomes):
     return None
 
 
-def _broken_properties(task, cases, outcomes):
+def _broken_properties(task, expected, outcomes):
     """Sentences on the properties that an unknown wrong answer breaks, from the smallest case that shows each."""
+    looked_at = [
+        (case, outcome.value)
+        for case, right, outcome in zip(expected.cases, expected.truth, outcomes, strict=False)
+        if outcome.status == "value" and _of_the_right_size(right.value, outcome.value)
+    ]
     sentences = []
     for broken in task.properties:
-        for case, outcome in zip(cases, outcomes, strict=False):
-            sentence = _try_property(broken, case, outcome)
-            if sentence:
-                sentences.append(sentence)
-                break
-    return tuple(sentences)
+        sentences.append(next(filter(None, (_try_property(broken, case, value) for case, value in looked_at)), None))
+    return tuple(filter(None, sentences))
 
 
-def _try_property(broken, case, outcome):
-    if outcome.status != "value":
-        return None
+def _of_the_right_size(right, value):
+    """Return whether a value's tensors have shapes of the right one's, and its containers hold no more than a few times as much.
+
+    What a property computes for another one could take any time and memory: shapes are the answer's to choose.
+    """
+    shapes, most = {tensor.shape for tensor in trees.tensors(right)}, LEAVES_MORE * (1 + len(list(trees.leaves(right))))
+    return all(tensor.shape in shapes for tensor in trees.tensors(value)) and len(list(trees.leaves(value))) <= most
+
+
+def _try_property(broken, case, value):
     try:
-        return broken(case, outcome.value)
+        return broken(case, value)
     except Exception:  # a property may rely on a type or shape that this wrong answer does not have
         return None
 

@@ -25,7 +25,8 @@ class Report:
     `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
     `relation` is the sentence on how a value without such a name hangs together with the right one, or None;
     `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
-    side effect, error) or None; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
+    side effect, error) or None; `borrowed` names functions of the course's own that a right answer calls though its exercise does
+    not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
     ordinary inputs are not affected.
     """
 
@@ -40,12 +41,13 @@ class Report:
         mistake=None,
         properties=(),
         remark=None,
+        borrowed=(),
     ):
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
         self.values_right, self.only_edges = state == "passed", False
-        self.relation = None
+        self.relation, self.borrowed = None, borrowed
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None

@@ -47,6 +47,9 @@ class Task:
     is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
     get any gradient. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
 
+    `offers` names what of the course's own an answer may call, as its prompt says: "models.attention.dot", or a module of such
+    functions, "models.attention". An answer that calls others is told so.
+
     `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
     {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
     "side effect", where every value is right. The sentence completes "50% of the points: …".
@@ -69,12 +72,13 @@ class Task:
         module=False,
         gradient_not_asked=(),
         gradient_optional=False,
+        offers=(),
     ):
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
-        self.gradient_optional = gradient_optional
+        self.gradient_optional, self.offers = gradient_optional, tuple(offers)
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
@@ -91,6 +95,10 @@ class Task:
         """The name of the function, or of the class, that answers this task."""
         name = self.id.partition(".")[2]
         return "".join(map(str.capitalize, name.split("_"))) if self.module else name
+
+    def is_offered(self, called):
+        """Return whether an answer may call a function of the course's own, named as in `offers`."""
+        return any(f"{called}.".startswith(f"{offered}.") for offered in self.offers)
 
     def cases(self, function):
         """Decorator: a generator of Cases from a Draw, smallest first."""
@@ -163,6 +171,10 @@ class Draw:
     def whole(self, low, high, *shape):
         """Return whole numbers from `low` up to but not `high`."""
         return torch.randint(low, high, shape, generator=self.generator)
+
+    def distinct(self, n, low, high):
+        """Return n different whole numbers from `low` up to but not `high`, in any order."""
+        return torch.randperm(high - low, generator=self.generator)[:n] + low
 
     def mask(self, *shape):
         """Return a mask, in which True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""

@@ -1,5 +1,7 @@
 """`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/grade.py`."""
 
+import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -13,20 +15,34 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--out", metavar="RESULTS", type=Path, required=True, help="the folder of results, made or gone on with"
     )
-    parser.add_argument("--lessons", nargs="+", metavar="LESSON", help="such as 03 04; those handed in if left out")
+    parser.add_argument(
+        "--lessons", nargs="+", metavar="LESSON", help="such as 03 04; if left out, those that many students handed in"
+    )
     parser.add_argument(
         "--roster", metavar="FILE", type=Path, help="a CSV with a column student; also name, email, submitted"
     )
     parser.add_argument(
         "--settings", metavar="FILE", type=Path, help="a TOML file: points, tasks left out, late rule, limits"
     )
-    parser.add_argument("--title", default="Attention course", help="the name of the assignment in gradebooks")
     parser.add_argument(
-        "--seed", type=int, help="of the inputs that answers are tried on; a secret, drawn anew if left out"
+        "--title", default="", help="the name of the assignment in gradebooks; the lesson's if left out"
+    )
+    parser.add_argument(
+        "--seed", type=seed, metavar="HEX", help="of the inputs, a secret of 32 hexadecimal digits; drawn if left out"
     )
     parser.add_argument("--workers", type=int, help="notebooks graded at once; as many as cores if left out")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a dask cluster that grades, such as tcp://host:8786")
     parser.add_argument("--unsafe", action="store_true", help="grade also where learners' code cannot be locked in")
+
+
+def seed(text: str) -> int:
+    """Read a seed: 32 hexadecimal digits."""
+    if not re.fullmatch("[0-9a-fA-F]{32}", text):
+        raise argparse.ArgumentTypeError(
+            'expected 32 random hexadecimal digits, as `python -c "import secrets; print(secrets.token_hex(16))"` prints: '
+            "whoever tries out a short seed knows the inputs"
+        )
+    return int(text, 16)
 
 
 def run(options) -> int:
@@ -43,6 +59,8 @@ def run(options) -> int:
         nonlocal bar
         if what.without_locks:
             print(UNSAFE, file=sys.stderr)
+        if what.why_lessons:
+            print(what.why_lessons)
         bar = shown.enter_context(tqdm(desc="Graded", unit=" files", total=what.files, disable=not sys.stderr.isatty()))
 
     def graded(files, new):

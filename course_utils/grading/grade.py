@@ -1,6 +1,7 @@
 """Grades a class, from the folder of what was handed in to gradebooks and pages of feedback: `grade_class`.
 
     what_to_grade    the settings, the roster, the files, the locks: whatever is wrong with them is said before anything runs
+    which_lessons    those that count: named, or kept in the journal, or handed in by the class
     fill_journal     each file that the journal does not hold yet is graded and kept
     write_results    points, gradebooks, feedback and the class's page, from the journal alone
 
@@ -9,7 +10,7 @@ Nothing is printed here and nothing read from a command line: `commands/grade.py
 
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_utils import tasks
@@ -22,14 +23,15 @@ from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import result_key
 from course_utils.grading.keeping.journal import Journal, cannot_write
 from course_utils.grading.keeping.record import Person
+from course_utils.grading.reading.lessons import chosen_by, votes
 from course_utils.grading.reading.settings import Settings, read_settings
 from course_utils.grading.reading.submissions import Found, find, read_roster
 from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.gradebook import graded_class, lessons_of
+from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.pages import write_feedback
 from course_utils.grading.writing.results import write_all
 
-TITLE = "Attention course"
+LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
 UNSAFE = (
     "Unsafe: learners' code ran without locks. It could do whatever you may: read and change files, results and other "
     "submissions, use the network. Points can be forged."
@@ -42,7 +44,7 @@ class Class:
 
     submissions: Path
     out: Path
-    lessons: list[str]  # "03"; [] for those that were handed in
+    lessons: list[str]  # that count, as "03"; [] until `which_lessons` has found them
     settings: Settings
     roster: dict[str, Person]
     layers: locks.Layers
@@ -50,6 +52,7 @@ class Class:
     unsafe: bool  # whether a machine without locks may grade
     beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
     files: int  # files and students without any
+    why_lessons: str = ""  # what is to be said of them, where nobody has named them and several were handed in
 
     @property
     def without_locks(self) -> bool:
@@ -85,7 +88,7 @@ def grade_class(
     lessons: list[str] | None = None,
     roster: Path | None = None,
     settings: Path | None = None,
-    title: str = TITLE,
+    title: str = "",
     seed: int | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -99,11 +102,11 @@ def grade_class(
     Args:
         submissions: notebooks, or a folder for each student.
         out: the folder of results, made or gone on with.
-        lessons: such as ["03"]; None for those that were handed in.
+        lessons: such as ["03"]; None for the journal's, or else those that many students have handed in.
         roster: a CSV file with the class.
         settings: a TOML file with points, tasks left out, the late rule, limits.
-        title: the name of the assignment in gradebooks.
-        seed: of the inputs that answers are tried on, a secret; None takes the journal's, or draws one.
+        title: the name of the assignment in gradebooks; "" for the lessons' own.
+        seed: of the inputs that answers are tried on, a secret of 128 bits; None takes the journal's, or draws one.
         workers: notebooks graded at once; None for as many as there are cores.
         scheduler: the address of a dask cluster that grades.
         unsafe: grade also where learners' code cannot be locked in.
@@ -116,18 +119,24 @@ def grade_class(
     """
     if workers is not None and workers < 1:
         raise CourseError(f"--workers must be 1 or more, not {workers}.")
+    if seed is not None and not LEAST_SEED <= seed < 2**128:
+        raise CourseError(
+            "The seed must be a random number of 128 bits, as secrets.randbits(128) gives: whoever tries out a small one "
+            "knows the inputs. Leave it out, and one is drawn and kept."
+        )
     what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe)
-    begin(what)
     with Journal(what.out) as journal:
+        what = which_lessons(what, journal)
+        begin(what)
         if seed is None:
-            seed = journal.header.get("seed", secrets.randbits(128))
-        journal.begin(seed, what.locks_in_words)
+            seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
+        journal.begin(seed, what.locks_in_words, what.lessons)
         before = len(journal)
         keys = fill_journal(journal, what, seed, workers or pool.cores(), step)
         new = len(journal) - before
         graded(len(keys), new)
-        counted, handed_in, problems = write_results(journal, keys, what, title)
-        return Outcome(len(keys), new, counted, handed_in, problems)
+        handed_in, problems = write_results(journal, keys, what, title)
+        return Outcome(len(keys), new, what.lessons, handed_in, problems)
 
 
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe) -> Class:
@@ -141,6 +150,24 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
     files = sum(1 for _ in find(submissions, people, [out, *beside]))
     layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
     return Class(submissions, out, numbers, read, people, layers, scheduler, unsafe, beside, files)
+
+
+def which_lessons(what: Class, journal: Journal) -> Class:
+    """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
+    if what.lessons:
+        return what
+    kept = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
+    if kept:
+        return replace(what, lessons=kept)
+    count = votes(what.found())
+    lessons = chosen_by(count)
+    if len(count) < 2:
+        return replace(what, lessons=lessons)
+    others = [f"lesson {lesson} by {count[lesson]}" for lesson in sorted(count) if lesson not in lessons]
+    said = f"The notebooks are for several lessons. Those that count: {', '.join(lessons)}."
+    if others:
+        said += f" Handed in by few, and not counted: {', '.join(others)}. To count others, name all with --lessons."
+    return replace(what, lessons=lessons, why_lessons=said)
 
 
 def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
@@ -174,18 +201,18 @@ def _grading(what, workers):
     return lambda found, plan: pool.grade_all(found, plan, workers)
 
 
-def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[list[str], int, int]:
-    """Write all that stands in the results' folder; return the lessons that count, how many files there are, and how many could not be graded."""
-    lessons = what.lessons or lessons_of(journal, keys)
+def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[int, int]:
+    """Write all that stands in the results' folder; return how many files there are, and how many could not be graded."""
+    title = title or _title(what.lessons)
     counted = [
         task
-        for lesson in lessons
+        for lesson in what.lessons
         for task in tasks.asked(lesson, what.settings.questions is not None)
         if task.id not in what.settings.leave_out
     ]
 
     def students():
-        return graded_class(journal, keys, what.roster, what.settings, lessons)
+        return graded_class(journal, keys, what.roster, what.settings, what.lessons)
 
     with cannot_write(what.out):
         _remove_drafts(what.out)
@@ -194,7 +221,14 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]
-    return lessons, len(problems), sum(problems)
+    return len(problems), sum(problems)
+
+
+def _title(lessons):
+    """Return the name of an assignment: a lesson's title, or the numbers of several."""
+    if len(lessons) == 1:
+        return f"Lesson {lessons[0]}: {tasks.lessons()[lessons[0]].title}"
+    return f"Attention course, lessons {', '.join(lessons)}" if lessons else "Attention course"
 
 
 def _remove_drafts(out):

@@ -75,6 +75,7 @@ class Outcome:
     unstable: bool = False  # a second call with the same input gave another value
     mode_matters: bool = False  # a module gave another value in evaluation mode than in training mode
     in_float32: bool = False  # it stopped on float64 numbers, and this is what it did with the same ones in float32
+    called: tuple = ()  # functions of the course's own that the answer called in any case, as "models.attention.dot"
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
@@ -86,6 +87,11 @@ DTYPES = {
     )
 }
 TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
+AXES_AT_MOST = 16  # of a tensor
+ENTRIES_AT_MOST, ENTRIES_IN_ALL = (
+    1000,
+    10_000,
+)  # of a dict, and of all dicts in a message: keys may be chosen to collide
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
 
 
@@ -143,9 +149,10 @@ def unpack(data):
     size = int.from_bytes(data[:8], "big")
     if size > min(len(data) - 8, TREE_AT_MOST):
         raise ValueError("the tree is longer than the message, or than a tree may be")
-    rest = memoryview(data)[8 + size :]
+    rest, entries = memoryview(data)[8 + size :], 0
 
     def value(node):
+        nonlocal entries
         if not isinstance(node, dict):
             if isinstance(node, list):
                 raise ValueError("a bare list")
@@ -158,12 +165,17 @@ def unpack(data):
         if more:
             raise ValueError("more than one kind of value in one place")
         if kind == "dict":
+            entries += len(inside)
+            if len(inside) > ENTRIES_AT_MOST or entries > ENTRIES_IN_ALL:
+                raise ValueError("a dict has too many entries")
             return {value(key): value(v) for key, v in inside}
         return {"tuple": tuple, "list": list}[kind](map(value, inside))
 
     def tensor(tensor, shape, bytes):
         nonlocal rest
         dtype = DTYPES[tensor]
+        if len(shape) > AXES_AT_MOST:
+            raise ValueError("a tensor has too many axes")
         if not all(type(n) is int and n >= 0 for n in shape) or bytes != prod(shape) * dtype.itemsize:
             raise ValueError("a tensor's shape does not fit its bytes")
         raw, rest = rest[:bytes], rest[bytes:]

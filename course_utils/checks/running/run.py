@@ -23,7 +23,9 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.running.contract import (
+    AXES_AT_MOST,
     DTYPES,
+    ENTRIES_AT_MOST,
     Candidate,
     Failure,
     Foreign,
@@ -33,6 +35,7 @@ from course_utils.checks.running.contract import (
     is_float,
 )
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.watch import Watch
 
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
@@ -54,15 +57,16 @@ def run(answer, cases, seconds=10.0, candidates=None):
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
     """
-    outcomes, printed, shown = [], _Kept(), (sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads())
+    outcomes, printed, watch = [], _Kept(), Watch()
+    shown = (sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads(), sys.getprofile())
     _import_late(answer)
     try:
         with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
             for case in cases:
                 printed = _Kept()
-                outcome = _call(answer, case, candidates, printed)
+                outcome = _call(answer, case, candidates, printed, watch)
                 if outcome.status == "error" and holds_float64(case):
-                    outcome = _or_in_float32(outcome, answer, case, candidates, printed)
+                    outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch)
                 outcomes.append(replace(outcome, printed=printed.text()))
                 if outcome.status in ("not implemented", "memory"):
                     break
@@ -71,7 +75,8 @@ def run(answer, cases, seconds=10.0, candidates=None):
     finally:  # where time was up, the first `with` on the way out may have been left without its end
         sys.stdout, builtins.input, sys.breakpointhook = shown[:3]
         torch.set_num_threads(shown[3])
-    return outcomes
+        sys.setprofile(shown[4])
+    return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
 
 
 def kind_of_answer(answer):
@@ -172,11 +177,11 @@ class _Kept(io.StringIO):
         pass
 
 
-def _call(answer, case, candidates, printed):
+def _call(answer, case, candidates, printed, watch):
     args = _copies(case.args, candidates)
     answer = _Made(answer) if case.module and _is_module_class(answer) else answer
     try:
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), watch:  # watching takes time: what gives the value is enough
             value = answer(*args)
     except NotImplementedError as error:
         stub = _raised_by_hand(error)
@@ -271,12 +276,12 @@ def _check_parameters(module, weights):
             raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
-def _or_in_float32(outcome, answer, case, candidates, printed):
+def _or_in_float32(outcome, answer, case, candidates, printed, watch):
     """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
     """
-    again = _call(answer, in_precision(case, torch.float32), candidates, printed)
+    again = _call(answer, in_precision(case, torch.float32), candidates, printed, watch)
     return replace(again, in_float32=True) if again.status == "value" else outcome
 
 
@@ -292,14 +297,14 @@ def _copies(args, candidates):
 def marked(candidate):
     """Return the candidate, with a mark left on every exception that it raises itself."""
 
-    def call(*args, **options):
+    def call_candidate(*args, **options):  # `watch` knows it by this name
         try:
             return candidate(*args, **options)
         except Exception as error:
             error.raised_by_candidate = True
             raise
 
-    return call
+    return call_candidate
 
 
 def _raised_by_hand(error):
@@ -396,6 +401,8 @@ def _plain(value):
             return Foreign("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
         if value.dtype not in DTYPES.values():
             return Foreign(f"tensor of {str(value.dtype).removeprefix('torch.')} numbers")
+        if value.dim() > AXES_AT_MOST:
+            return Foreign(f"{type(value).__name__} with {value.dim()} axes")
         if value.numel() > NUMBERS_AT_MOST:
             return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
         with torch._C.DisableTorchFunctionSubclass():
@@ -411,6 +418,8 @@ def _plain(value):
         if isinstance(value, basic):
             return basic.__add__(value, basic())
     if isinstance(value, Mapping):
+        if len(value) > ENTRIES_AT_MOST:
+            return Foreign(f"dict of {len(value):,}")
         return {_plain(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
         if len(value) > NUMBERS_AT_MOST:

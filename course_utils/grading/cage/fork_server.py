@@ -15,6 +15,7 @@ import json
 import linecache
 import os
 import pkgutil
+import random
 import signal
 import socket
 import struct
@@ -22,7 +23,9 @@ import sys
 import types
 from dataclasses import replace
 
+import numpy as np
 import torch
+from IPython.core.inputtransformer2 import TransformerManager
 
 from course_utils.checks.running.contract import Case, Foreign, pack, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
@@ -56,6 +59,7 @@ USED_BY_ANSWERS = (
         "numpy.testing",
     ),
 )
+TOLD = ("PATH", "HOME", "LANG", "MPLBACKEND", "COURSE_PROGRESS")  # of the environment, to answers
 STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
 REMEMBERED = 200  # questions to candidates
 SAID_AT_MOST = 100  # answers to questions, and characters of one
@@ -64,8 +68,10 @@ MADV_COLLAPSE = 25  # of linux/mman.h
 
 
 def main() -> None:
-    """Serve until the socket closes. Arguments: the socket's descriptor, and the settings as JSON."""
-    control, settings = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
+    """Serve until the socket closes. Argument: the socket's descriptor, from which a line of JSON comes, the settings."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    with control.makefile("rb") as told:  # not by the command line, which can be read in here
+        settings = json.loads(told.readline())
     layers = locks.Layers(**settings["layers"])
     sys.path[:] = [path for path in sys.path if path]
     try:
@@ -75,6 +81,7 @@ def main() -> None:
         into_huge_pages()
         memory = locks.memory_limits(settings["memory"])
         locks.lock_server(layers, settings["hidden"], settings["data"])
+        forget(settings["data"])
     except Exception as error:
         control.sendall(f"{type(error).__name__}: {error}".encode())
         return
@@ -82,6 +89,14 @@ def main() -> None:
     for name in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), name)
     serve(control, layers, memory, settings["cpu_seconds"])
+
+
+def forget(data: str) -> None:
+    """Leave nothing of the grading's places in what a program is told at its start, but where data are."""
+    sys.argv[:], sys.orig_argv[:] = [""], [sys.executable]
+    kept = {name: os.environ[name] for name in TOLD if name in os.environ}
+    os.environ.clear()
+    os.environ.update(kept | ({"COURSE_DATA_MIRROR": data} if data else {}))
 
 
 def warm_up() -> None:
@@ -212,9 +227,18 @@ def _child(requests, replies, layers, memory, cpu_seconds):
         os.dup2(replies, 4)
         os.closerange(5, 64)
         locks.lock_child(layers, memory, cpu_seconds)
+        always_alike()
         Answers(3, 4).serve()
     finally:
         os._exit(0)
+
+
+def always_alike() -> None:
+    """Let what a notebook draws at random, and its process's number, be the same in each run."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    os.getpid = os.getppid = lambda: 1
 
 
 class Answers:
@@ -223,7 +247,8 @@ class Answers:
     def __init__(self, requests, replies):
         self._requests, self._replies, self._nonce, self._came = requests, replies, b"", {}
         self._module = types.ModuleType("__main__")
-        self._module.__dict__.update(get_ipython=lambda: None, display=print)
+        shell = Shell(self._module.__dict__)
+        self._module.__dict__.update(get_ipython=lambda: shell, display=print)
         sys.modules["__main__"] = self._module
         sys.stdout = sys.stderr = _Nowhere()
         sys.stdin = io.StringIO()
@@ -252,26 +277,17 @@ class Answers:
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds):
-        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing}."""
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up}."""
         name = f"cell {number}"
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
-            code = compile(source, name, "exec", dont_inherit=True)
-        except SyntaxError:
-            try:
-                code = compile(without_magics(source), name, "exec", dont_inherit=True)
-            except Exception as error:
-                return {"failed": _told(error)}
-        except Exception as error:
-            return {"failed": _told(error)}
-        try:
             with time_limit(seconds):
-                exec(code, self._module.__dict__)
+                exec(_compiled(source, name), self._module.__dict__)
         except TimeIsUp:
-            return {"failed": f"stopped after {seconds:g} seconds"}
+            return {"failed": "", "late": True}
         except BaseException as error:
-            return {"failed": _told(error)}
-        return {"failed": ""}
+            return {"failed": _told(error), "late": False}
+        return {"failed": "", "late": False}
 
     def _run(self, name, seconds, cases, kinds=("callable", "module")):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
@@ -281,9 +297,7 @@ class Answers:
         kind, shown = kind_of_answer(answer)
         if kind not in kinds:
             return {"no answer": (kind, shown)}
-        borrowed = str(getattr(answer, "__module__", "")).startswith("course_utils")
-        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)))
-        return {"outcomes": outcomes, "borrowed": borrowed}
+        return {"outcomes": run(answer, cases, seconds, lambda key: marked(self._candidate(key)))}
 
     def _candidate(self, key):
         """Return a function that stays on the other side: its arguments go there, its value or exception comes back."""
@@ -318,6 +332,42 @@ class Answers:
         return reply["came"][key] if "came" in reply else reply
 
 
+def _compiled(source, name):
+    """Return a cell's code. What is no Python, such as %time and !ls, becomes calls of the `Shell`, by IPython's own rules."""
+    try:
+        return compile(source, name, "exec", dont_inherit=True)
+    except SyntaxError:
+        return compile(TransformerManager().transform_cell(source), name, "exec", dont_inherit=True)
+
+
+class Shell:
+    """Stands in for IPython's shell. Of all commands those that time or capture code run it; the others do nothing."""
+
+    RUN = ("time", "prun", "capture")
+
+    def __init__(self, names):
+        self._names = names
+
+    def run_line_magic(self, name, line, *more):
+        if name not in self.RUN:
+            return None
+        try:
+            code = compile(line, "magic", "eval", dont_inherit=True)
+        except SyntaxError:
+            code = compile(line, "magic", "exec", dont_inherit=True)
+        return eval(code, self._names)
+
+    def run_cell_magic(self, name, line, cell):
+        if name in self.RUN:
+            exec(_compiled(cell, f"%%{name}"), self._names)
+
+    def getoutput(self, *command, **options):
+        return []
+
+    def __getattr__(self, name):
+        return lambda *given, **named: None
+
+
 class _Nowhere(io.TextIOBase):
     """Takes what is printed and keeps nothing."""
 
@@ -329,17 +379,3 @@ def _told(error):
     with contextlib.suppress(Exception):
         return f"{type(error).__name__}: {str(error)[:MESSAGE_AT_MOST]}"
     return type(error).__name__
-
-
-def without_magics(source: str) -> str:
-    """Return a cell without what only a notebook understands: %magics, !commands and ?help; a cell of another language is empty."""
-    lines = source.splitlines()
-    first = lines[0].split()[0] if lines and lines[0].split() else ""
-    if first.startswith("%%"):
-        lines = lines[1:] if first in ("%%time", "%%timeit", "%%capture", "%%prun") else []
-    plain = []
-    for line in lines:
-        bare = line.lstrip()
-        magic = bare.startswith(("%", "!", "?")) or bare.endswith("?")
-        plain.append(line[: len(line) - len(bare)] + "pass" if magic else line)
-    return "\n".join(plain)

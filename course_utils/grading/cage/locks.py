@@ -36,6 +36,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 # Folders of the package that hold neither tasks nor judge nor an answer to a task, and this one, which runs in the cage itself.
 PUBLIC = ("base", "models", "translation", "data", "training", "figures", "checks/running", "grading/cage")
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
+DEPTH_OF_COPIES = 2  # below a folder of libraries, as in lib/python3.12/site-packages/course_utils
 DEVICES = ("/dev/null",)
 SYSTEM_FACTS = ("/sys/devices/system/cpu",)  # for PyTorch
 WAYS_OUT = (
@@ -101,10 +102,29 @@ def readable(hidden=(), data: str = "") -> list[str]:
         hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
         data: the folder with the real data sets, if any.
     """
-    secret = [str(PACKAGE), *(os.path.realpath(path) for path in hidden)]
     roots = {os.path.realpath(root) for root in (*_libraries(), *SYSTEM, *([data] if data else []))}
+    secret = [*_of_the_course(), *(os.path.realpath(path) for path in hidden)]
     shown = [path for root in sorted(roots) for path in _without(root, secret)]
     return shown + public()
+
+
+@functools.cache
+def _of_the_course():
+    """Return this package and every other copy of it that is installed where a learner's code may read, with its answers."""
+    found = {str(PACKAGE)}
+    for root in {os.path.realpath(root) for root in (*_libraries(), "/usr/lib", "/usr/lib64", "/usr/local/lib")}:
+        found |= {os.path.realpath(place) for place in _named(root, PACKAGE.name, DEPTH_OF_COPIES)}
+    return sorted(found)
+
+
+def _named(folder, name, depth):
+    """Give the folders of that name below a folder, and down to so many levels deeper."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name == name:
+                yield entry.path
+            elif depth and entry.is_dir(follow_symlinks=False):
+                yield from _named(entry.path, name, depth - 1)
 
 
 def public() -> list[str]:
@@ -150,7 +170,7 @@ def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> li
     binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
     for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", *SYSTEM_FACTS):
         binds += ["--ro-bind-try", path, path]
-    masks = [option for path in (*map(os.path.realpath, hidden), str(PACKAGE)) for option in _mask(path, shown)]
+    masks = [option for path in (*map(os.path.realpath, hidden), *_of_the_course()) for option in _mask(path, shown)]
     shown_again = [option for path in public() for option in ("--ro-bind", path, path)]
     alone = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
     return [

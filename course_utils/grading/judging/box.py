@@ -7,27 +7,32 @@ for the judge. A process that dies or hangs costs the cell or the task at hand; 
 import json
 import os
 import secrets
-import shutil
 import site
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from course_utils.base.files import scratch
 from course_utils.checks.running.contract import Outcome, pack
+from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
 from course_utils.grading.cage.fork_server import ENDED, STARTED
+from course_utils.grading.keeping.texts import steady
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # of the server, afterwards
+CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
+SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
+SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,6 @@ class Answer:
     outcomes: object = ()
     seconds: float = 0.0
     died: str = ""  # how its process ended, where it did
-    borrowed: bool = False  # a function of the course's own, as it says itself
 
 
 class ServerGone(RuntimeError):
@@ -79,12 +83,13 @@ class Box:
 
     def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
+        self.odd = []  # what cells of the notebook at work did to their process, in sentences
         self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
     def __enter__(self):
-        self._start_server()
+        self._start_or_once_more()
         return self
 
     def __exit__(self, *_):
@@ -93,12 +98,20 @@ class Box:
     def restart(self) -> None:
         """Begin with a new fork server."""
         self._stop_server()
-        self._start_server()
+        self._start_or_once_more()
+
+    def _start_or_once_more(self):
+        """Start a server. What ends one that is starting, such as too little memory for a moment, mostly has passed by the second try."""
+        try:
+            self._start_server()
+        except locks.CageError:
+            self._start_server()
 
     def _start_server(self):
         mirror = named_mirror()
         data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
-        self._scratch = tempfile.mkdtemp(prefix="course-grade-")
+        self._kept = ExitStack()
+        folder = self._kept.enter_context(scratch("course-grade"))
         self._control, theirs = socket.socketpair()
         settings = {
             "layers": asdict(self.layers),
@@ -108,7 +121,7 @@ class Box:
             "cpu_seconds": self.limits.cpu_seconds,
         }
         program = [locks.python(), "-B", "-c", "from course_utils.grading.cage.fork_server import main; main()"]
-        program += [str(theirs.fileno()), json.dumps(settings)]
+        program.append(str(theirs.fileno()))
         environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": "/",
@@ -118,10 +131,9 @@ class Box:
             "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "MPLCONFIGDIR": "/tmp" if self.layers.bubblewrap else self._scratch,
+            "MPLCONFIGDIR": "/tmp" if self.layers.bubblewrap else str(folder),
             "COURSE_PROGRESS": "off",
             **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
-            **({"COURSE_DATA_MIRROR": settings["data"]} if settings["data"] else {}),
         }
         line = locks.command(self.layers, program, self.hidden, settings["data"])
         with theirs, tempfile.TemporaryFile() as said:
@@ -132,9 +144,12 @@ class Box:
             theirs.close()
             self._control.settimeout(SECONDS_TO_START)
             try:
+                self._control.sendall(json.dumps(settings).encode() + b"\n")
                 answer = self._control.recv(4096)
             except TimeoutError:
                 answer = b"no answer in time"
+            except OSError:  # it ended
+                answer = b""
             if answer != b"ready":
                 said.seek(0)
                 words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
@@ -153,7 +168,7 @@ class Box:
             self._server.kill()
             self._server.wait()
             self._server = None
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._kept.close()
 
     # One learner's process.
 
@@ -208,7 +223,7 @@ class Box:
             if body is not None:
                 wire.write(requests, nonce, body, deadline)
         while True:
-            reply = wire.understood(wire.read_reply(replies, nonce, deadline))
+            reply = _understood(wire.read_reply(replies, nonce, deadline))
             if not isinstance(reply, dict) or ("call" in reply and candidate is None):
                 raise wire.Garbled
             if "call" not in reply:
@@ -231,9 +246,10 @@ class Box:
         Yields:
             One sentence (str) for each cell that failed, and one Answer for each task, in order.
         """
-        notebook, self.said = _Run(self, cells), {}
+        notebook, self.said, self.odd = _Run(self, cells), {}, []
         try:
             yield from notebook.cells_run()
+            self.odd = notebook.odd
             self.said = notebook.said() if questions else {}
             for name, kinds, cases, candidate in wanted:
                 yield notebook.answer(name, kinds, cases, candidate)
@@ -242,19 +258,32 @@ class Box:
                 self._end()
 
 
+def _understood(body):
+    """Return a reply's value; what takes long or much to unpack is none."""
+    try:
+        with time_limit(SECONDS_TO_UNPACK), locks.limited_memory(MEMORY_TO_UNPACK):
+            return wire.understood(body)
+    except (TimeIsUp, MemoryError):
+        raise wire.Garbled from None
+
+
 class _Run:
     """One notebook at work: which cells are left out, which process it lives in, how much time is left."""
 
     def __init__(self, box, cells):
-        self._box, self._cells, self._skip, self._said = box, cells, set(), {}
-        self._limits, self._until, self._deaths = box.limits, time.monotonic() + box.limits.whole, 0
+        self._box, self._cells, self._skip, self._slow, self._said = box, cells, set(), set(), {}
+        self._limits, self._deaths, began = box.limits, 0, time.monotonic()
+        self._until = began + box.limits.whole
+        self._slow_until, self._cells_until = (began + share * box.limits.whole for share in CELLS_SHARE)
         self._alive = False
+        self.odd = []  # what cells did to their process, in sentences
 
     def _left(self):
         return self._until - time.monotonic()
 
     def cells_run(self):
         self._revive()
+        self._cells_until = self._until  # what revives it later is an answer's doing, and takes from the answers' time
         return [f"Cell {number + 1} failed: {self._said[number]}" for number in sorted(self._said)]
 
     def _revive(self):
@@ -266,22 +295,40 @@ class _Run:
                 return True
         return False
 
+    def _seconds_for(self, number):
+        """Return how long a cell may take. Slow ones leave time for what stands below them, and for the answers."""
+        now = time.monotonic()
+        most = self._limits.seconds if number not in self._slow else 0
+        return min(max(SLICE * self._limits.seconds, min(most, self._slow_until - now)), self._cells_until - now)
+
     def _cell(self, number):
         """Return whether the process outlived the cell."""
-        seconds = min(self._limits.seconds, self._left())
+        seconds = self._seconds_for(number)
         if seconds <= 0:
-            self._said.setdefault(number, "not run, since the notebook's time was used up")
+            self._said.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
         request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
         try:
-            failed = self._box._ask(request, seconds + GRACE).get("failed")
-            if isinstance(failed, str) and failed:
-                self._said[number] = failed[:SENTENCE_AT_MOST]
-            return True
+            came = self._box._ask(request, seconds + GRACE)
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._skip.add(number)
             self._said[number] = self._end_and_explain(error, seconds)
+            if not isinstance(error, wire.Late):
+                self.odd.append(f"Cell {number + 1}: {self._said[number]}")
             return False
+        failed = came.get("failed")
+        if came.get("late") is True:
+            self._slow.add(number)
+            self._said.setdefault(number, self._stopped(seconds))
+        elif isinstance(failed, str) and failed:
+            self._said[number] = steady(failed)[:SENTENCE_AT_MOST]
+        return True
+
+    def _stopped(self, seconds):
+        """Say that time was up, without a measured number, which would differ from run to run."""
+        if seconds == self._limits.seconds:
+            return f"stopped after {seconds:g} seconds"
+        return "stopped, since the time for the notebook's cells was used up"
 
     def _end_and_explain(self, error, seconds):
         """End the process, which has died or must; return why, in words."""
@@ -289,7 +336,7 @@ class _Run:
         self._deaths += 1
         how = self._box._end()
         if isinstance(error, wire.Late):
-            return f"stopped after {seconds:g} seconds"
+            return self._stopped(seconds)
         if isinstance(error, wire.Garbled):
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
@@ -318,8 +365,7 @@ class _Run:
                 state, shown = reply["no answer"]
                 state = state if isinstance(state, str) and state in NO_ANSWER else "value"
                 return Answer(state, shown, seconds=time.monotonic() - began)
-            borrowed = reply.get("borrowed") is True
-            return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began, borrowed=borrowed)
+            return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began)
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"
             how = self._end_and_explain(error, seconds)

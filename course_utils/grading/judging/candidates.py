@@ -13,6 +13,8 @@ from course_utils.grading.cage import locks
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
+RESULTS_AT_MOST = 1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
+TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
 NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
@@ -49,11 +51,11 @@ class Candidates:
                 raise TypeError
             numbers = _numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
-                with suppress(TimeIsUp):  # all together; each alone may well have time enough
+                with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
                     return self._asked(self._together[key], args, options)
             return self._asked([key], args, options)
-        except TooLarge:
-            return {"call": True, **_raised(ValueError()), "message": TOO_LARGE}
+        except TooLarge as error:
+            return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
             return {"call": True, **_raised(RuntimeError()), "message": TOO_LONG}
         except Exception as error:
@@ -61,7 +63,13 @@ class Candidates:
 
     def _asked(self, keys, args, options):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
-            return {"call": True, "came": {key: self._one(key, args, options) for key in keys}}
+            came, numbers = {}, 0
+            for key in keys:
+                came[key] = self._one(key, args, options)
+                numbers += sum(tensor.numel() for tensor in trees.tensors(came[key]))
+                if numbers > RESULTS_AT_MOST:
+                    raise TooLarge(TOO_MUCH)
+            return {"call": True, "came": came}
 
     def _one(self, key, args, options):
         given, named = plain(args), plain(options)
@@ -84,7 +92,7 @@ def _raised(error):
 
 
 class TooLarge(Exception):
-    """More numbers than a test needs."""
+    """More numbers than a test needs; its text is the sentence to show."""
 
 
 def _numbers(value):
@@ -92,7 +100,7 @@ def _numbers(value):
     try:
         leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))
     except ValueError:
-        raise TooLarge from None
+        raise TooLarge(TOO_LARGE) from None
     tensors = trees.tensors(leaves)
     numbers = sum(tensor.numel() for tensor in tensors)
     if (
@@ -100,5 +108,5 @@ def _numbers(value):
         or numbers > NUMBERS_AT_MOST
         or any(tensor.dim() > 4 or any(n > AXIS_AT_MOST for n in tensor.shape) for tensor in tensors)
     ):
-        raise TooLarge
+        raise TooLarge(TOO_LARGE)
     return numbers

@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import scratch
 from course_utils.grading.cage import locks
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
@@ -218,8 +218,8 @@ def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list
             raise ClusterError(
                 f"A worker on {os.uname().nodename} has another version of {what} ({came}, here {wanted}): install the same."
             )
-    with _Own.lock, tempfile.TemporaryDirectory(prefix="course-batch-") as folder:
-        return [json.dumps(_graded(one, plan, Path(folder)).to_json()) for one in batch]
+    with _Own.lock, scratch("course-batch") as folder:
+        return [json.dumps(_graded(one, plan, folder).to_json()) for one in batch]
 
 
 def _graded(one, plan, folder):

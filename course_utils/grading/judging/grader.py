@@ -26,7 +26,8 @@ from course_utils.grading.cage import fork_server, locks
 from course_utils.grading.judging.box import Box, Limits, ServerGone
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
-from course_utils.grading.keeping.texts import cut
+from course_utils.grading.keeping.texts import cut, steady
+from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
     Unreadable,
     definition,
@@ -38,25 +39,20 @@ from course_utils.grading.reading.notebook_file import (
 )
 from course_utils.grading.reading.submissions import Found
 
-SECONDS_OF_JUDGE = 2  # for a task; it takes a few milliseconds
+SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
+MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
-    r"_getframe|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
+    r"_getframe|\bset(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
-    r"\bthreading\b|\batexit\b|__del__|\bsys\s*\.\s*settrace\b": "would run code after or beside its answers",
+    r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
-
-
-@cache
-def names_by_lesson() -> dict[str, list[str]]:
-    """{"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
-    return {lesson: [task.answer_name for task in of] for lesson, of in tasks.by_lesson().items()}
 
 
 def decides_on_verdicts() -> set[Path]:
@@ -111,6 +107,9 @@ class Grader:
 
     def grade(self, found: Found, key: str) -> Result:
         """Grade one file, whose `result_key` is `key`. Raises locks.CageError where the box cannot be started again."""
+        return self._grade(found, key).fitted()
+
+    def _grade(self, found, key):
         began = time.monotonic()
         if not found.file:
             return Result(key, found.student, "", "", found.note)
@@ -144,16 +143,13 @@ class Grader:
         wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
         questions = tasks.questions_of(notebook.lesson)
         came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
+        self._patience = SECONDS_OF_JUDGE
         failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
         verdicts += tuple(_answered(question, self.box.said.get(question.id)) for question in questions)
-        suspicions = [
-            f"{task.id} is answered by a function of the course's own"
-            for task, a in zip(asked, answers, strict=True)
-            if a.borrowed
-        ]
+        suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
         suspicions += [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
-        suspicions += [sentence for sentence in failed if "ended the process" in sentence or "pipe" in sentence]
+        suspicions += self.box.odd
         return failed, verdicts, suspicions
 
     def _known_of(self, task):
@@ -188,13 +184,13 @@ class Grader:
             message = (
                 f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
             )
-        return Verdict.of(report, message=message[:MESSAGE_AT_MOST], **common)
+        return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
     def _judged(self, task, answer):
         """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
         cases, _, _, known = self._known_of(task)
         try:
-            with time_limit(SECONDS_OF_JUDGE):
+            with time_limit(self._patience), locks.limited_memory(MEMORY_OF_JUDGE):
                 if answer.state != "outcomes":
                     report = refuse(task, answer.state, answer.shown)
                 else:
@@ -202,7 +198,10 @@ class Grader:
                     judged = partial(judge.judge, task, cases, answer.outcomes, known, explaining=False)
                     report = judged() if answer.outcomes else _unreadable(task)
                 str(report.message)
-        except (Exception, TimeIsUp):  # whatever it is, it came from outside and is no right answer
+        except TimeIsUp:
+            self._patience /= 2
+            return _unreadable(task)
+        except Exception:  # whatever it is, it came from outside and is no right answer
             return _unreadable(task)
         with suppress(TimeIsUp), time_limit(SECONDS_TO_EXPLAIN):
             if answer.state == "outcomes" and report.case:

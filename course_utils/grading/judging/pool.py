@@ -11,10 +11,11 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
+from course_utils.base.files import scratch
 from course_utils.grading.cage.locks import CageError, Layers, limit_memory
 from course_utils.grading.judging.box import Limits, ServerGone
 from course_utils.grading.judging.grader import Grader
@@ -47,13 +48,14 @@ def cores() -> int:
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
     waiting, source, members = deque(), iter(found), []
-    scratch = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+    kept = ExitStack()
+    folder = kept.enter_context(scratch("course-grade"))
     try:
         while True:
             while len(waiting) < workers and (item := next(source, None)) is not None:
                 waiting.append((item, 1))
             while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
-                members.append(_Member(plan, scratch.name))
+                members.append(_Member(plan, str(folder)))
             for member in members:
                 if member.item is None and waiting:
                     member.give(*waiting.popleft())
@@ -81,16 +83,16 @@ def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> I
         deadline = time.monotonic() + SECONDS_TO_END
         for member in members:
             member.end(deadline)
-        scratch.cleanup()
+        kept.close()
 
 
 class _Member:
     """One worker process, and the file it is at."""
 
-    def __init__(self, plan, scratch):
+    def __init__(self, plan, folder):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, plan, scratch), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, plan, folder), daemon=True)
         with _interrupts_wait():
             self.process.start()
         theirs.close()
@@ -144,10 +146,10 @@ def given_up(found: Found, key: str) -> Result:
     return Result(key, found.student, found.file, "", problem)
 
 
-def _work(pipe, plan, scratch):
+def _work(pipe, plan, folder):
     """Grade what comes through the pipe, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tempfile.tempdir = scratch  # what a killed worker leaves goes with the grading's own folder
+    tempfile.tempdir = folder  # what a killed worker leaves goes with the grading's own folder
     import torch
 
     torch.set_num_threads(1)

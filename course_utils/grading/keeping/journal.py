@@ -1,11 +1,12 @@
 """The journal of a grading: a line of JSON for each result, only ever added to. Kill anything at any time and go on.
 
-The first line says what holds for all: the seed, when grading began, which locks were on. A line that was cut off in
+The first line says what holds for all: the seed, when grading began, which locks were on, which lessons count. A line that was cut off in
 the middle, by a kill or a full disk, is dropped when the journal is opened; what it held is graded again.
 """
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -19,7 +20,7 @@ NAME = "journal.jsonl"
 VERSION = 1
 BEGINNING = b'{"journal":'  # of the first line
 GAVE_UP = "Grading it ended the grader's own process"  # begins the problem of a result that is tried again next time
-LONGEST = 2**24  # bytes of a line: a result has a few thousand, its texts are cut
+LONGEST = 2**24  # bytes of a line that is read; what is written is far shorter, see `Result.fitted`
 
 
 class JournalError(CourseError):
@@ -90,9 +91,12 @@ class Journal:
             )
         if "journal" in plain:
             datetime.fromisoformat(plain["began"])
+            lessons = plain.get("lessons", [])
+            if type(plain["seed"]) is not int or not all(isinstance(lesson, str) for lesson in lessons):
+                raise TypeError
             self.header = plain
-        elif not plain["problem"].startswith(GAVE_UP):
-            self._places[bytes.fromhex(plain["key"])] = place
+        elif not (result := Result.from_json(plain)).problem.startswith(GAVE_UP):
+            self._places[bytes.fromhex(result.key)] = place
 
     def _foreign(self, place):
         return JournalError(
@@ -100,13 +104,13 @@ class Journal:
             "another --out."
         )
 
-    def begin(self, seed: int, layers: str) -> None:
+    def begin(self, seed: int, layers: str, lessons: Sequence[str] = ()) -> None:
         """Write the header, where there is none yet or it says something else."""
-        if (self.header.get("seed"), self.header.get("layers")) == (seed, layers):
-            return
         began = self.header.get("began") or datetime.now(timezone.utc).replace(microsecond=0).isoformat()
-        self.header = {"journal": VERSION, "seed": seed, "began": began, "layers": layers}
-        self._append(self.header)
+        header = {"journal": VERSION, "seed": seed, "began": began, "layers": layers, "lessons": list(lessons)}
+        if header != self.header:
+            self._append(json.dumps(header, separators=(",", ":")).encode() + b"\n")
+            self.header = header
 
     @property
     def began(self) -> datetime:
@@ -117,11 +121,10 @@ class Journal:
         """Keep a result; it is in the operating system's hands when this returns. A second one under a key is dropped."""
         key, place = bytes.fromhex(result.key), self._end
         if key not in self._places:
-            self._append(result.to_json())
+            self._append(result.fitted().line())
             self._places[key] = place
 
-    def _append(self, plain):
-        line = json.dumps(plain, separators=(",", ":")).encode() + b"\n"
+    def _append(self, line):
         with cannot_write(self._path):
             left = memoryview(line)
             while left:

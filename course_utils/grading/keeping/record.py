@@ -4,7 +4,10 @@ Everything here is plain and turns into JSON and back. Texts may come from a lea
 into a page or a table escapes them.
 """
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+
+from course_utils.grading.keeping.texts import cut
 
 STATES = (
     "passed",
@@ -14,6 +17,12 @@ STATES = (
     "missing",
     "not run",
 )  # "not run": time was used up, or the file unreadable
+
+
+BYTES_AT_MOST = 2**16  # of a Result as a line of JSON
+REMARKS, SUSPICIONS = 20, 20  # of a Result
+REMARK_AT_MOST = 400  # characters
+LENGTHS = (4000, 1000, 250, 100, 40)  # to which all texts are cut, one after the other, until they fit
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,7 @@ class Verdict:
         ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
     )
     seconds: float = 0.0  # wall-clock time of its run
+    borrowed: str = ""  # functions of the course's own that it calls, of those that the exercise does not offer
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
 
     @classmethod
@@ -43,6 +53,7 @@ class Verdict:
             report.kind or "",
             report.mistake or "",
             report.only_edges,
+            borrowed=", ".join(report.borrowed),
             values_right=report.values_right,
             **more,
         )
@@ -62,6 +73,31 @@ class Result:
     verdicts: tuple[Verdict, ...] = ()
     seconds: float = 0.0
 
+    def fitted(self) -> "Result":
+        """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
+        few = replace(
+            self,
+            remarks=_few(self.remarks, REMARKS, "remarks"),
+            suspicions=_few(self.suspicions, SUSPICIONS, "reasons"),
+        )
+        for length in LENGTHS:
+            verdicts = tuple(_cut_texts(verdict, length) for verdict in few.verdicts)
+            fit = replace(
+                few,
+                file=cut(few.file, length),
+                problem=cut(few.problem, length),
+                remarks=tuple(cut(text, length) for text in few.remarks),
+                suspicions=tuple(cut(text, length) for text in few.suspicions),
+                verdicts=verdicts,
+            )
+            if len(fit.line()) <= BYTES_AT_MOST:
+                break
+        return fit
+
+    def line(self) -> bytes:
+        """Return it as a line of JSON."""
+        return json.dumps(self.to_json(), separators=(",", ":")).encode() + b"\n"
+
     def to_json(self) -> dict:
         """Return it as a dict of plain values."""
         return asdict(self)
@@ -71,6 +107,17 @@ class Result:
         """Return the Result that `to_json` made `plain` of. Raises TypeError or KeyError where it is none."""
         texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions")}
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
+
+
+def _few(texts, at_most, what):
+    """Return so many of the texts, each cut, and how many were left out."""
+    kept = tuple(cut(text, REMARK_AT_MOST) for text in texts[:at_most])
+    return kept if len(texts) <= at_most else (*kept[:-1], f"{len(texts) - at_most + 1:,} more {what} were left out.")
+
+
+def _cut_texts(verdict, length):
+    texts = {each.name: getattr(verdict, each.name) for each in fields(verdict) if each.type in ("str", str)}
+    return replace(verdict, **{name: cut(text, length) for name, text in texts.items()})
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@
     grace = 15                      # minutes
     none_after = 7                  # days: later, nothing counts
 
+    [reference]
+    counts = true                   # an answer that calls the course's own code, where its exercise does not offer it; false if left out
+
     [limits]
     seconds = 3                     # of the clock for an answer
     total = 12                      # seconds for a notebook
@@ -34,6 +37,7 @@ MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out", "questions"),
     "late": ("deadline", "per_day", "grace", "none_after"),
+    "reference": ("counts",),
     "limits": ("seconds", "total", "memory"),
 }
 
@@ -53,6 +57,9 @@ class Settings:
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
     grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
     none_after: Decimal | None = None  # days late from which nothing counts
+    reference_counts: bool = (
+        False  # whether an answer earns points that calls the course's own code where that is not offered
+    )
     limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
 
 
@@ -85,9 +92,9 @@ def _settings(plain):
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
-    points, late, limits = (plain.get(section, {}) for section in FORM)
+    points, late, reference, limits = (plain.get(section, {}) for section in FORM)
     known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
-    return Settings(**_points(points, known), **_late(late), limits=_limits(limits))
+    return Settings(**_points(points, known), **_late(late), **_reference(reference), limits=_limits(limits))
 
 
 def _points(section, known):
@@ -144,6 +151,14 @@ def _late(section):
         if key in section:
             late[key] = _number(f"[late] {key}", section[key], 0, most)
     return late
+
+
+def _reference(section):
+    _only("reference", section)
+    counts = section.get("counts", False)
+    if not isinstance(counts, bool):
+        raise SettingsError(f"[reference] counts must be true or false, not {_shown(counts)}.")
+    return {"reference_counts": counts}
 
 
 def _limits(section):

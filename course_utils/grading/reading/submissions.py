@@ -110,40 +110,84 @@ def _may_be_submission(entry, roster):
 
 # Who handed it in
 
-LEARNING_PLATFORM = re.compile(r"(?P<who>.+?)_(?:LATE_)?(?P<number>\d{2,})_(?:\d{2,}_|assignsubmission_file)", re.S)
+# Canvas takes `_123_` out of students' names, so the first one is its own; what follows is the file's name, which students choose.
+CANVAS = re.compile(r"(?P<who>.+?)_(?:LATE_)?(?P<number>\d{2,})_\d{2,}_", re.S)
+# In Moodle both the name before it and the file's name behind it are students' to choose.
+MOODLE = re.compile(r"(?P<who>.+?)_(?P<number>\d{2,})_assignsubmission_file", re.S)
+
+
+@dataclass(frozen=True)
+class _Platform:
+    """Who handed it in, as a learning platform has written it into a name."""
+
+    who: str
+    number: str
+    name: str  # of the platform
+
+
+def _platform(name):
+    """Return what Canvas or Moodle says in a name; None where it says nothing, or where it can be read in two ways."""
+    canvas, moodle = CANVAS.match(name), MOODLE.match(name)
+    if moodle and not canvas and name.count("_assignsubmission_file") == 1:
+        return _Platform(moodle["who"], moodle["number"], "Moodle")
+    if canvas and "_assignsubmission_" not in name:
+        return _Platform(canvas["who"], canvas["number"], "Canvas")
+    return None
+
+
+def _of_a_platform(name):
+    """Return whether a name is a learning platform's, also where it can be read in two ways."""
+    return "_assignsubmission_" in name or CANVAS.match(name) is not None
+
+
+def canvas_id(file: str) -> str:
+    """Return Canvas's number of the student that the name of a submission begins with, "" where there is none."""
+    said = _platform(file.split("/")[0])
+    return said.number if said and said.name == "Canvas" else ""
 
 
 def _by_student(entries, roster):
-    """{student: entries}. What bears different names goes to different students, whatever is left of the names."""
-    known, numbers = _RosterIndex(roster), defaultdict(set)
-    matches = {entry: LEARNING_PLATFORM.match(entry.name) for entry in entries}
-    for match in filter(None, matches.values()):
-        numbers[match["who"]].add(match["number"])
-    raw = defaultdict(list)  # by the student on the roster, or by the name as it stands in the folder
+    """{student: entries}. What bears different names or numbers goes to different students, whatever is left of the names."""
+    known, said = _RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
+    platforms = set(filter(None, said.values()))
+    sharing, claims = (
+        defaultdict(set),
+        defaultdict(set),
+    )  # numbers that bear a name, and that lead to a student on the roster
+    for platform in platforms:
+        sharing[_letters(platform.who)].add(platform.number)
+        claims[known.by_number(platform) or known.by_name(platform)].add(platform.number)
+    raw = defaultdict(
+        list
+    )  # by the student on the roster, by name and number, or by the name as it stands in the folder
     for entry in entries:
-        match = matches[entry]
-        student = known.student(entry, match)
+        platform = said[entry]
+        student = known.by_path(entry, platform)
+        if student is None and platform:
+            named = known.by_name(platform)
+            student = known.by_number(platform) or (named if len(claims[named]) == 1 else None)
         if student is not None:
             raw["roster", student].append(entry)
-        elif match:
-            several = len(numbers[match["who"]]) > 1
-            raw["path", f"{match['who']}_{match['number']}" if several else match["who"]].append(entry)
+        elif platform:
+            several = len(sharing[_letters(platform.who)]) > 1
+            whole = f"{platform.who}_{platform.number}" if several else platform.who
+            raw["platform", whole, platform.number].append(entry)
         else:
             raw["path", entry.stem].append(entry)
     taken, students = set(roster), {}
-    for origin, name in sorted(raw, key=lambda key: (key[0] != "roster", _fit(key[1]) != key[1], key[1])):
-        student = name if origin == "roster" else _unique(name, taken)
+    for key in sorted(raw, key=lambda key: (key[0] != "roster", _fit(key[1]) != key[1], key[1:], key[0])):
+        student = key[1] if key[0] == "roster" else _unique(key, taken)
         taken.add(student)
-        students[student] = raw[origin, name]
+        students[student] = raw[key]
     return students
 
 
-def _unique(name, taken):
-    """Return the name fit to be shown, told apart from those that are taken."""
-    shown = _fit(name) or "\ufffd"
+def _unique(key, taken):
+    """Return the name in a key fit to be shown, told apart from those that are taken."""
+    shown = _fit(key[1]) or "\ufffd"
     if shown not in taken:
         return shown
-    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+    mark = hashlib.sha256("\0".join(key[1:]).encode("utf-8", "surrogateescape")).hexdigest()
     return next(told for n in range(8, 65) if (told := f"{shown} [{mark[:n]}]") not in taken)
 
 
@@ -153,18 +197,23 @@ class _RosterIndex:
     def __init__(self, roster):
         self.roster = roster
         self.files = _unambiguous((_fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
-        self.numbers = _unambiguous((_other(p, "id") or s, s) for s, p in roster.items())
+        self.numbers = _unambiguous((_other(p, "canvas_id") or _other(p, "id") or s, s) for s, p in roster.items())
         self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
 
-    def student(self, entry, match):
-        """Return the student whose entry it is, or None."""
+    def by_number(self, platform):
+        return self.numbers.get(platform.number)
+
+    def by_name(self, platform):
+        return self.names.get(_letters(platform.who))
+
+    def by_path(self, entry, platform):
+        """Return the student whose entry it is by its whole name, or by how an instructor's file begins, as in alice_03.ipynb; or None."""
         name, stem = _fit(entry.name), _fit(entry.stem)
         for found in (self.files.get(name), self.files.get(stem), stem if stem in self.roster else None):
             if found is not None:
                 return found
-        if match:
-            return self.numbers.get(match["number"]) or self.names.get(_letters(match["who"]))
-        return self._begins(stem) if entry.kind == "file" else None
+        ours = entry.kind == "file" and not platform and not _of_a_platform(entry.name)
+        return self._begins(stem) if ours else None
 
     def _begins(self, stem):
         """Return the longest identifier that the name begins with, as in alice_03.ipynb."""

@@ -1,6 +1,5 @@
 """Puts a class together: from the journal's results, file by file, to a `Graded` for each student, in a stream."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -9,15 +8,6 @@ from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Result
 from course_utils.grading.reading.submissions import submitted
 from course_utils.grading.writing import points
-
-STRAY = 0.05  # a lesson that fewer of the notebooks are for was handed in by mistake
-
-
-def lessons_of(journal: Journal, keys: list[str]) -> list[str]:
-    """Return the lessons that a class has handed in, without those of a stray notebook or two."""
-    votes = Counter(lesson for key in keys if (lesson := journal[key].lesson))
-    least = STRAY * max(votes.values(), default=0)
-    return sorted(lesson for lesson, count in votes.items() if count >= least)
 
 
 def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], settings, lessons) -> Iterator[Graded]:

@@ -32,15 +32,19 @@ def _sentences(draw, words, lengths):
 
 @task.cases
 def _(draw):
-    yield Case("one sentence", ([["good", "film", "good"]],))
-    yield Case("words equally frequent", ([["fun", "bad"], ["a", "good", "film"]],))
+    words = [WORDS[i] for i in draw.distinct(len(WORDS), 0, len(WORDS))]
+    often, rare, *_ = words
+    yield Case("one sentence", ([[often, rare, often]],))
+    first, second, third = [word for word in words if word[0] != "f"][:3]  # two others have the same first letter
+    yield Case("words equally frequent", ([["fun", first], [second, third, "film"]],))
+    here, there, once = sorted(words[:2]) + words[2:3]  # both three times: the alphabet decides, not where they stand
     yield Case(
-        "a word twice in one sentence, another in two", ([["the", "plot", "the", "the"], ["plot", "a"], ["plot"]], 2)
+        "a word thrice in one sentence, another in three", ([[there, here, there, there], [here, once], [here]], 2)
     )
     yield Case("random sentences", (_sentences(draw, 11, (7, 5, 3, 11)),))
     yield Case("random sentences, min_count 2", (_sentences(draw, 11, (7, 5, 11)) + [["fun"], ["dull", "dull"]], 2))
     yield Case("random sentences, min_count 3", (_sentences(draw, 5, (13, 11)) + [["fun"] * 3, ["dull"] * 2], 3))
-    as_it_is = ["film"] * 5 + ["Film"] * 4 + ["n't"] * 3 + ["film."] * 2 + ["!"]
+    as_it_is = [often] * 5 + [often.capitalize()] * 4 + ["n't"] * 3 + [f"{often}."] * 2 + ["!"]
     yield Case("capitals and punctuation", ([as_it_is],))
     yield Case("no sentence at all", ([],), edge=True)
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)

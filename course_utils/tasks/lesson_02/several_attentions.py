@@ -15,6 +15,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
+    offers=("models.attention.masked_softmax",),
     hints=(
         "Each theta is an attention of its own: its own scores, its own softmax over the words, its own weighted sum. Only then are the N results laid end to end.",
         "a_(b,n,:) = masked softmax over s of (words_(b,s) · theta_n); v_(b,n) = Σ_s a_(b,n,s) words_(b,s); the result is [v_(b,1); …; v_(b,N)].",

@@ -33,11 +33,14 @@ task.property(no_weight_is_negative)
 
 @task.cases
 def _(draw):
-    yield Case("three scores", (torch.tensor([1.0, 2.0, 4.0]),))
-    yield Case("three scores, temperature 2", (torch.tensor([1.0, 2.0, 4.0]), 2.0))
+    three = draw.distinct(3, 0, 7).float()
+    yield Case("three scores", (three,))
+    yield Case("three scores, temperature 2", (three, 2.0))
     for size in sizes(B=3, S=5):
         yield Case(f"{count(size.B, 'row')} of {size.S} scores", (draw.numbers(size.B, size.S),), size.full)
-    yield Case("2 rows of 2 scores, with different maxima", (torch.tensor([[0.0, 1.0], [2.0, 0.0]]),))
+    low, high, highest = sorted(draw.distinct(3, 0, 6).tolist())
+    maxima = torch.tensor([[low, high], [highest, low]]).float()
+    yield Case("2 rows of 2 scores, with different maxima", (maxima,))
     yield Case("3 rows of 5 scores, temperature 0.5", (draw.numbers(3, 5), 0.5), True)
     yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
     far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])

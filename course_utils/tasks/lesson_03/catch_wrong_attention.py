@@ -141,6 +141,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=25,
+    offers=("models.attention.attention",),
     hints=(
         "Choose inputs on which wrong ones differ from right ones: more than one sentence, T, S, D and E all different, a mask that is not the same in each row, and one row that may attend to nothing. Also try it without a mask.",
         "Compare both results, context and weights, with those of `reference(…)` on the same inputs: first the shapes, then the values up to rounding. A candidate that raises an error is wrong.",

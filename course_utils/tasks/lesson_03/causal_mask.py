@@ -23,9 +23,9 @@ task = Task(
 
 @task.cases
 def _(draw):
-    yield Case("size 2", (2,))
-    yield Case("size 3", (3,))
-    yield Case("size 7", (7,))
+    for low, high in ((2, 4), (4, 12), (12, 40)):
+        size = int(draw.whole(low, high))
+        yield Case(f"size {size}", (size,))
     yield Case("size 1", (1,), edge=True)
 
 

@@ -5,7 +5,7 @@ from operator import lt
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 
 task = Task(
     "03.padding_mask",
@@ -25,9 +25,12 @@ task = Task(
 
 @task.cases
 def _(draw):
-    yield Case("a sentence of 2 words, padded to 3", (torch.tensor([2]), 3))
-    yield Case("sentences of 1 and 3 words, padded to 3", (torch.tensor([1, 3]), 3))
-    yield Case("5 random lengths up to 7, padded to 11", (draw.whole(1, 8, 5), 11))
+    words = int(draw.whole(1, 4))
+    yield Case(f"a sentence of {count(words, 'word')}, padded to {words + 1}", (torch.tensor([words]), words + 1))
+    short, long = sorted(draw.distinct(2, 1, 6).tolist())
+    yield Case(f"sentences of {short} and {long} words, padded to {long}", (torch.tensor([short, long]), long))
+    size = int(draw.whole(9, 14))
+    yield Case(f"5 random lengths up to 7, padded to {size}", (draw.whole(1, 8, 5), size))
     yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
     yield Case("a single place", (torch.tensor([1, 0]), 1), edge=True)
     yield Case("as many sentences as places", (torch.tensor([3, 1, 2]), 3), edge=True)

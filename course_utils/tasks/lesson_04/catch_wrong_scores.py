@@ -101,6 +101,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=25,
+    offers=("models.attention",),
     hints=(
         "course_utils.models.attention.SCORES[name] is right. The work is in the inputs: every size different, numbers of ordinary size, more than one sentence, and for the cosine a zero vector.",
         "The arguments' shapes depend on the name: state B×T×D and hidden B×S×E (or B×S×D), then the weights of the table in the lesson. Compare shapes first, then values up to rounding. A candidate that raises is wrong.",

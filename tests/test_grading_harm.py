@@ -1,0 +1,507 @@
+"""What one notebook can do to other students, to the grading, or to its own points without an exercise: nothing.
+
+Each was done to an earlier version. Not here: breaking out of the cage (`test_grading_attacks.py`), broken files
+(`test_grading_inputs.py`).
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import patience
+import pytest
+import torch
+from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
+
+from course_utils import tasks
+from course_utils.base import files
+from course_utils.base.errors import CourseError
+from course_utils.checks import judge
+from course_utils.checks.answer import judge_answer
+from course_utils.checks.running.contract import Candidate, Case, Outcome, pack, question, unpack
+from course_utils.checks.running.run import run
+from course_utils.checks.task import Task
+from course_utils.commands import main
+from course_utils.grading.cage import locks
+from course_utils.grading.grade import grade_class, what_to_grade, which_lessons
+from course_utils.grading.judging import box as boxes
+from course_utils.grading.judging.candidates import Candidates
+from course_utils.grading.judging.grader import Grader
+from course_utils.grading.keeping.journal import Journal, JournalError
+from course_utils.grading.keeping.record import BYTES_AT_MOST, Person, Result, Verdict
+from course_utils.grading.reading import lessons
+from course_utils.grading.reading.settings import Settings
+from course_utils.grading.reading.submissions import Found, canvas_id, find
+from course_utils.grading.writing.points import score
+
+caged = pytest.mark.skipif(
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
+)
+LESSON_04 = "def dot(state, hidden):\n    return 0\n"
+
+
+@pytest.fixture(scope="module")
+def grader():
+    with Grader(2**100, locks.chosen()) as started:
+        yield started
+
+
+@pytest.fixture
+def grade(grader, tmp_path):
+    def one(*cells, name="03.ipynb"):
+        path = tmp_path / name
+        path.write_text(notebook(*cells), encoding="utf-8")
+        return grader.grade(Found("eve", path, name), "00" * 32)
+
+    return one
+
+
+def state(result, task):
+    return next(verdict.state for verdict in result.verdicts if verdict.task == task)
+
+
+# One student and everybody's possible points
+
+
+def a_class(folder, students, **stray):
+    """Students with a notebook of lesson 03 each; `stray` puts so many of lesson 04 into the folders of some."""
+    for i in range(students):
+        (folder / f"s{i}").mkdir(parents=True)
+        (folder / f"s{i}" / "03.ipynb").write_text(notebook(PADDING, CAUSAL))
+    for student, number in stray.items():
+        for i in range(number):
+            (folder / student / f"stray{i}.ipynb").write_text(notebook(LESSON_04))
+    return folder
+
+
+def lessons_of(folder, out, named=None):
+    what = what_to_grade(folder, out, named, None, None, None, True)
+    with Journal(out) as journal:
+        what = which_lessons(what, journal)
+        journal.begin(SEED, "", what.lessons)
+    return what.lessons, what.why_lessons
+
+
+@pytest.mark.parametrize("number", [1, 100])
+def test_notebooks_of_another_lesson_change_nobodys_possible_points(tmp_path, number):
+    found, said = lessons_of(a_class(tmp_path / "in", 20, s7=number), tmp_path / "out")
+    assert found == ["03"]
+    assert "Those that count: 03." in said and "lesson 04 by 1" in said and "--lessons" in said
+
+
+def test_lessons_are_kept_in_the_journal_and_may_be_named(tmp_path):
+    folder = a_class(tmp_path / "in", 3)
+    assert lessons_of(folder, tmp_path / "out") == (["03"], "")
+    for i in range(3):
+        (folder / f"s{i}" / "04.ipynb").write_text(notebook(LESSON_04))
+    assert lessons_of(folder, tmp_path / "out") == (["03"], "")
+    assert lessons_of(folder, tmp_path / "anew")[0] == ["03", "04"]
+    assert lessons_of(folder, tmp_path / "out", ["04"]) == (["04"], "")
+    assert lessons_of(folder, tmp_path / "out") == (["04"], "")
+
+
+def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "STUDENTS", 4)
+    monkeypatch.setattr(lessons, "NOTEBOOKS", 2)
+    count = lessons.votes(find(a_class(tmp_path / "in", 10, s0=3)))
+    assert count == {"03": 3, "04": 1}  # of every third student; s0's last two are strays
+
+
+@caged
+def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path):
+    folder, begun = a_class(tmp_path / "in", 3, s1=2), []
+    done = grade_class(folder, tmp_path / "out", workers=1, begin=begun.append)
+    assert done.lessons == ["03"] and "lesson 04 by 1" in begun[0].why_lessons
+    rows = (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert len(rows) == 4 and all(row.split(",")[2:4] == ["2", "4"] for row in rows[1:])
+    page = (tmp_path / "out" / "class.html").read_text()
+    assert "Lesson 04 was also handed in, by 1 student, and does not count" in page
+
+
+# What is written
+
+
+def verdict(**texts):
+    return Verdict("03.attention", "failed", **texts)
+
+
+def test_no_result_is_a_long_line_whatever_a_notebook_says_of_itself(tmp_path):
+    loud = "\U0001f600" * 100_000
+    said = Result(
+        "ab" * 32, "eve", "f" * 4000, "03", loud, (loud,) * 2000, (loud,) * 2000,
+        (verdict(code=loud, message=loud, note=loud, mistake=loud),) * 13,
+    )  # fmt: skip
+    line = said.fitted().line()
+    assert len(line) <= BYTES_AT_MOST
+    fit = Result.from_json(json.loads(line))
+    assert len(fit.remarks) == 20 and fit.remarks[-1] == "1,981 more remarks were left out."
+    with Journal(tmp_path) as journal:
+        journal.begin(SEED, "")
+        for i in range(30):
+            journal.add(replace(said, key=f"{i:064x}"))
+    assert (tmp_path / "journal.jsonl").stat().st_size < 31 * BYTES_AT_MOST
+    with Journal(tmp_path) as journal:  # what was written is read again
+        assert len(journal) == 30 and journal[f"{7:064x}"].student == "eve"
+
+
+def test_a_result_of_ordinary_length_is_kept_whole():
+    said = Result("ab" * 32, "ada", "03.ipynb", "03", verdicts=(verdict(code="x = 1\n" * 600, message="why"),))
+    assert said.fitted() == said
+
+
+@caged
+def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
+    result = grade("raise ValueError('it ended the process through a pipe')", PADDING)
+    assert result.suspicions == () and "ended the process" in result.remarks[0]
+    result = grade("import os\nos._exit(3)", PADDING)
+    assert "Cell 1: it ended the process" in result.suspicions
+
+
+@caged
+def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grader, grade):
+    cells = (
+        "import os, random, numpy, torch\nraise ValueError(f'{os.getpid()} {object()} {random.random()} {numpy.random.rand()} {torch.rand(1)}')",
+        "import time\ntime.sleep(9)",
+        "def causal_mask(size):\n    raise ValueError(os.getpid(), object())",
+    )
+    first = grade(*cells)
+    grader.box.restart()
+    again = grade(*cells)
+    assert first.remarks == again.remarks and "0x…" in first.remarks[0]
+    assert [v.message for v in first.verdicts] == [v.message for v in again.verdicts]
+    assert "stopped after 3 seconds" in first.remarks[1]
+
+
+# What the trusted side takes from a process
+
+
+def packed(tree, tail=b""):
+    head = json.dumps(tree).encode() if not isinstance(tree, bytes) else tree
+    return len(head).to_bytes(8, "big") + head + tail
+
+
+def test_unpacking_is_bounded():
+    began = time.monotonic()
+    collide = b",".join(b"[%d,1]" % (i * (2**61 - 1)) for i in range(1, 70_000))
+    for body in (
+        packed(b'{"tensor":"uint8","bytes":1,"shape":[' + b"9," * 1_000_000 + b"9]}", b"1"),
+        packed(b'{"dict":[' + collide + b"]}"),
+        packed({"list": [{"dict": [[i, 1] for i in range(900)]}] * 20}),
+    ):
+        with pytest.raises(ValueError):
+            unpack(body)
+    assert time.monotonic() - began < 10  # it took a minute
+    whole = {i: torch.ones([1] * 16) for i in range(1000)}
+    assert unpack(pack(whole)).keys() == whole.keys()
+
+
+def test_what_cannot_cross_is_named():
+    huge, deep = (
+        run(lambda: dict.fromkeys(range(2000)), [Case("", ())]),
+        run(lambda: torch.ones([1] * 60), [Case("", ())]),
+    )
+    assert (huge[0].value.name, deep[0].value.name) == ("dict of 2,000", "Tensor with 60 axes")
+
+
+def test_properties_are_looked_at_in_values_of_the_right_size_only():
+    task, seen = Task("99.x", "x", ("a S",), "b S", ("", "", ""), difficulty=1, importance=1, minutes=1), []
+    task.cases(lambda draw: (Case(f"{n}", (torch.arange(1.0, n + 1),)) for n in (2, 3, 4)))
+    task.oracle(lambda a: a * 2)
+    task.property(lambda case, value: seen.append(tuple(value.shape)))
+    cases = task.make_cases()
+    wrong = [Outcome("value", torch.zeros(shape)) for shape in ((2,), (100_000, 1), (4,))]
+    assert judge.judge(task, cases, wrong).state == "failed"
+    assert seen == [(2,), (4,)]
+
+
+def test_candidates_give_back_bounded_results():
+    task = Task("99.y", "y", ("candidate",), "verdict", ("", "", ""), difficulty=1, importance=1, minutes=1, candidates=[
+        lambda a, b: a[:, None] * b[None],
+        lambda a, b: a,
+    ])  # fmt: skip
+    task.cases(lambda draw: (Case("", (Candidate(i),)) for i in range(2)))
+    cases = task.make_cases(5)
+    ask = Candidates(task, cases)
+    large, small = (torch.ones(100, 20, 1), torch.ones(100, 1, 20)), (torch.ones(3), torch.ones(3))
+    keys = {task.candidate(case.args[0].key)(*small).dim(): case.args[0].key for case in cases}
+    came = ask({"call": keys[2], "args": large, "options": {}, "asked before": True})
+    assert "at most 1,000,000 numbers" in came["message"] and "came" not in came
+    assert list(ask({"call": keys[1], "args": large, "options": {}, "asked before": True})["came"]) == [keys[1]]
+    assert len(ask({"call": keys[1], "args": small, "options": {}, "asked before": True})["came"]) == 2
+
+
+@caged
+def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, monkeypatch):
+    judged = judge.judge
+
+    def slow_or_large(task, *given, **named):
+        if task.id == "03.padding_mask":
+            while True:
+                pass
+        if task.id == "03.attention":
+            torch.ones(2**30)
+        return judged(task, *given, **named)
+
+    monkeypatch.setattr(judge, "judge", slow_or_large)
+    monkeypatch.setattr("course_utils.grading.judging.grader._unreadable", lambda task: judged(task, (), None))
+    result = grade("import torch", PADDING, CAUSAL, ATTENTION)
+    assert [v.state for v in result.verdicts] == ["error", "passed", "error", "missing"]
+
+
+# Points without the exercise
+
+BORROWED = """
+from course_utils.models import attention as course
+def padding_mask(lengths, size):
+    return course.padding_mask(lengths, size)
+causal_mask = course.causal_mask
+def attention(query, key, value, mask=None):
+    return own(query, key, value, mask)
+import types
+own = types.FunctionType(course.attention.__code__.replace(co_name="own", co_filename="mine"), vars(course), "own", course.attention.__defaults__)
+own.__module__ = causal_mask.__module__ = "__main__"
+"""
+
+
+@caged
+def test_the_courses_own_code_is_seen_by_its_code_and_earns_nothing_unless_the_instructor_says_so(grade):
+    result = grade(BORROWED)
+    found = {v.task: v.borrowed for v in result.verdicts if v.state == "passed"}
+    assert found == {
+        "03.padding_mask": "models.attention.padding_mask",
+        "03.causal_mask": "models.attention.causal_mask",
+        "03.attention": found["03.attention"],
+    }
+    assert "models.attention.attention" in found["03.attention"]
+    assert [p.points for p in score(result, Settings())] == [0, 0, 0, 0]
+    assert "does not offer" in score(result, Settings())[0].explanation
+    assert [p.points for p in score(result, Settings(reference_counts=True))] == [1, 1, 1, 0]
+    assert "03.causal_mask calls the course's own models.attention.causal_mask" in result.suspicions
+
+
+@caged
+def test_who_switches_off_the_watch_is_told_of(grade):
+    result = grade(
+        "import sys, torch\nfrom course_utils.models import attention as course\n"
+        "def causal_mask(size):\n    sys.setprofile(None)\n    return course.causal_mask(size)"
+    )
+    assert next(v.borrowed for v in result.verdicts if v.task == "03.causal_mask") == "sys.setprofile"
+    assert any("other frames" in reason for reason in result.suspicions)
+
+
+@pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
+def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id, solution_names):
+    task = tasks.load(task_id)
+    report = judge_answer(task, solution_names(task))
+    assert (report.state, report.borrowed) == ("passed", ()), report
+    source = (locks.PACKAGE.parent / "solutions").glob(f"{task_id[:2]}_*.py")
+    text = next(source).read_text(encoding="utf-8")
+    for offer in task.offers:
+        module, _, name = offer.rpartition(".")
+        assert name in text and f"course_utils.{module}" in text, (
+            f"{task_id} offers {offer}, its lesson does not speak of it"
+        )
+
+
+@pytest.fixture(scope="module")
+def solution_names():
+    """A function: a task to the solution's answer."""
+    kept = {}
+
+    def answer(task):
+        number = task.id[:2]
+        if number not in kept:
+            path = next((locks.PACKAGE.parent / "solutions").glob(f"{number}_*.py"))
+            source = re.sub(r"^(?:check|hint|solution|progress)\(.*$", "", path.read_text(encoding="utf-8"), flags=re.M)
+            kept[number] = {"__name__": "solution"}
+            exec(compile(source, str(path), "exec"), kept[number])
+        return kept[number][task.answer_name]
+
+    return answer
+
+
+@pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
+def test_every_ordinary_case_changes_with_the_seed(task_id):
+    """Else a table of right answers passes."""
+    task, inputs = tasks.load(task_id), {}
+    for seed in range(2**100, 2**100 + 8):
+        ordinary = [case for case in task.make_cases(seed) if not case.edge and not case.raises]
+        for place, case in enumerate(ordinary):
+            inputs.setdefault(place, []).append((pack(question(case)), case.name))
+    fixed = [came[0][1] for came in inputs.values() if len({what for what, _ in came}) == 1]
+    assert not fixed, f"{task_id} asks the same in each grading: {fixed}"
+
+
+# Seeds
+
+
+@pytest.mark.parametrize("seed", ["2026", "x", "0x" + "1" * 30, "g" * 32])
+def test_a_seed_that_can_be_tried_out_is_refused(tmp_path, capsys, seed):
+    (tmp_path / "a.ipynb").write_text(notebook(CAUSAL))
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--seed", seed]) == 2
+    said = capsys.readouterr().err
+    assert "32 random hexadecimal digits" in said and "token_hex" in said and said.count("\n") == 1
+
+
+def test_a_small_seed_is_refused_from_a_program_too(tmp_path):
+    for seed in (0, 2026, 2**64, 2**128):
+        with pytest.raises(CourseError, match="128 bits"):
+            grade_class(tmp_path, tmp_path / "out", seed=seed)
+
+
+# What can be read
+
+
+@caged
+def test_arguments_and_environment_tell_nothing(grader, tmp_path):
+    secret = tmp_path / "secret-name"
+    secret.mkdir()
+    path = secret / "03.ipynb"
+    path.write_text(notebook("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))"))
+    with Grader(2**100, locks.chosen(), hidden=[secret]) as other:
+        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+    assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
+    names = set(re.findall(r"'([A-Z_]+)'", said))
+    assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
+
+
+def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
+    packages = tmp_path / "lib" / "python3.99" / "site-packages"
+    for name in ("course_utils/tasks", "torch_like"):
+        (packages / name).mkdir(parents=True)
+    libraries = locks._libraries()
+    monkeypatch.setattr(locks, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
+    locks._of_the_course.cache_clear()
+    try:
+        shown = locks.readable()
+    finally:
+        locks._of_the_course.cache_clear()
+    assert str(packages / "torch_like") in shown
+    assert not [path for path in shown if (packages / "course_utils").is_relative_to(path)]
+
+
+# Who is who
+
+
+@pytest.mark.parametrize(
+    "crafted",
+    [
+        "Ada Lovelace_123_45_x_99_assignsubmission_file_",  # her name and number, in the name of another
+        "Ada Lovelace_123_assignsubmission_file_99_99_assignsubmission_file_",
+        "Ada Lovelace_99_assignsubmission_file_",  # her name
+        "adalovelace_99_assignsubmission_file_",
+        "ada_99_assignsubmission_file_",  # her identifier as a name
+        "ada_123_45_99_assignsubmission_file_",
+        "ADA LOVELACE_LATE_99_assignsubmission_file_",
+    ],
+)
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("roster", [None, {"ada": Person("ada", "Ada Lovelace"), "eve": Person("eve", "Eve")}])
+def test_no_display_name_merges_two_students(tmp_path, crafted, flat, roster):
+    for name in ("Ada Lovelace_123_assignsubmission_file_", crafted):
+        if flat:
+            (tmp_path / f"{name}03.ipynb").write_text(notebook(CAUSAL))
+        else:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "03.ipynb").write_text(notebook(CAUSAL))
+    found = [one for one in find(tmp_path, roster) if one.file]
+    assert len(found) == 2 and len({one.student for one in found}) == 2
+    eves = next(one for one in found if one.file.startswith(crafted))
+    assert roster is None or eves.student != "ada"
+
+
+def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(tmp_path):
+    for name in ("lovelaceada_123_4567_03_99_88_x.ipynb", "eve_99_4568_adalovelace_123_4567_x.ipynb"):
+        (tmp_path / name).write_text(notebook(CAUSAL))
+    roster = {"a": Person("a", "Ada Lovelace", other={"canvas_id": "123"}), "e": Person("e", "Eve")}
+    assert {one.student: one.file[:3] for one in find(tmp_path, roster)} == {"a": "lov", "e": "eve"}
+    assert canvas_id("lovelaceada_123_4567_03_99_88_x.ipynb") == "123"
+    assert canvas_id("Ada Lovelace_123_assignsubmission_file_/x.ipynb") == ""
+
+
+# Time
+
+
+@caged
+def test_slow_cells_leave_time_for_answers(grade):
+    result = grade("import time, torch", *["time.sleep(5)"] * 4, PADDING, CAUSAL, ATTENTION)
+    assert [v.state for v in result.verdicts] == ["passed", "passed", "passed", "missing"], result
+    assert len(result.remarks) == 4
+
+
+@caged
+def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grade):
+    ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
+    result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(9)", ends,
+                   "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
+    assert [v.state for v in result.verdicts][1:3] == ["passed", "passed"]
+
+
+# What goes wrong around it
+
+
+@caged
+def test_a_server_that_dies_while_it_starts_is_begun_once_more(monkeypatch, tmp_path):
+    python, tried = locks.python(), []
+
+    def dies_once():
+        tried.append(1)
+        return "/bin/false" if len(tried) == 1 else python
+
+    monkeypatch.setattr(boxes.locks, "python", dies_once)
+    path = tmp_path / "03.ipynb"
+    path.write_text(notebook("import torch", CAUSAL))
+    with Grader(2**100, locks.chosen()) as grader:
+        assert state(grader.grade(Found("ada", path, "03.ipynb"), "00" * 32), "03.causal_mask") == "passed"
+    assert len(tried) == 2
+    monkeypatch.setattr(boxes.locks, "python", lambda: "/bin/false")
+    with pytest.raises(locks.CageError, match="could not be started"):
+        boxes.Box(locks.chosen()).__enter__()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"journal": 1, "seed": "2026", "began": "2026-01-01T00:00:00+00:00", "layers": ""},
+        {"journal": 1, "seed": 5, "began": "2026-01-01T00:00:00+00:00", "layers": "", "lessons": [3]},
+        {k: v for k, v in Result("ab" * 32, "ada", "x", "03").to_json().items() if k != "verdicts"},
+        Result("ab" * 32, "ada", "x", "03").to_json() | {"verdicts": [{"task": "x"}]},
+    ],
+)
+def test_a_line_that_no_grading_writes_is_a_sentence(tmp_path, wrong):
+    with Journal(tmp_path) as journal:
+        journal.begin(SEED, "")
+    with open(tmp_path / "journal.jsonl", "a") as file:
+        file.write(json.dumps(wrong) + "\n")
+    with pytest.raises(JournalError, match="holds something else than a grading's results"), Journal(tmp_path):
+        pass
+
+
+def test_folders_that_killed_processes_leave_are_removed_at_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(files, "SECONDS_TO_LOCK", -1)
+    code = (
+        f"import os, tempfile\ntempfile.tempdir = {str(tmp_path)!r}\nfrom course_utils.base.files import scratch\n"
+        "with scratch('course-grade') as folder:\n    (folder / 'x').touch()\n    os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=patience.SECONDS)
+    left = list(tmp_path.iterdir())
+    assert len(left) == 1
+    (tmp_path / "course-grade-of-somebody-else").mkdir()
+    with files.scratch("course-grade") as mine, files.scratch("course-grade") as other:
+        assert set(tmp_path.iterdir()) == {mine, other, tmp_path / "course-grade-of-somebody-else"}
+    assert [path.name for path in tmp_path.iterdir()] == ["course-grade-of-somebody-else"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
+def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path):
+    from course_utils.commands import _sentence
+
+    with pytest.raises(OSError) as caught, files._named(tmp_path / "a.txt"), open("/dev/full", "w") as file:
+        file.write("x" * 10**6)
+    assert _sentence(caught.value) == f"Cannot use {tmp_path / 'a.txt'}: {os.strerror(28)}."
