@@ -1474,7 +1474,7 @@ def gradebook(results, settings, area):
     people = [graded(Person(r.student, r.student), (r,), settings) for r in results]
     at = datetime(2026, 1, 1, tzinfo=timezone.utc)
     write_all(out, people, asked, HTML, at)
-    write_feedback(out / "feedback", people, asked)
+    write_feedback(out, people, asked)
     (out / "class.html").write_text(class_page(iter(people), asked, HTML), encoding="utf-8")
     found = set()
     for table in out.glob("*.csv"):

@@ -4,6 +4,7 @@ Each was done to an earlier version. Not here: breaking out of the cage (`test_g
 (`test_grading_inputs.py`).
 """
 
+import csv
 import json
 import os
 import re
@@ -72,7 +73,7 @@ def a_class(folder, students, **stray):
     """Students with a notebook of lesson 03 each; `stray` puts so many of lesson 04 into the folders of some."""
     for i in range(students):
         (folder / f"s{i}").mkdir(parents=True)
-        (folder / f"s{i}" / "03.ipynb").write_text(notebook(PADDING, CAUSAL))
+        (folder / f"s{i}" / "03.ipynb").write_text(notebook("import torch", PADDING, CAUSAL))
     for student, number in stray.items():
         for i in range(number):
             (folder / student / f"stray{i}.ipynb").write_text(notebook(LESSON_04))
@@ -117,8 +118,8 @@ def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
     done = grade_class(folder, tmp_path / "out", workers=1, begin=begun.append)
     assert done.lessons == ["03"] and "lesson 04 by 1" in begun[0].why_lessons
-    rows = (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert len(rows) == 4 and all(row.split(",")[2:4] == ["2", "4"] for row in rows[1:])
+    with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        assert [(row["total"], row["possible"]) for row in csv.DictReader(file)] == [("2", "4")] * 3
     page = (tmp_path / "out" / "class.html").read_text()
     assert "Lesson 04 was also handed in, by 1 student, and does not count" in page
 

@@ -30,8 +30,10 @@ from course_utils.grading.reading.notebook_file import (
     likely_rename,
     read_notebook,
 )
+from course_utils.grading.reading.roster import read_roster, submitted
 from course_utils.grading.reading.settings import Settings, SettingsError, read_settings
-from course_utils.grading.reading.submissions import SubmissionError, find, read_roster, submitted
+from course_utils.grading.reading.submissions import SubmissionError, find
+from course_utils.grading.reading.table import TableError
 from course_utils.grading.writing.points import graded, score
 from course_utils.tasks import answers
 
@@ -599,10 +601,10 @@ WRONG_ROSTERS = {
 
 @pytest.mark.parametrize("content", WRONG_ROSTERS, ids=range(len(WRONG_ROSTERS)))
 def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, content):
-    with pytest.raises(SubmissionError, match=f"(?s).*{WRONG_ROSTERS[content]}") as refused:
+    with pytest.raises(TableError, match=f"(?s).*{WRONG_ROSTERS[content]}") as refused:
         roster_of(tmp_path, content)
     assert str(refused.value).endswith(".") and "class.csv" in str(refused.value)
-    with pytest.raises(SubmissionError, match="cannot be read"):
+    with pytest.raises(TableError, match="cannot be read"):
         read_roster(tmp_path / "none.csv")
 
 
@@ -644,7 +646,7 @@ def test_settings_are_read(tmp_path):
 LATE = "[late]\ndeadline = 2026-11-20T23:59:00Z\n"
 WRONG_SETTINGS = {
     "points = 3": "points must be a section, written [points], not 3",
-    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, limits',
+    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, canvas, reference, limits',
     "[points]\n'03.atention' = 1": 'there is no task "03.atention" (did you mean "03.attention"?): lesson 03 has',
     "[points]\nleave_out = ['77.x']": 'there is no task "77.x": the lessons are 00, 01',
     "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",
@@ -662,6 +664,8 @@ WRONG_SETTINGS = {
     LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
     LATE + "grace = -1": "[late] grace must be a number from 0",
     LATE + "per_hour = 1": "[late] has no per_hour: it may hold deadline, per_day, grace, none_after",
+    "[canvas]\nassignment = 'x'": "assignment must be the number at the end of the assignment's address",
+    "[reference]\ncounts = 1": "[reference] counts must be true or false, not 1",
     "[limits]\nseconds = 0": "[limits] seconds must be a number more than 0",
     "[limits]\nsecond = 1": '[limits] has no second (did you mean "seconds"?)',
     "[points\n": "is not TOML",

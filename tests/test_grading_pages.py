@@ -207,7 +207,7 @@ OURS = set(
 def all_pages(people, asked, folder):
     pages.write_feedback(folder, people, asked)
     yield pages.class_page(iter(people), asked, people[0].person.name)
-    for path in sorted(folder.iterdir(), key=lambda path: path.name != "index.html"):
+    for path in (folder / "feedback.html", *sorted((folder / "feedback").iterdir())):
         yield path.read_text(encoding="utf-8")
 
 
@@ -314,7 +314,10 @@ def test_pages_are_the_same_bytes_each_time(tmp_path):
     graded, asked = a_student()
     first = list(all_pages([graded], asked, tmp_path))
     assert list(all_pages([graded], asked, tmp_path)) == first
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.html", "index.html"]
+    assert sorted(path.name for path in tmp_path.rglob("*.html")) == ["ada.html", "feedback.html"]
+    assert [path.name for path in (tmp_path / "feedback").iterdir()] == [
+        "ada.html"
+    ]  # nobody else's points are handed out
 
 
 def answered(number, task, code, state="failed", mistake="", kind="value"):
@@ -443,13 +446,13 @@ def written(tmp_path_factory):
     """The pages of a class with real reports, by name."""
     folder = tmp_path_factory.mktemp("pages")
     people, asked = a_class(30, ("03",))
-    pages.write_feedback(folder / "feedback", people, asked)
+    pages.write_feedback(folder, people, asked)
     (folder / "class.html").write_text(pages.class_page(people, asked, "Lesson 03"), encoding="utf-8")
     worst = min(people[:30], key=lambda graded: graded.total).person.student
     return {
         "class": folder / "class.html",
         "feedback": folder / "feedback" / f"{worst}.html",
-        "index": folder / "feedback" / "index.html",
+        "index": folder / "feedback.html",
     }
 
 

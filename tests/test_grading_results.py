@@ -162,7 +162,7 @@ def test_what_is_written(tmp_path):
 def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_task(tmp_path):
     table = rows(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
     header, ada, nobody = table
-    assert header[:7] == ["student", "name", "total", "possible", "lost", "late", "problem"]
+    assert header[:7] == ["student", "name", "total", "possible", "lost", "late", "by hand"]
     assert header[-2:] == ["remarks", "suspicions"]
     assert [h for h in header if h.startswith("02.softmax ")] == [
         "02.softmax points",
@@ -321,7 +321,7 @@ def test_no_text_becomes_a_formula_another_row_or_another_column(tmp_path, text)
 
 def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
     line = written(tmp_path, [one(lost=0.5)])["grades.csv"].decode("utf-8-sig").splitlines()[1]
-    assert line.startswith('"ada","Ada Berg",7.75,10,0.5,"","",0.25,"failed","first_axis",0,"not attempted",""')
+    assert line.startswith('"ada","Ada Berg",7.75,10,0.5,"","","",0.25,"failed","first_axis",0,"not attempted",""')
 
 
 @given(st.text())

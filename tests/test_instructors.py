@@ -25,8 +25,8 @@ from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.reading.notebook_file import read_notebook
+from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.grading.reading.submissions import read_roster
 from course_utils.tasks import answers
 
 ROOT = Path(__file__).resolve().parent.parent

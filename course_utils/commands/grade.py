@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 WORDS = "Grade a class's notebooks, locked in, and write gradebooks and feedback."
-WRITTEN = ("grades.csv", "class.html", "feedback/")
+WRITTEN = ("class.html", "grades.csv", "feedback/")
 
 
 def add_arguments(parser) -> None:
@@ -23,6 +23,9 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--settings", metavar="FILE", type=Path, help="a TOML file: points, tasks left out, late rule, limits"
+    )
+    parser.add_argument(
+        "--overrides", metavar="FILE", type=Path, help="a CSV: student, task, points, extension, comment"
     )
     parser.add_argument(
         "--title", default="", help="the name of the assignment in gradebooks; the lesson's if left out"
@@ -67,7 +70,19 @@ def run(options) -> int:
         shown.close()
         print(f"{files:,} files and students without any: {new:,} graded now, {files - new:,} taken from the journal.")
 
-    taken = ("submissions", "out", "lessons", "roster", "settings", "title", "seed", "workers", "scheduler", "unsafe")
+    taken = (
+        "submissions",
+        "out",
+        "lessons",
+        "roster",
+        "settings",
+        "overrides",
+        "title",
+        "seed",
+        "workers",
+        "scheduler",
+        "unsafe",
+    )
     try:
         with shown:
             arguments = {name: getattr(options, name) for name in taken}

@@ -24,8 +24,10 @@ from course_utils.grading.judging.grader import result_key
 from course_utils.grading.keeping.journal import Journal, cannot_write
 from course_utils.grading.keeping.record import Person
 from course_utils.grading.reading.lessons import chosen_by, votes
+from course_utils.grading.reading.overrides import Override, read_overrides
+from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.grading.reading.submissions import Found, find, read_roster
+from course_utils.grading.reading.submissions import Found, find
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.pages import write_feedback
@@ -47,6 +49,7 @@ class Class:
     lessons: list[str]  # that count, as "03"; [] until `which_lessons` has found them
     settings: Settings
     roster: dict[str, Person]
+    overrides: dict[str, Override]
     layers: locks.Layers
     scheduler: str | None  # of a dask cluster; None grades on this machine
     unsafe: bool  # whether a machine without locks may grade
@@ -88,6 +91,7 @@ def grade_class(
     lessons: list[str] | None = None,
     roster: Path | None = None,
     settings: Path | None = None,
+    overrides: Path | None = None,
     title: str = "",
     seed: int | None = None,
     workers: int | None = None,
@@ -105,6 +109,7 @@ def grade_class(
         lessons: such as ["03"]; None for the journal's, or else those that many students have handed in.
         roster: a CSV file with the class.
         settings: a TOML file with points, tasks left out, the late rule, limits.
+        overrides: a CSV file with what is set by hand: points, extensions, comments.
         title: the name of the assignment in gradebooks; "" for the lessons' own.
         seed: of the inputs that answers are tried on, a secret of 128 bits; None takes the journal's, or draws one.
         workers: notebooks graded at once; None for as many as there are cores.
@@ -124,7 +129,7 @@ def grade_class(
             "The seed must be a random number of 128 bits, as secrets.randbits(128) gives: whoever tries out a small one "
             "knows the inputs. Leave it out, and one is drawn and kept."
         )
-    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe)
+    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides)
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
         begin(what)
@@ -139,17 +144,21 @@ def grade_class(
         return Outcome(len(keys), new, what.lessons, handed_in, problems)
 
 
-def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe) -> Class:
+def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> Class:
     """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
     numbers = chosen(lessons or (), tasks.by_lesson(), " with tasks")
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
-    beside = tuple(filter(None, (roster, settings)))
+    beside = tuple(filter(None, (roster, settings, overrides)))
     read, people = read_settings(settings), read_roster(roster) if roster else {}
-    files = sum(1 for _ in find(submissions, people, [out, *beside]))
+    files, students = 0, set()
+    for found in find(submissions, people, [out, *beside]):
+        files += 1
+        students.add(found.student)
+    by_hand = read_overrides(overrides, students, read) if overrides else {}
     layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
-    return Class(submissions, out, numbers, read, people, layers, scheduler, unsafe, beside, files)
+    return Class(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, files)
 
 
 def which_lessons(what: Class, journal: Journal) -> Class:
@@ -212,12 +221,12 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
     ]
 
     def students():
-        return graded_class(journal, keys, what.roster, what.settings, what.lessons)
+        return graded_class(journal, keys, what.roster, what.settings, what.lessons, what.overrides)
 
     with cannot_write(what.out):
         _remove_drafts(what.out)
-        write_all(what.out, students(), counted, title, journal.began)
-        write_feedback(what.out / "feedback", students(), counted)
+        write_all(what.out, students(), counted, title, journal.began, what.settings.canvas)
+        write_feedback(what.out, students(), counted)
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]
@@ -236,3 +245,6 @@ def _remove_drafts(out):
     for folder in (out, out / "feedback", out / "gradescope"):
         for draft in folder.glob(".*.tmp"):
             draft.unlink(missing_ok=True)
+    (out / "feedback" / "index.html").unlink(
+        missing_ok=True
+    )  # of an earlier version: it would tell students each other's points

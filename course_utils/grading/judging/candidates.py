@@ -13,7 +13,9 @@ from course_utils.grading.cage import locks
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
-RESULTS_AT_MOST = 1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
+RESULTS_AT_MOST = (
+    1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
+)
 TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments

@@ -140,6 +140,8 @@ class Points:
     points: float
     possible: float
     explanation: str = ""
+    graded: float | None = None  # what grading gave, where an instructor has set other points
+    comment: str = ""  # the instructor's
 
 
 @dataclass(frozen=True)
@@ -153,3 +155,6 @@ class Graded:
     lost: float = 0.0  # points taken off for lateness
     total: float = 0.0  # the points' sum less `lost`, never below 0
     possible: float = 0.0
+    comment: str = ""  # the instructor's, on the whole
+    other_lessons: tuple[str, ...] = ()  # that were handed in and do not count
+    stranger: bool = False  # handed in, and not on the roster that there is

@@ -1,6 +1,7 @@
 """Texts of unknown origin, a learner's or an exception's: without what hides or breaks what is shown, and cut to a length."""
 
 import re
+import unicodedata
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")  # of an object in memory, another one in each run
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -21,3 +22,9 @@ def cut(text: str, at_most: int) -> str:
 def steady(text: str) -> str:
     """Return the text without the addresses in memory that Python writes into it: the same in each run."""
     return ADDRESS.sub("0x…", text)
+
+
+def fit(text: str) -> str:
+    """Return a name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
+    shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)

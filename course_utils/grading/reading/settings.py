@@ -11,6 +11,9 @@
     grace = 15                      # minutes
     none_after = 7                  # days: later, nothing counts
 
+    [canvas]
+    assignment = 12345              # its ID in Canvas, so that an import finds it
+
     [reference]
     counts = true                   # an answer that calls the course's own code, where its exercise does not offer it; false if left out
 
@@ -37,6 +40,7 @@ MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out", "questions"),
     "late": ("deadline", "per_day", "grace", "none_after"),
+    "canvas": ("assignment",),
     "reference": ("counts",),
     "limits": ("seconds", "total", "memory"),
 }
@@ -57,6 +61,7 @@ class Settings:
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
     grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
     none_after: Decimal | None = None  # days late from which nothing counts
+    canvas: int | None = None  # the assignment's ID
     reference_counts: bool = (
         False  # whether an answer earns points that calls the course's own code where that is not offered
     )
@@ -92,9 +97,11 @@ def _settings(plain):
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
-    points, late, reference, limits = (plain.get(section, {}) for section in FORM)
+    points, late, canvas, reference, limits = (plain.get(section, {}) for section in FORM)
     known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
-    return Settings(**_points(points, known), **_late(late), **_reference(reference), limits=_limits(limits))
+    return Settings(
+        **_points(points, known), **_late(late), **_canvas(canvas), **_reference(reference), limits=_limits(limits)
+    )
 
 
 def _points(section, known):
@@ -151,6 +158,16 @@ def _late(section):
         if key in section:
             late[key] = _number(f"[late] {key}", section[key], 0, most)
     return late
+
+
+def _canvas(section):
+    _only("canvas", section)
+    assignment = section.get("assignment")
+    if assignment is not None and (type(assignment) is not int or assignment < 1):
+        raise SettingsError(
+            f"[canvas] assignment must be the number at the end of the assignment's address, such as 12345, not {_shown(assignment)}."
+        )
+    return {"canvas": assignment}
 
 
 def _reference(section):

@@ -9,22 +9,19 @@ With a roster, names are looked up there: by the column `file`, then the student
 column `id`, then the name. Nothing is opened here; links are never followed; what was handed in by two is never merged.
 """
 
-import csv
 import hashlib
-import io
 import os
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.grading.keeping.record import Person
+from course_utils.grading.keeping.texts import fit
 
-ROSTER_BYTES = 50_000_000
 FILES = 100  # of one student that are graded
 ENTRIES = 20_000  # files and folders of one student that are looked at
 # What learners hand in in place of a notebook gets a row; tables, settings and notes beside them do not.
@@ -59,7 +56,7 @@ def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[P
     """
     root = Path(os.path.abspath(folder))
     if root.is_file() and root.suffix == ".ipynb":
-        return iter([Found(_fit(root.stem), root, _fit(root.name))])
+        return iter([Found(fit(root.stem), root, fit(root.name))])
     if root.is_file():
         raise SubmissionError(f"{folder} is a file: unpack it, and name the folder that holds the notebooks.")
     try:
@@ -175,7 +172,7 @@ def _by_student(entries, roster):
         else:
             raw["path", entry.stem].append(entry)
     taken, students = set(roster), {}
-    for key in sorted(raw, key=lambda key: (key[0] != "roster", _fit(key[1]) != key[1], key[1:], key[0])):
+    for key in sorted(raw, key=lambda key: (key[0] != "roster", fit(key[1]) != key[1], key[1:], key[0])):
         student = key[1] if key[0] == "roster" else _unique(key, taken)
         taken.add(student)
         students[student] = raw[key]
@@ -184,7 +181,7 @@ def _by_student(entries, roster):
 
 def _unique(key, taken):
     """Return the name in a key fit to be shown, told apart from those that are taken."""
-    shown = _fit(key[1]) or "\ufffd"
+    shown = fit(key[1]) or "\ufffd"
     if shown not in taken:
         return shown
     mark = hashlib.sha256("\0".join(key[1:]).encode("utf-8", "surrogateescape")).hexdigest()
@@ -196,7 +193,7 @@ class _RosterIndex:
 
     def __init__(self, roster):
         self.roster = roster
-        self.files = _unambiguous((_fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
+        self.files = _unambiguous((fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
         self.numbers = _unambiguous((_other(p, "canvas_id") or _other(p, "id") or s, s) for s, p in roster.items())
         self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
 
@@ -208,7 +205,7 @@ class _RosterIndex:
 
     def by_path(self, entry, platform):
         """Return the student whose entry it is by its whole name, or by how an instructor's file begins, as in alice_03.ipynb; or None."""
-        name, stem = _fit(entry.name), _fit(entry.stem)
+        name, stem = fit(entry.name), fit(entry.stem)
         for found in (self.files.get(name), self.files.get(stem), stem if stem in self.roster else None):
             if found is not None:
                 return found
@@ -246,12 +243,6 @@ def _letters(text):
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).lower()
 
 
-def _fit(text):
-    """Return a name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
-    shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)
-
-
 def natural(text: str) -> list:
     """Return a sorting key that counts numbers as such: q2 before q10."""
     parts = re.split(r"([0-9]{1,18})", text)
@@ -268,7 +259,7 @@ def _in_order(root, students, roster, skipped):
             for path, kind in _below(os.path.join(root, entry.name), entry.kind, skipped, notes):
                 if kind == "link":
                     notes.append(
-                        f"{_fit(os.path.basename(path))} is a link, which is not followed: hand in the file itself."
+                        f"{fit(os.path.basename(path))} is a link, which is not followed: hand in the file itself."
                     )
                 else:
                     is_notebook = path.lower().endswith(".ipynb") and kind != "folder"
@@ -279,7 +270,7 @@ def _in_order(root, students, roster, skipped):
         chosen = sorted(notebooks, key=order)[-FILES:] or sorted(others, key=order)[:1]
         note = " ".join(notes[:3])
         for path in chosen:
-            yield Found(student, Path(path), _fit(os.path.relpath(path, root).replace(os.sep, "/")), note)
+            yield Found(student, Path(path), fit(os.path.relpath(path, root).replace(os.sep, "/")), note)
         if not chosen:
             where = students.get(student)
             nothing = "The folder holds no notebook." if where else "Nothing was handed in."
@@ -309,115 +300,3 @@ def _below(path, kind, skipped, notes):
         except OSError as error:
             notes.append(f"A folder could not be listed ({error.strerror}).")
     return found
-
-
-# The class
-
-COLUMNS = {  # how the columns that have a meaning may be called, in lower case
-    "student": ("student", "student id", "student_id", "id", "username", "user"),
-    "name": ("name", "full name", "student name"),
-    "email": ("email", "e-mail", "email address", "mail"),
-    "submitted": ("submitted", "submitted at", "submission time", "timestamp"),
-    "file": ("file", "folder", "filename", "path"),
-}
-
-
-def read_roster(path: Path) -> dict[str, Person]:
-    """Read the class from a CSV file with a header: `student`, and perhaps `name`, `email`, `submitted`, `file`.
-
-    Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
-    Raises `SubmissionError`.
-    """
-    rows = _rows(path)
-    header = next(rows, (0, ()))[1]
-    columns = _columns(path, header)
-    people, lines = {}, {}
-    for line, row in rows:
-        if len(row) > len(header) and any(row[len(header) :]):
-            raise SubmissionError(
-                f"{path}, line {line}: {len(row)} fields where the header has {len(header)}: quote a field that holds a comma."
-            )
-        fields = dict(zip(header, [*row, *[""] * len(header)], strict=False))
-        student = _fit(fields[columns["student"]])
-        if not any(row) or student.lower() == "points possible":  # the latter in Canvas's exports
-            continue
-        if not student:
-            raise SubmissionError(
-                f'{path}, line {line}: the column "{columns["student"]}" is empty: every row needs a student.'
-            )
-        if student in people:
-            raise SubmissionError(
-                f'{path}, line {line}: the student "{student}" stands in line {lines[student]} already: keep one of them.'
-            )
-        people[student], lines[student] = _person(student, fields, columns), line
-        try:
-            submitted(people[student])
-        except ValueError:
-            came = people[student].other["submitted"]
-            raise SubmissionError(
-                f'{path}, line {line}: "{came}" is no time: write it as 2026-11-20T23:59:00+01:00.'
-            ) from None
-    if not people:
-        raise SubmissionError(
-            f"{path} names no student: expected a header such as `student,name,email` and a row for each."
-        )
-    return people
-
-
-def submitted(person: Person) -> datetime | None:
-    """Return when a person's work came in, as the roster says; None where it does not. Raises `ValueError`."""
-    text = person.other.get("submitted", "").removesuffix(" UTC")
-    offset = "+00:00" if text != person.other.get("submitted", "") else ""
-    return datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset) if text else None
-
-
-def _rows(path):
-    """(line, fields without blanks around them) of the file."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(ROSTER_BYTES + 1)
-    except OSError as error:
-        raise SubmissionError(f"The roster {path} cannot be read ({error.strerror}).") from None
-    if len(data) > ROSTER_BYTES:
-        raise SubmissionError(f"The roster {path} has more than {ROSTER_BYTES // 10**6} MB: is it the right file?")
-    try:
-        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError:
-        raise SubmissionError(f"The roster {path} is not UTF-8: save it as CSV UTF-8.") from None
-    first = text.partition("\n")[0]
-    skip = re.match(r"sep=(.)\s*$", first, re.I)  # a line that Excel understands
-    delimiter = skip[1] if skip else max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        for row in reader:
-            if not (skip and reader.line_num == 1):
-                yield reader.line_num, [field.strip() for field in row]
-    except csv.Error as error:
-        raise SubmissionError(f"{path}, line {reader.line_num}: {error}.") from None
-
-
-def _columns(path, header):
-    """{meaning: the column's name in this file}."""
-    lower = {name.lower(): name for name in header}
-    columns = {}
-    for meaning, names in COLUMNS.items():
-        found = next((lower[name] for name in names if name in lower), None)
-        if found is not None:
-            columns[meaning] = found
-    if "student" not in columns:
-        came = ", ".join(filter(None, header)) or "nothing"
-        raise SubmissionError(
-            f'{path} has no column "student": its first line must name the columns, it holds {came}.'[:500]
-        )
-    doubled = next((name for name in header if name and header.count(name) > 1), None)
-    if doubled:
-        raise SubmissionError(f'{path} has two columns "{doubled}": rename one of them.')
-    return columns
-
-
-def _person(student, fields, columns):
-    named = {meaning: fields[columns[meaning]] for meaning in columns}
-    own = {columns[meaning] for meaning in columns}
-    other = {name: value for name, value in fields.items() if name and name not in own}
-    other |= {meaning: named[meaning] for meaning in ("submitted", "file") if meaning in named}
-    return Person(student, named.get("name", ""), named.get("email", ""), other)

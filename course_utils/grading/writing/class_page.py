@@ -8,7 +8,6 @@ from html import escape
 
 from course_utils.checks.report import with_code
 from course_utils.grading.keeping.record import Graded
-from course_utils.grading.reading.notebook_file import fingerprint
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, block, count, line, link, page, sentence
 from course_utils.grading.writing.results import number
@@ -48,7 +47,13 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
         ("mistakes", "What was misunderstood", _mistakes(counts)),
         ("suspicious", "Worth a look", _suspicious(counts)),
         ("problems", "Files that could not be graded", _problems(counts)),
+        (
+            "strangers",
+            "Handed in, and not on the roster",
+            _people(counts.strangers, "Nobody: whoever handed in is on the roster, or there is none."),
+        ),
         ("absent", "Nothing handed in", _people(counts.absent, "Everybody handed something in.")),
+        ("by-hand", "Set by hand", _reasons(counts.by_hand) if counts.by_hand else "<p>Nothing.</p>"),
         ("alike", "Identical answers", _alike(counts)),
         ("slowest", "The slowest", _slowest(counts)),
         ("students", "Students", _students(counts)),
@@ -60,7 +65,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
     )
     return page(
         title,
-        f"<header><h1>{line(title)}</h1>{f'<p><strong>{line(notice, 1000)}</strong></p>' if notice else ''}{_figures(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
+        f"<header><h1>{line(title)}</h1>{f'<p><strong>{line(notice, 1000)}</strong></p>' if notice else ''}{_figures(counts)}{_other_lessons(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
         f"</header><main>{body}</main>",
         wide=True,
     )
@@ -77,6 +82,16 @@ def _figures(counts):
     return (
         f"<dl class='figures'>{''.join(f'<div><dt>{name}</dt><dd>{value}</dd></div>' for name, value in figures)}</dl>"
     )
+
+
+def _other_lessons(counts):
+    """Return who handed in what does not count: a lesson named by mistake, or a class that should be graded on more."""
+    said = [
+        f"Lesson {escape(lesson)} was also handed in, by {count(number, 'student')}, and does not count."
+        for lesson, number in sorted(counts.other_lessons.items())
+    ]
+    more = " <code>--lessons</code> names those that count." if said else ""
+    return f"<p>{' '.join(said)}{more}</p>" if said else ""
 
 
 def _points(counts):
@@ -221,7 +236,7 @@ def _example(words, code, is_open=False):
 
 def _alike(counts):
     own = answers()
-    found = [(row, g) for row in counts.tasks.values() for g in row.groups(fingerprint(own.get(row.task.id, "")))]
+    found = [(row, g) for row in counts.tasks.values() for g in row.groups(own.get(row.task.id, ""))]
     together = {}  # what the same people share, task after task
     for row, group in found:
         key = (group.count, *sorted(group.people))
@@ -230,9 +245,9 @@ def _alike(counts):
     listed = shared[: tally.LISTED]
     items = [_shared(pairs) for pairs in listed]
     text = (
-        "<p><strong>For a conversation, not a verdict.</strong> These answers differ in blanks and comments at most. "
+        "<p><strong>For a conversation, not a verdict.</strong> These answers differ in the names of variables, in blanks and in comments at most. "
         f"Left out: answers of fewer than {tally.SHORT} characters, and what more than a fifth of those who answered wrote, "
-        "which many find by themselves. Who shares most comes first; wrong answers count twice, the course's own not at all.</p>"
+        "which many find by themselves. Who shares most comes first; wrong answers count twice. Those that are the course's own, which <code>solution</code> shows, come last.</p>"
     )
     left_out = sum(row.not_compared for row in counts.tasks.values())
     if left_out:
@@ -255,7 +270,8 @@ def _shared(pairs):
         f", {wrong:,} of them wrong" if wrong else ""
     )
     if len(pairs) == 1:
-        heading = f"{count(group.count, 'student')}, the same {'wrong' if wrong else 'right'} answer"
+        same = "the course's own answer" if group.known else f"the same {'wrong' if wrong else 'right'} answer"
+        heading = f"{count(group.count, 'student')}, {same}"
     codes = "".join(
         _example(_about(row, group), group.code) for row, group in sorted(pairs, key=lambda pair: pair[1].passed)
     )
@@ -317,7 +333,7 @@ def _people(listing, nobody):
 def _students(counts):
     items = "".join(f"<li>{link(who)}: {total}</li>" for who, total in counts.people)
     return (
-        "<p>With their points. <a href='feedback/index.html'>A list of all pages of feedback</a>.</p>"
+        "<p>With their points. <a href='feedback.html'>A list of all pages of feedback</a>.</p>"
         f"<ul class='people'>{items}</ul>{_more(counts.people)}"
     )
 

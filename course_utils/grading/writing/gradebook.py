@@ -6,11 +6,15 @@ from itertools import groupby
 
 from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Result
-from course_utils.grading.reading.submissions import submitted
+from course_utils.grading.reading.overrides import NONE, Override
+from course_utils.grading.reading.roster import submitted
+from course_utils.grading.reading.submissions import canvas_id
 from course_utils.grading.writing import points
 
 
-def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], settings, lessons) -> Iterator[Graded]:
+def graded_class(
+    journal: Journal, keys: list[str], roster: dict[str, Person], settings, lessons, overrides: dict[str, Override]
+) -> Iterator[Graded]:
     """Return a Graded for each student, in order.
 
     Args:
@@ -19,10 +23,21 @@ def graded_class(journal: Journal, keys: list[str], roster: dict[str, Person], s
         roster: the class, {} for none.
         settings: the instructor's, from `reading.settings.read_settings`.
         lessons: those that count.
+        overrides: what the instructor has set by hand, by student.
     """
-    for student, results in groupby((journal[key] for key in keys), key=lambda result: result.student):
-        person = roster.get(student) or Person(student)
-        yield points.graded(person, _one_a_lesson(student, list(results), lessons), settings, submitted(person))
+    for student, found in groupby((journal[key] for key in keys), key=lambda result: result.student):
+        results = list(found)
+        person = _with_canvas_id(roster.get(student) or Person(student), results)
+        chosen = _one_a_lesson(student, results, lessons)
+        one = points.graded(person, chosen, settings, submitted(person), overrides.get(student, NONE))
+        strays = tuple(sorted({result.lesson for result in results} - {"", *lessons}))
+        yield replace(one, other_lessons=strays, stranger=bool(roster) and student not in roster)
+
+
+def _with_canvas_id(person, results):
+    """Return the person with Canvas's number, as the download's file names tell it, where the roster does not."""
+    numbers = {canvas_id(result.file) for result in results if result.file} - {""}
+    return replace(person, other={"canvas_id": numbers.pop()} | person.other) if len(numbers) == 1 else person
 
 
 def _one_a_lesson(student, results: list[Result], lessons):
@@ -35,9 +50,8 @@ def _one_a_lesson(student, results: list[Result], lessons):
                 result = replace(result, remarks=(earlier, *result.remarks))
             chosen[result.lesson] = result
         elif result.lesson:
-            others.append(
-                replace(result, problem=f"It is for lesson {result.lesson}, which is not graded here.", verdicts=())
-            )
+            problem = f"It is for lesson {result.lesson}, which is not graded here."
+            others.append(replace(result, lesson="", problem=problem, verdicts=()))
         elif result.file or result.problem:
             others.append(result)
     nothing = [

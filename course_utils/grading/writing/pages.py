@@ -18,6 +18,7 @@ from course_utils.grading.writing.results import (
     file_name,
     hint,
     number,
+    on_points,
     points_in_words,
     problems,
     verdicts,
@@ -39,6 +40,7 @@ def feedback(graded: Graded, tasks: list) -> str:
         f"<header><h1>Feedback for <bdi>{line(name)}</bdi></h1><p class='lead'>{number(graded.total)} of "
         f"{number(graded.possible)} points. {passed} of {count(len(rows), 'task')} passed.</p>",
         f"<p>{sentence(graded.late)}</p>" if graded.late else "",
+        f"<p>{sentence(f'Your instructor says: {graded.comment}')}</p>" if graded.comment else "",
         _overview(rows),
         "</header><main>",
         _remarks(graded),
@@ -66,7 +68,8 @@ def _remarks(graded):
 
 
 def _lesson(rows):
-    if any(verdict.state != NOTHING for _, verdict, _ in rows):
+    by_hand = any(points.graded is not None or points.comment for _, _, points in rows)
+    if by_hand or any(verdict.state != NOTHING for _, verdict, _ in rows):
         return "".join(_task(*row) for row in rows)
     possible = sum(points.possible for _, _, points in rows)
     asked = "".join(
@@ -82,7 +85,7 @@ def _task(task, verdict, points):
         f"<article class='task {colour}' id='{here}' aria-labelledby='{here}-title'>",
         f"<header><h3 id='{here}-title'>{escape(task.id)}: {escape(task.title)}</h3>",
         f"<p><span class='word'>{state(verdict, points)}</span>, {escape(points_in_words(points))}</p></header>",
-        *(f"<p>{sentence(text)}</p>" for text in (why(verdict), points.explanation, verdict.note) if text),
+        *(f"<p>{sentence(text)}</p>" for text in (why(verdict), *on_points(points), verdict.note) if text),
         f"<p class='hint'><b>Hint.</b> {with_code(wanted)}</p>" if wanted else "",
         "</article>",
     ]
@@ -97,21 +100,25 @@ def _way_on(rows):
     )
 
 
-def write_feedback(folder: Path, graded: Iterable[Graded], tasks: list) -> list[Path]:
-    """Write a page for each student, and index.html with a link to each; return the index and the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_feedback(out: Path, graded: Iterable[Graded], tasks: list) -> list[Path]:
+    """Write feedback/, a page for each student, and beside it feedback.html with a link to each; return the index and the folder.
+
+    The index lists everybody's points: it stays outside the folder that is handed out.
+    """
+    (out / "feedback").mkdir(parents=True, exist_ok=True)
     head = (
-        "<main><h1>Feedback</h1><div class='scroll' role='region' aria-label='Students' tabindex='0'><table>"
+        "<main><h1>Feedback</h1><p>For you alone: it lists everybody's points. The pages that it leads to are for students.</p>"
+        "<div class='scroll' role='region' aria-label='Students' tabindex='0'><table>"
         "<caption>A page for each student</caption><thead><tr><th scope='col'>student</th>"
         "<th scope='col' class='number'>points</th></tr></thead><tbody>\n"
     )
     before, after = page("Feedback", f"{head}<!--rows--></tbody></table></div></main>").split("<!--rows-->")
-    with opened(folder / "index.html") as index:
+    with opened(out / "feedback.html") as index:
         index.write(before)
         for student in graded:
-            with opened(folder / f"{file_name(student.person.student)}.html") as file:
+            with opened(out / "feedback" / f"{file_name(student.person.student)}.html") as file:
                 file.write(feedback(student, tasks))
-            who = link((student.person.student, student.person.name), folder="")
+            who = link((student.person.student, student.person.name))
             index.write(f"<tr><td>{who}</td><td class='number'>{number(student.total)}</td></tr>\n")
         index.write(after)
-    return [folder / "index.html", folder]
+    return [out / "feedback.html", out / "feedback"]

@@ -5,11 +5,13 @@ two places, half up. What an instructor sets is read by `reading.settings`.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from course_utils import tasks
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.settings import Settings
 
 CENT = Decimal("0.01")
@@ -48,7 +50,13 @@ def share_of(task, verdict: Verdict | None):
     return Decimal(0), ""
 
 
-def graded(person: Person, results: Iterable[Result], settings: Settings, submitted: datetime | None = None) -> Graded:
+def graded(
+    person: Person,
+    results: Iterable[Result],
+    settings: Settings,
+    submitted: datetime | None = None,
+    override: Override = NONE,
+) -> Graded:
     """Return everything on one student.
 
     Args:
@@ -56,16 +64,37 @@ def graded(person: Person, results: Iterable[Result], settings: Settings, submit
         results: one a lesson that counts, also where nothing was handed in for it, and files that could not be graded.
         settings: the instructor's.
         submitted: when it was handed in; without an offset it is taken in the deadline's. None: not known, not late.
+        override: what the instructor has set by hand.
     """
     results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
-    by_task = {points.task: points for result in results for points in score(result, settings)}
+    by_task = {points.task: _by_hand(points, override) for result in results for points in score(result, settings)}
     earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
     possible = sum((Decimal(str(points.possible)) for points in by_task.values()), Decimal(0))
     handed_in = any(result.file for result in results)
+    if override.deadline and settings.deadline:
+        settings = replace(settings, deadline=override.deadline)
     late, lost = _lateness(settings, submitted, earned, possible) if handed_in else ("", Decimal(0))
+    if override.deadline:
+        late = f"Your deadline was extended to {override.deadline.isoformat(' ', 'minutes')}. {late}".strip()
     return Graded(
-        person, tuple(results), tuple(by_task.values()), late, float(lost), float(earned - lost), float(possible)
+        person,
+        tuple(results),
+        tuple(by_task.values()),
+        late,
+        float(lost),
+        float(earned - lost),
+        float(possible),
+        override.comments.get("", ""),
     )
+
+
+def _by_hand(points, override):
+    """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept beside."""
+    comment = override.comments.get(points.task, "")
+    if points.task not in override.points:
+        return replace(points, comment=comment)
+    given = float(_rounded(override.points[points.task]))
+    return replace(points, points=given, explanation="", graded=points.points, comment=comment)
 
 
 def _lateness(settings, submitted, earned, possible):

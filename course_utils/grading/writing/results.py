@@ -36,7 +36,9 @@ PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,59}")
 HASHED_NAME = re.compile(r".*-[0-9a-f]{10}")
 
 
-def write_all(out: Path, graded: Iterable[Graded], tasks: list, title: str, at: datetime) -> list[Path]:
+def write_all(
+    out: Path, graded: Iterable[Graded], tasks: list, title: str, at: datetime, canvas: int | None = None
+) -> list[Path]:
     """Write grades.csv, nbgrader.csv, canvas.csv, ags.json and gradescope/*.json; return their paths, the last a folder.
 
     A file is replaced as a whole or not at all.
@@ -47,6 +49,7 @@ def write_all(out: Path, graded: Iterable[Graded], tasks: list, title: str, at: 
         tasks: the Tasks that count, in the order of the columns.
         title: the name of the assignment in a gradebook.
         at: when grading began, with its time zone. AGS asks for a time, and a platform keeps the latest score.
+        canvas: the assignment's ID there, if it has one already.
     """
     if at.tzinfo is None:
         raise ValueError("at must have a time zone, as in datetime.now(timezone.utc)")
@@ -58,16 +61,16 @@ def write_all(out: Path, graded: Iterable[Graded], tasks: list, title: str, at: 
         # The mark at the beginning tells Excel that the table is UTF-8.
         encodings = ("utf-8-sig", "utf-8", "utf-8", "utf-8")
         files = [stack.enter_context(opened(path, encoding)) for path, encoding in zip(paths, encodings, strict=True)]
-        grades, nbgrader, canvas = (_table(file) for file in files[:3])
+        grades, nbgrader, gradebook = (_table(file) for file in files[:3])
         grades.writerow(_grades_header(tasks))
         nbgrader.writerow(NBGRADER)
-        canvas.writerow([*CANVAS, cell(title)])
-        canvas.writerow(["    Points Possible", "", "", "", "", number(first.possible if first else 0)])
+        gradebook.writerow([*CANVAS, cell(title if canvas is None else f"{title} ({canvas})")])
+        gradebook.writerow(["    Points Possible", "", "", "", "", number(first.possible if first else 0)])
         files[3].write("[")
         for i, student in enumerate(chain([first] if first else [], graded)):
             grades.writerow(_grades_row(student, tasks))
             nbgrader.writerows(_nbgrader_rows(student, tasks))
-            canvas.writerow(_canvas_row(student))
+            gradebook.writerow(_canvas_row(student))
             files[3].write((",\n" if i else "\n") + _json(_score(student, tasks, at)))
             with opened(out / "gradescope" / f"{file_name(student.person.student)}.json") as file:
                 file.write(_json(_gradescope(student, tasks), indent=1) + "\n")
@@ -167,6 +170,23 @@ def handed_in(graded: Graded) -> bool:
     return any(result.file for result in graded.results)
 
 
+def set_by_hand(graded: Graded) -> list[str]:
+    """Return what an instructor has set, told apart from what was graded, such as "03.attention: 4, graded 0"."""
+    found = [f"{p.task}: {number(p.points)}, graded {number(p.graded)}" for p in graded.points if p.graded is not None]
+    return found + ["extension"] * graded.late.startswith("Your deadline was extended")
+
+
+def on_points(points: Points) -> list[str]:
+    """Return the sentences that explain a task's points: partial credit, and what an instructor has set and says."""
+    by_hand = (
+        ""
+        if points.graded is None
+        else f"Your instructor has set these points; the grading gave {number(points.graded)}."
+    )
+    said = points.comment and f"Your instructor says: {points.comment}"
+    return [text for text in (points.explanation, by_hand, said) if text]
+
+
 def problems(graded: Graded) -> list[str]:
     """Return why files could not be graded, each with its file."""
     return [
@@ -186,7 +206,19 @@ def _json(value, indent=None):
 
 def _grades_header(tasks):
     columns = (f"{task.id} {what}" for task in tasks for what in ("points", "state", "mistake"))
-    return ["student", "name", "total", "possible", "lost", "late", "problem", *columns, "remarks", "suspicions"]
+    return [
+        "student",
+        "name",
+        "total",
+        "possible",
+        "lost",
+        "late",
+        "by hand",
+        "problem",
+        *columns,
+        "remarks",
+        "suspicions",
+    ]
 
 
 def _grades_row(graded, tasks):
@@ -199,7 +231,8 @@ def _grades_row(graded, tasks):
         for kind in ("remarks", "suspicions")
     )
     problem = cell(" | ".join(problems(graded)))
-    return [cell(person.student), cell(person.name), *totals, problem, *row, remarks, suspicions]
+    by_hand = cell("; ".join(set_by_hand(graded)))
+    return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, remarks, suspicions]
 
 
 def _nbgrader_rows(graded, tasks):
@@ -245,7 +278,7 @@ def other(person: Person, *names: str) -> str:
 def _canvas_row(graded):
     """Canvas looks for a student by ID, then by SIS User ID, SIS Login ID and name: without any the identifier is the login."""
     person = graded.person
-    id, sis, login = other(person, "id", "canvas_id"), other(person, "sis_user_id"), other(person, "sis_login_id")
+    id, sis, login = other(person, "canvas_id", "id"), other(person, "sis_user_id"), other(person, "sis_login_id")
     if not (id or sis or login):
         login = person.student
     texts = (person.name or person.student, id, sis, login, other(person, "section"))
@@ -258,7 +291,7 @@ def _score(graded, tasks, at):
     by_hand = bool(problems(graded))  # a person should look at the file
     comment = f"{passed} of {len(tasks)} tasks passed. {graded.late}".strip()
     score = {
-        "userId": clean(other(person, "lti_user_id", "user_id") or person.student),
+        "userId": clean(other(person, "lti_id", "lti_user_id", "user_id") or person.student),
         "timestamp": at.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "activityProgress": "Completed" if handed_in(graded) else "Initialized",
         "gradingProgress": "PendingManual" if by_hand else "FullyGraded",
@@ -274,7 +307,8 @@ def _gradescope(graded, tasks):
 
     `score` counts, not the tests' sum: it has lateness taken off.
     """
-    said = [*problems(graded), graded.late, *(remark for result in graded.results for remark in result.remarks)]
+    on_all = graded.comment and f"Your instructor says: {graded.comment}"
+    said = [*problems(graded), graded.late, on_all, *(remark for result in graded.results for remark in result.remarks)]
     return {
         "score": number(graded.total),
         "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in said if text),
@@ -287,7 +321,7 @@ def _gradescope(graded, tasks):
 
 def _gradescope_test(task, verdict, points):
     next_hint = hint(task, verdict)
-    said = [f"{verdict.state}: {why(verdict)}", points.explanation, verdict.note, next_hint and f"Hint: {next_hint}"]
+    said = [f"{verdict.state}: {why(verdict)}", *on_points(points), verdict.note, next_hint and f"Hint: {next_hint}"]
     return {
         "name": f"{task.id} {task.title}",
         "name_format": "text",

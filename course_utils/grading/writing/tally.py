@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from course_utils.grading.keeping.record import Graded, Points, Verdict
 from course_utils.grading.keeping.texts import cut
-from course_utils.grading.writing.results import NOTHING, handed_in, number, problems, verdicts
+from course_utils.grading.reading.notebook_file import fingerprint
+from course_utils.grading.writing.results import NOTHING, handed_in, number, problems, set_by_hand, verdicts
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
@@ -64,7 +65,7 @@ class Mistake:
 
 @dataclass
 class Group:
-    """Students whose answers to a task differ in blanks and comments at most."""
+    """Students whose answers to a task differ in their names, blanks and comments at most."""
 
     people: Listing
     passed: bool
@@ -136,14 +137,18 @@ class TaskTally:
         return sorted(self.mistakes.values(), key=lambda m: (not m.name, -m.count, m.name, m.kind))
 
     def groups(self, own: str = "") -> list[Group]:
-        """Return the groups worth a look. `own`: the fingerprint of the course's answer."""
-        most = max(NEVER_MANY, self.fingerprints / 5)
-        found = []
-        for key, entry in self.answers.items():
-            if isinstance(entry, Group) and entry.count <= most:
-                entry.known = bool(own) and key == _key(own)
-                found.append(entry)
-        return found
+        """Return the groups worth a look. `own`: the course's answer; whoever gives that is a group, however many they are."""
+        most, its_key = max(NEVER_MANY, self.fingerprints / 5), _key(fingerprint(own))
+        known = self.answers.get(its_key)
+        if isinstance(known, tuple) and len(substance(own)) >= SHORT:
+            known = Group(Listing(PEOPLE), True, cut(own, CODE), 1)
+            known.people.add(self.answers[its_key])
+        if isinstance(known, Group):
+            known.known = True
+        else:
+            known = None
+        others = [g for key, g in self.answers.items() if isinstance(g, Group) and g.count <= most and key != its_key]
+        return [*others, *([known] if known else [])]
 
 
 class ClassTally:
@@ -155,6 +160,8 @@ class ClassTally:
         self.totals, self.possible = Counter(), 0.0
         self.absent, self.people = Listing(LISTED), Listing(200)
         self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
+        self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
+        self.other_lessons = Counter()  # students who handed in a lesson that does not count
         self._slowest, self.seconds = [], 0.0
 
     def add(self, graded: Graded) -> None:
@@ -171,7 +178,7 @@ class ClassTally:
         passed = 0
         for task, verdict, points in verdicts(graded, [tally.task for tally in self.tasks.values()]):
             self.tasks[task.id].add(verdict, points, who)
-            passed += verdict.state == "passed"
+            passed += standing(verdict, points) == "passed"
         self.passed_all += bool(self.tasks) and passed == len(self.tasks)
 
     def _look_closer(self, graded, who):
@@ -181,6 +188,12 @@ class ClassTally:
         found = [cut(problem, 400) for problem in problems(graded)]
         if found:
             self.problems.add((who, found[:REASONS], len(found[REASONS:])))
+        set_so = set_by_hand(graded) + [graded.comment] * bool(graded.comment)
+        if set_so:
+            self.by_hand.add((who, [cut(text, 300) for text in set_so[:REASONS]], len(set_so[REASONS:])))
+        if graded.stranger:
+            self.strangers.add(who)
+        self.other_lessons.update(graded.other_lessons)
         for result in graded.results:
             self.seconds += result.seconds
             slow = max(result.verdicts, key=lambda verdict: (verdict.seconds, verdict.task), default=None)
@@ -215,6 +228,8 @@ class ClassTally:
 
 def standing(verdict: Verdict, points: Points) -> str:
     """Return which of STANDINGS a verdict has on the pages."""
+    if verdict.borrowed and not points.points:
+        return "wrong"
     if verdict.state in ("passed", NOTHING):
         return "passed" if verdict.state == "passed" else "absent"
     if points.points > 0:

@@ -48,7 +48,9 @@ def nothing_where_masked(case, value):
 @task.cases
 def _(draw):
     first, last = (draw.distinct(2, 1, 6) / 2).tolist()  # and a 0 that is not masked
-    yield Case("three scores, the last one masked", (torch.tensor([[first, 0.0, last]]), torch.tensor([[True, True, False]])))
+    yield Case(
+        "three scores, the last one masked", (torch.tensor([[first, 0.0, last]]), torch.tensor([[True, True, False]]))
+    )
     for size in sizes(B=3, S=5):
         args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
         yield Case(f"{count(size.B, 'row')} of {size.S} scores", args, size.full)

@@ -1,0 +1,111 @@
+"""What an instructor sets by hand: points of a task, a longer deadline, a comment. One CSV file, kept beside the submissions.
+
+    student,task,points,extension,comment
+    ada,03.attention,4,,Explained it to me in my office.
+    emmy,,,2026-11-27T23:59:00+01:00,Was ill.
+
+It is read at each grading and written nowhere else, so what is set holds however often a class is graded.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.base.errors import CourseError
+from course_utils.grading.keeping.texts import cut, fit
+from course_utils.grading.reading.settings import MOST, Settings
+from course_utils.grading.reading.table import records
+
+COLUMNS = ("student", "task", "points", "extension", "comment")
+COMMENT_AT_MOST = 600  # characters
+
+
+class OverrideError(CourseError):
+    """One sentence on the file: the line, what was expected, what came."""
+
+
+@dataclass
+class Override:
+    """What is set for one student."""
+
+    points: dict[str, Decimal] = field(default_factory=dict)  # by task
+    comments: dict[str, str] = field(default_factory=dict)  # by task; "" for a comment on the whole
+    deadline: datetime | None = None  # in place of the class's
+
+
+NONE = Override()
+
+
+def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[str, Override]:
+    """Read what is set by hand, by student. Raises `OverrideError` or `TableError`.
+
+    Args:
+        path: the CSV file, with a header.
+        students: everybody who is on the roster or has handed something in.
+        settings: the class's, whose deadline may be extended.
+    """
+    found, seen = {}, {}
+    for line, row in records(path, "The file of overrides", COLUMNS):
+        where, student, task = f"{path}, line {line}", fit(row["student"]), row["task"]
+        if student not in students:
+            close = get_close_matches(student, students, 1)
+            like = f' Did you mean "{close[0]}"?' if close else ""
+            raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing.{like}')
+        if (student, task) in seen:
+            raise OverrideError(
+                f'{where}: "{student}"{task and f" and {task}"} stand in line {seen[student, task]} already.'
+            )
+        seen[student, task] = line
+        _take(found.setdefault(student, Override()), row, where, settings)
+    return found
+
+
+def _take(override, row, where, settings):
+    task, comment = row["task"], cut(row["comment"], COMMENT_AT_MOST)
+    if task:
+        known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
+        if task not in known:
+            close = get_close_matches(task, known, 1)
+            raise OverrideError(
+                f'{where}: there is no task "{task}".' + (f' Did you mean "{close[0]}"?' if close else "")
+            )
+    if row["points"]:
+        if not task:
+            raise OverrideError(f"{where}: points belong to a task: name it in the column task.")
+        override.points[task] = _points(row["points"], where)
+    if row["extension"]:
+        if task or settings.deadline is None:
+            missing = (
+                "the settings have no [late] deadline to be extended" if not task else "leave the column task empty"
+            )
+            raise OverrideError(f"{where}: an extension holds for all that a student hands in: {missing}.")
+        override.deadline = _time(row["extension"], where)
+    if comment:
+        override.comments[task] = comment
+    if not (row["points"] or row["extension"] or comment):
+        raise OverrideError(f"{where}: it sets nothing: give points, an extension or a comment.")
+
+
+def _points(text, where):
+    try:
+        points = Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        points = None
+    if points is None or not points.is_finite() or not 0 <= points <= MOST:
+        raise OverrideError(f'{where}: points must be a number from 0 to {MOST}, not "{text}".')
+    return points
+
+
+def _time(text, where):
+    try:
+        time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise OverrideError(
+            f'{where}: an extension is the new deadline, a time with its offset from UTC such as 2026-11-27T23:59:00+01:00, not "{text}".'
+        )
+    return time

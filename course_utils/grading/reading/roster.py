@@ -1,0 +1,91 @@
+"""Reads the list of the class."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+from course_utils.grading.keeping.record import Person
+from course_utils.grading.keeping.texts import fit
+from course_utils.grading.reading.table import TableError, rows_of
+
+COLUMNS = {  # how the columns that have a meaning may be called, in lower case
+    "student": ("student", "student id", "student_id", "id", "username", "user"),
+    "name": ("name", "full name", "student name"),
+    "email": ("email", "e-mail", "email address", "mail"),
+    "submitted": ("submitted", "submitted at", "submission time", "timestamp"),
+    "file": ("file", "folder", "filename", "path"),
+}
+
+
+def read_roster(path: Path) -> dict[str, Person]:
+    """Read the class from a CSV file with a header: `student`, and perhaps `name`, `email`, `submitted`, `file`.
+
+    Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
+    Raises `TableError`.
+    """
+    rows = rows_of(path, "The roster")
+    header = next(rows, (0, ()))[1]
+    columns = _columns(path, header)
+    people, lines = {}, {}
+    for line, row in rows:
+        if len(row) > len(header) and any(row[len(header) :]):
+            raise TableError(
+                f"{path}, line {line}: {len(row)} fields where the header has {len(header)}: quote a field that holds a comma."
+            )
+        fields = dict(zip(header, [*row, *[""] * len(header)], strict=False))
+        student = fit(fields[columns["student"]])
+        if not any(row) or student.lower() == "points possible":  # the latter in Canvas's exports
+            continue
+        if not student:
+            raise TableError(
+                f'{path}, line {line}: the column "{columns["student"]}" is empty: every row needs a student.'
+            )
+        if student in people:
+            raise TableError(
+                f'{path}, line {line}: the student "{student}" stands in line {lines[student]} already: keep one of them.'
+            )
+        people[student], lines[student] = _person(student, fields, columns), line
+        try:
+            submitted(people[student])
+        except ValueError:
+            came = people[student].other["submitted"]
+            raise TableError(
+                f'{path}, line {line}: "{came}" is no time: write it as 2026-11-20T23:59:00+01:00.'
+            ) from None
+    if not people:
+        raise TableError(f"{path} names no student: expected a header such as `student,name,email` and a row for each.")
+    return people
+
+
+def submitted(person: Person) -> datetime | None:
+    """Return when a person's work came in, as the roster says; None where it does not. Raises `ValueError`."""
+    text = person.other.get("submitted", "").removesuffix(" UTC")
+    offset = "+00:00" if text != person.other.get("submitted", "") else ""
+    return datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset) if text else None
+
+
+def _columns(path, header):
+    """{meaning: the column's name in this file}."""
+    lower = {name.lower(): name for name in header}
+    columns = {}
+    for meaning, names in COLUMNS.items():
+        found = next((lower[name] for name in names if name in lower), None)
+        if found is not None:
+            columns[meaning] = found
+    if "student" not in columns:
+        came = ", ".join(filter(None, header)) or "nothing"
+        raise TableError(
+            f'{path} has no column "student": its first line must name the columns, it holds {came}.'[:500]
+        )
+    doubled = next((name for name in header if name and header.count(name) > 1), None)
+    if doubled:
+        raise TableError(f'{path} has two columns "{doubled}": rename one of them.')
+    return columns
+
+
+def _person(student, fields, columns):
+    named = {meaning: fields[columns[meaning]] for meaning in columns}
+    own = {columns[meaning] for meaning in columns}
+    other = {name: value for name, value in fields.items() if name and name not in own}
+    other |= {meaning: named[meaning] for meaning in ("submitted", "file") if meaning in named}
+    return Person(student, named.get("name", ""), named.get("email", ""), other)

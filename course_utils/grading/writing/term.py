@@ -1,0 +1,119 @@
+"""Puts the lessons of a term side by side, from the results of each: one table for the instructor, as a page and as CSV."""
+
+import csv
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.base.files import opened
+from course_utils.grading.reading.submissions import natural
+from course_utils.grading.writing.markup import count, line, page
+from course_utils.grading.writing.results import cell, number
+
+
+@dataclass
+class Row:
+    """A student: the points of each folder of results, None where there is no row there."""
+
+    name: str = ""
+    points: dict[str, float] = field(default_factory=dict)
+
+
+def write_term(results: list[Path], out: Path) -> list[Path]:
+    """Write term.html and term.csv into `out`, a column for each folder of results; return their paths. Raises `CourseError`."""
+    titles, possible, students = {}, {}, {}
+    for folder in results:
+        header, rows = _grades(folder)
+        title = _unique(_lessons(header) or folder.name, folder, titles.values())
+        titles[folder] = title
+        for row in rows:
+            one = students.setdefault(row["student"], Row())
+            one.name = one.name or row["name"]
+            one.points[title] = float(row["total"])
+            possible[title] = max(possible.get(title, 0.0), float(row["possible"]))
+    columns = list(titles.values())
+    order = sorted(students, key=natural)
+    out.mkdir(parents=True, exist_ok=True)
+    _write_csv(out / "term.csv", columns, possible, [(student, students[student]) for student in order])
+    with opened(out / "term.html") as file:
+        file.write(_page(columns, possible, [(student, students[student]) for student in order]))
+    return [out / "term.html", out / "term.csv"]
+
+
+def _grades(folder):
+    """Return the header and the rows of a folder's grades.csv."""
+    path = folder / "grades.csv"
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            for row in rows:
+                float(row["total"]), float(row["possible"]), row["student"], row["name"]
+            return reader.fieldnames or [], rows
+    except OSError as error:
+        raise CourseError(
+            f"{path} cannot be read ({error.strerror}): name folders of results that `course grade` has written."
+        ) from None
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise CourseError(
+            f"{path} is no table of grades that `course grade` has written: grade that lesson again."
+        ) from None
+
+
+def _lessons(header):
+    """Return such as "Lesson 03", from the columns of tasks."""
+    numbers = sorted({name.partition(".")[0] for name in header if name.endswith(" points") and "." in name})
+    return f"Lesson{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else ""
+
+
+def _unique(title, folder, taken):
+    return f"{title} ({folder.name})" if title in taken else title
+
+
+def _sum(row, columns):
+    return sum(row.points.get(title, 0.0) for title in columns)
+
+
+def _write_csv(path, columns, possible, rows):
+    with opened(path, "utf-8-sig") as file:
+        table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+        table.writerow(["student", "name", *map(cell, columns), "total", "possible"])
+        most = number(sum(possible.values()))
+        for student, row in rows:
+            points = [number(row.points[title]) if title in row.points else "" for title in columns]
+            table.writerow([cell(student), cell(row.name), *points, number(_sum(row, columns)), most])
+
+
+def _page(columns, possible, rows):
+    most = sum(possible.values())
+    head = "".join(
+        f"<th scope='col' class='number'>{line(title)}<br><span>of {number(possible.get(title, 0))}</span></th>"
+        for title in columns
+    )
+    body = "".join(_row(student, row, columns) for student, row in rows)
+    means = "".join(f"<td class='number'>{number(_mean(rows, title))}</td>" for title in columns)
+    mean = number(sum(_sum(row, columns) for _, row in rows) / len(rows)) if rows else "–"
+    return page(
+        "The term",
+        f"<main><h1>The term</h1><p>{count(len(rows), 'student')}, {count(len(columns), 'column')} of results. A dash: not in that class.</p>"
+        "<div class='scroll' role='region' aria-label='Points of the term' tabindex='0'><table><caption>Points by lesson</caption>"
+        f"<thead><tr><th scope='col'>student</th>{head}<th scope='col' class='number'>total<br><span>of {number(most)}</span></th></tr></thead>"
+        f"<tbody>{body}<tr><th scope='row'>mean</th>{means}<td class='number'>{escape(str(mean))}</td></tr></tbody></table></div></main>",
+        wide=True,
+    )
+
+
+def _mean(rows, title):
+    found = [row.points[title] for _, row in rows if title in row.points]
+    return sum(found) / len(found) if found else 0
+
+
+def _row(student, row, columns):
+    name = f"{line(row.name)} ({line(student)})" if row.name and row.name != student else line(student)
+    cells = "".join(
+        f"<td class='number'>{number(row.points[title]) if title in row.points else '–'}</td>" for title in columns
+    )
+    return (
+        f"<tr><th scope='row'><bdi>{name}</bdi></th>{cells}<td class='number'>{number(_sum(row, columns))}</td></tr>\n"
+    )

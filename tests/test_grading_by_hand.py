@@ -1,0 +1,181 @@
+"""What an instructor does by hand: points, extensions and comments that outlive each regrade, and a term's lessons side by side."""
+
+import csv
+import json
+from datetime import datetime
+
+import pytest
+from test_grading_run import ATTENTION, CAUSAL, PADDING, notebook
+
+from course_utils.base.errors import CourseError
+from course_utils.commands import main
+from course_utils.grading.cage import locks
+from course_utils.grading.grade import grade_class
+from course_utils.grading.reading.overrides import read_overrides
+from course_utils.grading.reading.settings import Settings
+
+caged = pytest.mark.skipif(
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
+)
+HEADER = "student,task,points,extension,comment\n"
+DEADLINE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
+
+
+def overrides(tmp_path, text, settings=Settings(deadline=DEADLINE)):  # noqa: B008
+    path = tmp_path / "overrides.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_overrides(path, {"ada", "emmy"}, settings)
+
+
+def test_overrides_are_read(tmp_path):
+    text = (
+        "sep=;\nTask;Student;Points;Comment\n03.attention;ada;2,5;Talked about it; \n".rstrip("; \n")
+        + "\n;ada;;Well done\n"
+    )
+    found = overrides(tmp_path, text)["ada"]
+    assert float(found.points["03.attention"]) == 2.5
+    assert found.comments == {"03.attention": "Talked about it", "": "Well done"}
+    found = overrides(tmp_path, HEADER + "emmy,,,2026-11-27T23:59:00Z,\n")["emmy"]
+    assert found.deadline == datetime.fromisoformat("2026-11-27T23:59:00+00:00")
+
+
+WRONG = {
+    "x,y\n": "must name columns of student, task, points, extension, comment",
+    HEADER
+    + "adda,03.attention,1,,\n": 'line 2: "adda" is not on the roster and has handed in nothing. Did you mean "ada"?',
+    HEADER + "ada,03.atention,1,,\n": 'there is no task "03.atention". Did you mean "03.attention"?',
+    HEADER + "ada,,1,,\n": "points belong to a task",
+    HEADER + "ada,03.attention,-1,,\n": "points must be a number from 0 to 10000",
+    HEADER + "ada,03.attention,nan,,\n": "points must be a number",
+    HEADER + "ada,03.attention,,,\n": "it sets nothing",
+    HEADER + "ada,03.attention,,2026-11-27T23:59:00Z,\n": "leave the column task empty",
+    HEADER + "ada,,,tomorrow,\n": "a time with its offset from UTC",
+    HEADER + "ada,,,2026-11-27T23:59:00,\n": "a time with its offset from UTC",
+    HEADER + "ada,03.attention,1,,\nada,03.attention,2,,\n": 'line 3: "ada" and 03.attention stand in line 2 already',
+    HEADER + "ada,03.attention,1,,a,b\n": "6 fields where the header has 5",
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_with_overrides_is_one_sentence(tmp_path, text):
+    with pytest.raises(CourseError) as refused:
+        overrides(tmp_path, text)
+    assert WRONG[text] in str(refused.value) and "overrides.csv" in str(refused.value)
+
+
+def test_an_extension_needs_a_deadline(tmp_path):
+    with pytest.raises(CourseError, match=r"the settings have no \[late\] deadline"):
+        overrides(tmp_path, HEADER + "ada,,,2026-11-27T23:59:00Z,\n", Settings())
+
+
+def grades(out):
+    with open(out / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+@pytest.fixture
+def a_class(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL))
+    (folder / "emmy.ipynb").write_text(notebook("import torch", PADDING, CAUSAL, ATTENTION))
+    (folder / "stranger.ipynb").write_text(notebook("import torch", PADDING))
+    (tmp_path / "roster.csv").write_text(
+        "student,name,submitted,canvas_id,lti_id\nada,Ada,2026-11-20T12:00:00+01:00,41,u-1\n"
+        "emmy,Emmy,2026-11-22T12:00:00+01:00,42,u-2\nzoe,Zoe,,,\n"
+    )
+    (tmp_path / "class.toml").write_text(
+        "[late]\ndeadline = 2026-11-20T23:59:00+01:00\nper_day = 0.25\n[canvas]\nassignment = 777\n"
+    )
+    return tmp_path
+
+
+def grade(folder, **more):
+    settings, roster = folder / "class.toml", folder / "roster.csv"
+    return grade_class(folder / "in", folder / "out", settings=settings, roster=roster, workers=1, **more)
+
+
+@caged
+def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
+    grade(a_class)
+    before = grades(a_class / "out")
+    assert (before["ada"]["total"], before["emmy"]["total"], before["zoe"]["total"]) == ("2", "1", "0")
+    assert before["emmy"]["late"].startswith("2 days late")
+    (a_class / "over.csv").write_text(
+        HEADER + "ada,03.attention,0.5,,Explained it <b>well</b>.\nada,,,,Come and see me.\n"
+        "emmy,,,2026-11-29T23:59:00+01:00,Was ill.\nzoe,03.attention,1,,Oral exam.\n"
+    )
+    for _ in range(2):
+        done = grade(a_class, overrides=a_class / "over.csv")
+        assert done.new == 0
+        after = grades(a_class / "out")
+        assert (after["ada"]["total"], after["emmy"]["total"], after["zoe"]["total"]) == ("2.5", "3", "1")
+        assert after["ada"]["by hand"] == "03.attention: 0.5, graded 0" and after["emmy"]["by hand"] == "extension"
+        page = (a_class / "out" / "feedback" / "ada.html").read_text()
+        assert "Your instructor has set these points; the grading gave 0." in page
+        assert "Your instructor says: Explained it &lt;b&gt;well&lt;/b&gt;." in page and "Come and see me." in page
+        emmy = (a_class / "out" / "feedback" / "emmy.html").read_text()
+        assert "Your deadline was extended to 2026-11-29 23:59+01:00." in emmy and "Was ill." in emmy
+        assert "Oral exam." in (a_class / "out" / "feedback" / "zoe.html").read_text()
+        said = json.loads((a_class / "out" / "gradescope" / "ada.json").read_text())
+        assert "Come and see me." in said["output"] and any(
+            "the grading gave 0" in test["output"] for test in said["tests"]
+        )
+        page = (a_class / "out" / "class.html").read_text()
+        assert "03.attention: 0.5, graded 0" in page
+    assert grade(a_class).new == 0 and grades(a_class / "out") == before
+
+
+@caged
+def test_platforms_find_the_assignment_and_the_students(a_class):
+    (a_class / "in" / "goetheanna_99_1234_03.ipynb").write_text(notebook("import torch", PADDING))
+    grade(a_class)
+    with open(a_class / "out" / "canvas.csv", encoding="utf-8", newline="") as file:
+        header, _, *rows = list(csv.reader(file))
+    assert header[-1] == "Lesson 03: Queries, keys, values (777)"
+    ids = {row[0]: row[1] for row in rows}
+    assert (ids["Ada"], ids["goetheanna"]) == ("41", "99")
+    scores = json.loads((a_class / "out" / "ags.json").read_text())
+    assert {"u-1", "u-2"} <= {score["userId"] for score in scores}
+    page = (a_class / "out" / "class.html").read_text()
+    strangers = page[page.index("id='strangers'") :].partition("</section>")[0]
+    assert "stranger" in strangers and "goetheanna" in strangers and "ada.html" not in strangers
+
+
+@caged
+def test_pages_that_are_handed_out_list_nobody_elses_points(a_class):
+    (a_class / "out" / "feedback").mkdir(parents=True)
+    (a_class / "out" / "feedback" / "index.html").write_text("everybody's points")  # an earlier version's
+    grade(a_class)
+    assert "index.html" not in [path.name for path in (a_class / "out" / "feedback").iterdir()]
+    assert "href='feedback/ada.html'" in (a_class / "out" / "feedback.html").read_text()
+    assert "href='feedback.html'" in (a_class / "out" / "class.html").read_text()
+
+
+def results(folder, lesson, rows):
+    folder.mkdir()
+    lines = [f'"student","name","total","possible","{lesson}.x points"', *rows]
+    (folder / "grades.csv").write_text("\ufeff" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
+    results(tmp_path / "one", "03", ['"ada","Ada <b>",3.5,4,1', '"s10","",1,4,1'])
+    results(tmp_path / "two", "04", ['"ada","Ada <b>",2,7,1', '"s9","=1+1",7,7,1'])
+    results(tmp_path / "three", "04", ['"s9","",1,7,1'])
+    folders = [str(tmp_path / name) for name in ("one", "two", "three")]
+    assert main(["term", *folders, "--out", str(tmp_path / "term")]) == 0
+    with open(tmp_path / "term" / "term.csv", encoding="utf-8-sig", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header == ["student", "name", "Lesson 03", "Lesson 04", "Lesson 04 (three)", "total", "possible"]
+    assert rows == [
+        ["ada", "Ada <b>", "3.5", "2", "", "5.5", "18"],
+        ["s9", "'=1+1", "", "7", "1", "8", "18"],
+        ["s10", "", "1", "", "", "1", "18"],
+    ]
+    page = (tmp_path / "term" / "term.html").read_text()
+    assert "Ada &lt;b&gt;" in page and "<td class='number'>–</td>" in page and "3 students" in page
+    assert main(["term", str(tmp_path / "nowhere")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    (tmp_path / "one" / "grades.csv").write_text("x,y\n1,2\n")
+    assert main(["term", str(tmp_path / "one")]) == 2
+    assert "is no table of grades" in capsys.readouterr().err
