@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 import nbformat
@@ -458,6 +460,98 @@ def test_the_roster_and_the_settings_of_the_page(tmp_path):
     assert settings.leave_out == {"03.catch_wrong_attention"} and settings.none_after == 7
 
 
+LATER = datetime(2999, 12, 5, tzinfo=timezone.utc)
+
+
+def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, in_the_course):
+    release.release(ROOT, ["03"], tmp_path / "before", Settings(solutions_from=LATER))
+    folder = tmp_path / "before" / QUERIES
+    assert {path.name for path in folder.iterdir()} == {"README.md", f"{QUERIES}.ipynb", "attention-course.zip"}
+    code = "\n".join(sources(read(folder / f"{QUERIES}.ipynb")))
+    assert '"attention-course.zip"' in code and "git+" not in code
+    assert "Upload `attention-course.zip` beside it" in (folder / "README.md").read_text(encoding="utf-8")
+    with zipfile.ZipFile(folder / "attention-course.zip") as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert not [name for name in held if "solutions/" in name or "__pycache__" in name]
+    own = json.loads(held["attention-course/course_utils/tasks/answers.json"])
+    assert set(own) == set(answers()) and set(own.values()) == {
+        "# The solutions are handed out from 2999-12-05 00:00+00:00 on."
+    }
+    for answer in answers().values():  # nor does any file hold a solution of some length
+        if len(answer) > 400:
+            assert not [name for name, data in held.items() if answer.encode() in data]
+    release.release(ROOT, ["03"], tmp_path / "after", Settings(solutions_from=LATER.replace(year=2020)))
+    after = tmp_path / "after" / QUERIES
+    assert {path.name for path in after.iterdir()} == {"README.md", f"{QUERIES}.ipynb", f"{QUERIES}_solutions.ipynb"}
+    assert "git+" in "\n".join(sources(read(after / f"{QUERIES}.ipynb")))
+
+
+@posix
+def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path, in_the_course):
+    release.release(ROOT, ["03"], tmp_path, Settings(solutions_from=LATER))
+    environment = tmp_path / ".environment"
+    benchmark.layered_environment(environment)
+    settings = {
+        "PYTHONPATH": None,
+        "PIP_FORCE_REINSTALL": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "COURSE_PROGRESS": None,
+    }
+    folder = tmp_path / QUERIES
+    shell(
+        folder,
+        "python -m pip install --quiet --no-build-isolation ./attention-course.zip",
+        [environment / "bin"],
+        **settings,
+    )
+    program = (
+        "import torch, course_utils\nfrom course_utils import check, solution\nprint(course_utils.__file__)\n"
+        "check('03.causal_mask', lambda size: torch.ones(size, size).tril().bool())\nsolution('03.attention', force=True)\n"
+    )
+    (folder / "use.py").write_text(program)
+    said = shell(folder, "python use.py", [environment / "bin"], HOME=str(tmp_path), **settings)
+    assert Path(said.splitlines()[0]).is_relative_to(environment)
+    assert "03.causal_mask no look into the future: passed" in said and "are handed out from 2999-12-05" in said
+
+
+@posix
+def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in_the_course):
+    (tmp_path / "class.toml").write_text('[points]\n"03.attention" = 4\n')
+    assert commands.main(["export", "gradescope", str(tmp_path), "03", "--settings", str(tmp_path / "class.toml")]) == 0
+    there, stand_ins = tmp_path / "autograder", tmp_path / "stand-ins"
+    for name in ("source", "submission", "results"):
+        (there / name).mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "autograder-03.zip") as archive:
+        archive.extractall(there / "source")
+    # What its image brings is here already: a system's packages, and what the course needs, one environment below.
+    stand_ins.mkdir()
+    (stand_ins / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/apt.log\n')
+    layered = f"import sys; sys.path.insert(0, {str(ROOT / 'benchmarks')!r}); from pathlib import Path; from grading_nbgrader import layered_environment as made; made(Path(sys.argv[-1]))"
+    (stand_ins / "python3").write_text(f'#!/bin/sh\n[ "$2" = venv ] && exec {sys.executable} -c "{layered}" "$@"\n')
+    for program in stand_ins.iterdir():
+        program.chmod(0o755)
+    settings = {
+        "PYTHONPATH": None,
+        "PIP_FORCE_REINSTALL": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",
+    }
+    shell(there / "source", "bash setup.sh", [stand_ins], **settings)
+    assert "python3-venv" in (tmp_path / "apt.log").read_text()
+    shutil.copy(there / "source" / "run_autograder", there)
+    release.release(ROOT, ["03"], tmp_path / "released", Settings())
+    hand_in(tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb", there / "submission" / "my answers.ipynb", **WRONG)
+    shell(there, "bash run_autograder", **settings)
+    came = json.loads((there / "results" / "results.json").read_text())
+    assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 1]
+    assert (
+        not list((there / "environment").rglob("answers.json"))
+        or "Your instructor has the solutions." in next((there / "environment").rglob("answers.json")).read_text()
+    )
+
+
 @posix
 def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     folder = copy_of_the_course
@@ -652,12 +746,16 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
         if "".join(cell["source"]).startswith("# Graded: 03.padding_mask"):
             cell["source"] = "1.0"
     wrong.write_text(json.dumps(tampered), encoding="utf-8")
+    release.release(ROOT, ["03"], folder / "handed-out", Settings())  # collected into nbgrader all the same
+    released = folder / "handed-out" / QUERIES / blank.name
+    hand_in(released, course / "submitted" / "zoe" / "03" / blank.name, **WRONG)
     shell(folder, grade, [nbgrader], **alone)
 
     found = benchmark.scores(course, nbgrader)
     assert found["ada"] == {f"03_{name}_graded": 1 for name in KNOWN["03"]}
     expected = {"padding_mask": 0, "causal_mask": 0, "attention": 0.5, "catch_wrong_attention": 1}
-    assert found["emmy"] == {f"03_{name}_graded": points for name, points in expected.items()}
+    expected = {f"03_{name}_graded": points for name, points in expected.items()}
+    assert found["emmy"] == expected and found["zoe"] == expected
     feedback = (course / "feedback" / "emmy" / "03" / f"{QUERIES}.html").read_text(encoding="utf-8")
     assert "50% of the points: right for every query that may attend to something." in feedback
     with open(course / "grades.csv", encoding="utf-8", newline="") as file:

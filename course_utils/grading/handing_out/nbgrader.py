@@ -32,6 +32,7 @@ c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "attention"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}  # as in the course's own exercises
 c.Execute.timeout = 120  # seconds a cell; a check stops an answer after 10
+c.OverwriteCells.add_missing_cells = True  # `course release` hands out notebooks without the graded cells
 '''
 
 GRADED = """\
@@ -70,8 +71,7 @@ def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
             continue
         cell = cell | {"execution_count": None, "outputs": []}
         if BEGIN in cell["source"]:
-            name = _name(CHECK.search(following["source"]).group(1))
-            cell["metadata"] = cell["metadata"] | _metadata(name, solution=True)
+            cell["metadata"] = cell["metadata"] | release.to_be_solved(CHECK.search(following["source"]).group(1))
         cells.append(cell)
         found = CHECK.search(cell["source"])
         if found and found.group(1) in points:
@@ -98,26 +98,15 @@ def grade(task_id: str, answer, points: float) -> float | None:
 
 
 def _graded_cell(task, answer, points):
-    name = f"{_name(task)}_graded"
+    name = f"{release.cell_name(task)}_graded"
     return {
         "cell_type": "code",
         "id": name,
-        "metadata": _metadata(name, points=points) | {"deletable": False, "editable": False},
+        "metadata": release.for_nbgrader(name, points=points) | {"deletable": False, "editable": False},
         "source": GRADED.format(task=task, answer=answer, points=points),
         "execution_count": None,
         "outputs": [],
     }
-
-
-def _metadata(name, solution=False, points=None):
-    values = {"schema_version": 3, "grade_id": name, "grade": not solution, "solution": solution}
-    values |= {"locked": not solution, "task": False, "cell_type": "code"}
-    return {"nbgrader": values if points is None else values | {"points": points}}
-
-
-def _name(task):
-    """Return a task's id as nbgrader allows it: letters, digits, - and _."""
-    return task.replace(".", "_")
 
 
 def _checked(source):

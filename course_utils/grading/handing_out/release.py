@@ -7,6 +7,7 @@ Whatever is wrong is a `CourseError` of one sentence.
 import json
 import os
 import re
+from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from course_utils.authoring import build
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, names_in, number_of
+from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.reading.settings import Settings
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
@@ -25,6 +27,9 @@ QUESTIONS = """\
 
 Run a cell to see its question. Then put your answer in place of the dots, a letter in quotes or a number, and leave the rest of the
 cell as it is: the seed sets the order in which the answers appear."""
+
+INSTALLED = "Its first cell installs the course's package where it is missing."
+WITHHELD = f"Upload `{NAME}` beside it there: its first cell installs the course from that file where it is missing."
 
 README = """\
 # {title}
@@ -37,7 +42,7 @@ README = """\
 {due}
 ## How to work
 
-1. Open the notebook in JupyterLab, or upload it to Colab. Its first cell installs the course's package where it is missing.
+1. Open the notebook in JupyterLab, or upload it to Colab. {install}
 2. Put your answers in place of `raise NotImplementedError`, in any style. The cell under each tells you at once what is
    right, what is wrong and why; `hint("{first}")` gives a hint.
 3. Keep the functions' names. Cells, imports and functions of your own are welcome.
@@ -57,15 +62,27 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
         root: the folder of the course.
         names: lessons as "03" or "03_queries_keys_values".
         out: the folder that the lessons' folders go into.
-        settings: the instructor's; the page on handing in tells points and the late rule.
+        settings: the instructor's; the page on handing in tells points and the late rule. Before the time when they may be had,
+            solutions are left out: a copy of the course without them lies in each folder. Afterwards they lie there.
         force: write also over files that hold something else.
     """
-    files, notebooks = {}, []
+    files, notebooks, begin = {}, [], settings.solutions_from
+    withheld = begin is not None and datetime.now(timezone.utc) < begin
+    course = (
+        package(root, f"The solutions are handed out from {begin.isoformat(' ', 'minutes')} on.") if withheld else b""
+    )
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
-        files[notebooks[-1]] = to_text(_with_questions(stamped(notebook, lesson), lesson, settings))
-        files[out / lesson / "README.md"] = _readme(notebook, lesson, settings)
+        handed_out = _with_questions(_with_names(stamped(notebook, lesson), lesson), lesson, settings)
+        if withheld:
+            handed_out = _installing_what_lies_beside(handed_out)
+            files[out / lesson / NAME] = course
+        elif begin is not None:
+            solved = stamped(read_built(root, "solutions", lesson), lesson)
+            files[out / lesson / f"{lesson}_solutions.ipynb"] = to_text(solved)
+        files[notebooks[-1]] = to_text(handed_out)
+        files[out / lesson / "README.md"] = _readme(notebook, lesson, settings, withheld)
     write_all(files, force)
     return notebooks
 
@@ -137,6 +154,44 @@ def worth(lesson: str, settings: Settings) -> dict[str, float]:
     return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
 
 
+def _installing_what_lies_beside(notebook):
+    """Return a notebook whose first cell installs the copy of the course beside it."""
+    cells = [
+        cell | {"source": ADDRESS.sub(f'"{NAME}"', cell["source"])} if cell["cell_type"] == "code" else cell
+        for cell in notebook["cells"]
+    ]
+    return notebook | {"cells": cells}
+
+
+def _with_names(notebook, lesson):
+    """Return a notebook whose cells for answers bear nbgrader's names: collected into nbgrader, it is graded there too."""
+    known, cells = {task.id for task in tasks.by_lesson()[number_of(lesson)]}, []
+    for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], {"source": ""}], strict=True):
+        check = build.CHECK.search(following["source"])
+        if check and check.group(1) in known and "NotImplementedError" in cell["source"]:
+            cell = cell | {"metadata": cell["metadata"] | to_be_solved(check.group(1))}
+        cells.append(cell)
+    return notebook | {"cells": cells}
+
+
+def to_be_solved(task: str) -> dict:
+    """Return nbgrader's metadata of the cell that a task's answer is written in."""
+    return for_nbgrader(cell_name(task))
+
+
+def for_nbgrader(name: str, points: float | None = None) -> dict:
+    """Return nbgrader's metadata of a cell: one that is graded, where there are points, else one for an answer."""
+    graded = points is not None
+    values = {"schema_version": 3, "grade_id": name, "grade": graded, "solution": not graded}
+    values |= {"locked": graded, "task": False, "cell_type": "code"}
+    return {"nbgrader": values | {"points": points} if graded else values}
+
+
+def cell_name(task: str) -> str:
+    """Return a task's id as nbgrader allows it: letters, digits, - and _."""
+    return task.replace(".", "_")
+
+
 def _with_questions(notebook, lesson, settings):
     """Return a notebook with the lesson's questions below its exercises, where they count."""
     questions = tasks.questions_of(number_of(lesson))
@@ -158,7 +213,7 @@ def _with_questions(notebook, lesson, settings):
     return notebook | {"cells": [*notebook["cells"], *cells]}
 
 
-def _readme(notebook, lesson, settings):
+def _readme(notebook, lesson, settings, withheld=False):
     asked, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
     return README.format(
         title=_title(notebook),
@@ -168,6 +223,7 @@ def _readme(notebook, lesson, settings):
         rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in asked),
         due=_due(settings),
         first=asked[0].id,
+        install=WITHHELD if withheld else INSTALLED,
     )
 
 
@@ -192,7 +248,7 @@ def to_text(notebook: dict) -> str:
     return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def write_all(files: dict[Path, str], force: bool = False) -> None:
+def write_all(files: dict[Path, str | bytes], force: bool = False) -> None:
     """Write all the files, each at once and whole; or none, if one is there that holds something else, unless force."""
     for path, text in files.items():
         if not force and os.path.lexists(path) and not _holds(path, text):
@@ -206,4 +262,4 @@ def write_all(files: dict[Path, str], force: bool = False) -> None:
 
 
 def _holds(path, text):
-    return path.is_file() and path.read_bytes() == text.encode()
+    return path.is_file() and path.read_bytes() == (text.encode() if isinstance(text, str) else text)

@@ -11,6 +11,9 @@
     grace = 15                      # minutes
     none_after = 7                  # days: later, nothing counts
 
+    [solutions]
+    from = 2026-12-05T00:00:00+01:00  # earlier, `course release` hands out a copy of the course without them
+
     [canvas]
     assignment = 12345              # its ID in Canvas, so that an import finds it
 
@@ -40,6 +43,7 @@ MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out", "questions"),
     "late": ("deadline", "per_day", "grace", "none_after"),
+    "solutions": ("from",),
     "canvas": ("assignment",),
     "reference": ("counts",),
     "limits": ("seconds", "total", "memory"),
@@ -61,6 +65,7 @@ class Settings:
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
     grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
     none_after: Decimal | None = None  # days late from which nothing counts
+    solutions_from: datetime | None = None  # when solutions may be handed out; None: at any time
     canvas: int | None = None  # the assignment's ID
     reference_counts: bool = (
         False  # whether an answer earns points that calls the course's own code where that is not offered
@@ -97,10 +102,15 @@ def _settings(plain):
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
-    points, late, canvas, reference, limits = (plain.get(section, {}) for section in FORM)
+    points, late, solutions, canvas, reference, limits = (plain.get(section, {}) for section in FORM)
     known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
     return Settings(
-        **_points(points, known), **_late(late), **_canvas(canvas), **_reference(reference), limits=_limits(limits)
+        **_points(points, known),
+        **_late(late),
+        **_solutions(solutions),
+        **_canvas(canvas),
+        **_reference(reference),
+        limits=_limits(limits),
     )
 
 
@@ -147,17 +157,24 @@ def _late(section):
     _only("late", section)
     if section and "deadline" not in section:
         raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
-    deadline = section.get("deadline")
-    if section and (not isinstance(deadline, datetime) or deadline.tzinfo is None):
-        raise SettingsError(
-            "[late] deadline must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 "
-            f"without quotes, not {_shown(deadline)}."
-        )
-    late = {"deadline": deadline}
+    late = {"deadline": _time("[late] deadline", section["deadline"]) if section else None}
     for key, most in (("per_day", 1), ("grace", 60 * 24 * 365), ("none_after", 10_000)):
         if key in section:
             late[key] = _number(f"[late] {key}", section[key], 0, most)
     return late
+
+
+def _solutions(section):
+    _only("solutions", section)
+    return {"solutions_from": _time("[solutions] from", section["from"]) if "from" in section else None}
+
+
+def _time(where, value):
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise SettingsError(
+            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}."
+        )
+    return value
 
 
 def _canvas(section):

@@ -51,7 +51,7 @@ def _one_a_lesson(student, results: list[Result], lessons):
             chosen[result.lesson] = result
         elif result.lesson:
             problem = f"It is for lesson {result.lesson}, which is not graded here."
-            others.append(replace(result, lesson="", problem=problem, verdicts=()))
+            others.append(replace(result, problem=problem, verdicts=()))
         elif result.file or result.problem:
             others.append(result)
     nothing = [

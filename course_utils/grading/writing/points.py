@@ -67,7 +67,10 @@ def graded(
         override: what the instructor has set by hand.
     """
     results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
-    by_task = {points.task: _by_hand(points, override) for result in results for points in score(result, settings)}
+    counted = [
+        result for result in results if not (result.file and result.problem)
+    ]  # such a file is for no lesson that counts
+    by_task = {points.task: _by_hand(points, override) for result in counted for points in score(result, settings)}
     earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
     possible = sum((Decimal(str(points.possible)) for points in by_task.values()), Decimal(0))
     handed_in = any(result.file for result in results)

@@ -1,0 +1,50 @@
+"""Makes a copy of the course that pip installs and that holds no solutions: for students who get them later, and for other graders.
+
+The checks stay, and with them each task's own way to the right answer, written in another style than a solution.
+"""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.base.errors import CourseError
+
+NAME = "attention-course.zip"
+FOLDER = "attention-course"  # in the archive, as pip wants one
+BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
+ANSWERS = "course_utils/tasks/answers.json"
+MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
+LEFT_OUT = ("__pycache__",)
+
+
+def package(root: Path, note: str) -> bytes:
+    """Return the archive.
+
+    Args:
+        root: the folder of the course.
+        note: a sentence, which `solution` shows in place of each solution.
+    """
+    files = [root / name for name in BESIDE]
+    files += [path for path in (root / "course_utils").rglob("*") if path.is_file()]
+    archive = io.BytesIO()
+    try:
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+            for path in sorted(files):
+                name = path.relative_to(root).as_posix()
+                if any(part in LEFT_OUT for part in path.parts):
+                    continue
+                data = _without_answers(note) if name == ANSWERS else path.read_bytes()
+                entry = zipfile.ZipInfo(f"{FOLDER}/{name}", MADE)
+                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+                made.writestr(entry, data)
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
+        ) from None
+    return archive.getvalue()
+
+
+def _without_answers(note):
+    return json.dumps(dict.fromkeys(tasks.answers(), f"# {note}"), indent=1).encode()
