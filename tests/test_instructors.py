@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import yaml
 from test_packaging import build_wheel
 
 from course_utils import commands, tasks
+from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
@@ -282,8 +284,8 @@ def exported(tmp_path_factory):
     return folder
 
 
-def test_only_nbgrader_is_a_form(tmp_path, in_the_course):
-    with pytest.raises(CourseError, match="knows one form, nbgrader, not 'otter'"):
+def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
+    with pytest.raises(CourseError, match="knows the forms nbgrader and gradescope, not 'otter'"):
         command("export", "otter", tmp_path)
 
 
@@ -440,12 +442,17 @@ def grades(folder):
 def test_every_block_of_the_page_is_one_that_the_tests_below_run():
     assert [(language, name) for language, name, _ in blocks()] == [
         ("sh", ""),
+        ("toml", "solutions.toml"),
         ("csv", "roster.csv"),
         ("toml", "class.toml"),
         ("sh", ""),
         ("python", "my_grading.py"),
+        ("csv", "overrides.csv"),
+        ("sh", ""),
+        ("sh", ""),
         ("yaml", "notebooks.yml"),
         ("yaml", "grade.yml"),
+        ("sh", ""),
         ("sh", ""),
         ("sh", ""),
     ]
@@ -518,7 +525,11 @@ def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path,
 @posix
 def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in_the_course):
     (tmp_path / "class.toml").write_text('[points]\n"03.attention" = 4\n')
-    assert commands.main(["export", "gradescope", str(tmp_path), "03", "--settings", str(tmp_path / "class.toml")]) == 0
+    ((_, _, export),) = blocks("With Gradescope")
+    line = export.replace(" gradescope 03", f" {tmp_path} 03", 1).replace(
+        "class.toml", str(tmp_path / "class.toml")
+    )
+    assert command(*shlex.split(line)[1:]) == 0
     there, stand_ins = tmp_path / "autograder", tmp_path / "stand-ins"
     for name in ("source", "submission", "results"):
         (there / name).mkdir(parents=True)
@@ -546,16 +557,15 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     shell(there, "bash run_autograder", **settings)
     came = json.loads((there / "results" / "results.json").read_text())
     assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 1]
-    assert (
-        not list((there / "environment").rglob("answers.json"))
-        or "Your instructor has the solutions." in next((there / "environment").rglob("answers.json")).read_text()
-    )
+    kept = next((there / "environment").rglob("answers.json")).read_text()
+    assert "Your instructor has the solutions." in kept and "def " not in kept
 
 
 @posix
 def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     folder = copy_of_the_course
-    ((_, _, hand_out),) = blocks("Hand out")
+    (_, _, hand_out), (_, _, withheld) = blocks("Hand out")
+    assert tomllib.loads(withheld)["solutions"]["from"].tzinfo is not None
     (_, _, grade), (_, program, text) = blocks("Grade")
     shell(folder, hand_out, PYTHONPATH=str(ROOT))
     class_folder(folder, folder / "handed-out" / QUERIES / f"{QUERIES}.ipynb")
@@ -564,7 +574,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     section = re.search(r"^## Grade\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL).group(1)
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
-    assert len(named) == 8
+    assert len(named) == 9
     for name in named:
         place = folder / "results" / name
         assert place.is_dir() and any(place.iterdir()) if name.endswith("/") else place.is_file(), name
@@ -585,6 +595,17 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     shell(folder, grade, PYTHONPATH=str(ROOT))
     assert float(grades(folder / "results")["ada"]["total"]) == 10
     assert (folder / "results" / "journal.jsonl").read_bytes() == journal, "what has been run is not run again"
+
+    (_, table, text), (_, _, by_hand) = blocks("Set something by hand")
+    (folder / table).write_text(text, encoding="utf-8")
+    shell(folder, by_hand, PYTHONPATH=str(ROOT))
+    found = grades(folder / "results")
+    assert float(found["ada"]["total"]) == 6 and found["ada"]["by hand"] == "03.attention: 4, graded 8"
+    assert float(found["emmy"]["total"]) == 4 and found["emmy"]["by hand"] == "extension"  # half of 8, in time now
+    ((_, _, term),) = blocks("Look at a whole term")
+    shell(folder, term, PYTHONPATH=str(ROOT))
+    assert "Ada Lovelace" in (folder / "term" / "term.csv").read_text(encoding="utf-8-sig")
+    assert "Lesson 03" in (folder / "term" / "term.html").read_text(encoding="utf-8")
 
 
 @posix
