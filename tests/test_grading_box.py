@@ -119,7 +119,7 @@ def test_what_stands_under_a_name_is_told(grade):
 def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
     result, verdicts = grade("from course_utils.models.attention import attention")
     assert verdicts["attention"].state == "passed"
-    assert "03.attention is answered by a function of the course's own" in result.suspicions
+    assert "03.attention calls the course's own models.attention.attention" in result.suspicions
 
 
 def adds(x, more=None):

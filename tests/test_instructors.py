@@ -526,9 +526,7 @@ def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path,
 def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in_the_course):
     (tmp_path / "class.toml").write_text('[points]\n"03.attention" = 4\n')
     ((_, _, export),) = blocks("With Gradescope")
-    line = export.replace(" gradescope 03", f" {tmp_path} 03", 1).replace(
-        "class.toml", str(tmp_path / "class.toml")
-    )
+    line = export.replace(" gradescope 03", f" {tmp_path} 03", 1).replace("class.toml", str(tmp_path / "class.toml"))
     assert command(*shlex.split(line)[1:]) == 0
     there, stand_ins = tmp_path / "autograder", tmp_path / "stand-ins"
     for name in ("source", "submission", "results"):

@@ -35,7 +35,7 @@ from course_utils.checks.running.contract import (
     is_float,
 )
 from course_utils.checks.running.limit import TimeIsUp, time_limit
-from course_utils.checks.running.watch import Watch
+from course_utils.checks.running.watch import Watch, unwatched
 
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
@@ -297,14 +297,15 @@ def _copies(args, candidates):
 def marked(candidate):
     """Return the candidate, with a mark left on every exception that it raises itself."""
 
-    def call_candidate(*args, **options):  # `watch` knows it by this name
+    def call(*args, **options):
         try:
-            return candidate(*args, **options)
+            with unwatched():
+                return candidate(*args, **options)
         except Exception as error:
             error.raised_by_candidate = True
             raise
 
-    return call_candidate
+    return call
 
 
 def _raised_by_hand(error):

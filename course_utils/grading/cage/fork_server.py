@@ -22,6 +22,7 @@ import struct
 import sys
 import types
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -82,6 +83,7 @@ def main() -> None:
         memory = locks.memory_limits(settings["memory"])
         locks.lock_server(layers, settings["hidden"], settings["data"])
         forget(settings["data"])
+        always_alike()
     except Exception as error:
         control.sendall(f"{type(error).__name__}: {error}".encode())
         return
@@ -227,17 +229,16 @@ def _child(requests, replies, layers, memory, cpu_seconds):
         os.dup2(replies, 4)
         os.closerange(5, 64)
         locks.lock_child(layers, memory, cpu_seconds)
-        always_alike()
         Answers(3, 4).serve()
     finally:
         os._exit(0)
 
 
 def always_alike() -> None:
-    """Let what a notebook draws at random, and its process's number, be the same in each run."""
-    random.seed(0)
+    """Let what notebooks draw at random, and their process's number, be the same in each run. For the server, once."""
     np.random.seed(0)
     torch.manual_seed(0)
+    os.register_at_fork(after_in_child=partial(random.seed, 0))  # after that of `random`, which takes another one
     os.getpid = os.getppid = lambda: 1
 
 

@@ -32,6 +32,7 @@ CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the 
 SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.5  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
+SMALL = 2**17  # bytes of a reply, as right ones have: they take milliseconds at most
 SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
 
 
@@ -260,6 +261,8 @@ class Box:
 
 def _understood(body):
     """Return a reply's value; what takes long or much to unpack is none."""
+    if len(body) <= SMALL:
+        return wire.understood(body)
     try:
         with time_limit(SECONDS_TO_UNPACK), locks.limited_memory(MEMORY_TO_UNPACK):
             return wire.understood(body)
