@@ -6,13 +6,11 @@ Each was done to an earlier version. Not here: breaking out of the cage (`test_g
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import patience
 import pytest
@@ -499,10 +497,35 @@ def test_folders_that_killed_processes_leave_are_removed_at_the_next_start(tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["course-grade-of-somebody-else"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
-def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path):
-    from course_utils.commands import _sentence
+FULL = """
+import resource, sys
+from course_utils.commands import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+sys.exit(main(sys.argv[1:]))
+"""
 
-    with pytest.raises(OSError) as caught, files._named(tmp_path / "a.txt"), open("/dev/full", "w") as file:
-        file.write("x" * 10**6)
-    assert _sentence(caught.value) == f"Cannot use {tmp_path / 'a.txt'}: {os.strerror(28)}."
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "release 03 --out {out}",
+        "export nbgrader {out} 03",
+        "export gradescope {out} 03",
+        "translate {text} --picture {out}/p.png",
+        "term {results} --out {out}",
+    ],
+)
+def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path, line):
+    places = {name: str(tmp_path / name) for name in ("out", "text", "results")}
+    (tmp_path / "out").mkdir()
+    (tmp_path / "text").write_text("Two dogs play in the snow.\n")
+    (tmp_path / "results").mkdir()
+    rows = "".join(f'"s{i}","",1,1,1\n' for i in range(500))
+    (tmp_path / "results" / "grades.csv").write_text('"student","name","total","possible","03.x points"\n' + rows)
+    command = [sys.executable, "-c", FULL, *line.format(**places).split()]
+    root = locks.PACKAGE.parent
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=patience.SECONDS)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert re.fullmatch(rf"course: Cannot use {re.escape(str(tmp_path / 'out'))}/\S+: File too large\.\n", done.stderr)
+    assert not list((tmp_path / "out").rglob("*.tmp"))

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import replacing
 from course_utils.commands._arguments import add_device, add_search
 
 WORDS = "Translate lines of text with a trained model."
@@ -129,7 +130,7 @@ def save_picture(alignment, file: str) -> None:
     plots.weights(
         alignment.weights, keys=source, queries=target, xlabel="keys: source words", ylabel="queries: target words"
     )
-    plt.savefig(
-        file, metadata={"Title": f"Attention from “{' '.join(alignment.target)}” to “{' '.join(alignment.source)}”"}
-    )
+    title = f"Attention from “{' '.join(alignment.target)}” to “{' '.join(alignment.source)}”"
+    with replacing(Path(file)) as draft:
+        plt.savefig(draft, format=Path(file).suffix[1:].lower(), metadata={"Title": title})
     plt.close()
