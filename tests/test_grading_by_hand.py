@@ -49,6 +49,7 @@ WRONG = {
     HEADER + "ada,03.attention,nan,,\n": "points must be a number",
     HEADER + "ada,03.attention,,,\n": "it sets nothing",
     HEADER + "ada,03.attention,,2026-11-27T23:59:00Z,\n": "leave the column task empty",
+    HEADER + "ada,,,2020-11-27T23:59:00Z,\n": "the extension ends before the class's deadline",
     HEADER + "ada,,,tomorrow,\n": "a time with its offset from UTC",
     HEADER + "ada,,,2026-11-27T23:59:00,\n": "a time with its offset from UTC",
     HEADER + "ada,03.attention,1,,\nada,03.attention,2,,\n": 'line 3: "ada" and 03.attention stand in line 2 already',
@@ -61,6 +62,20 @@ def test_what_is_wrong_with_overrides_is_one_sentence(tmp_path, text):
     with pytest.raises(CourseError) as refused:
         overrides(tmp_path, text)
     assert WRONG[text] in str(refused.value) and "overrides.csv" in str(refused.value)
+
+
+@caged
+@pytest.mark.parametrize(
+    "row, said",
+    [
+        ("ada,04.dot,1,,", "04.dot does not count here"),
+        ("ada,03.attention,1.5,,", "03.attention is worth 1 points, not 1.5"),
+    ],
+)
+def test_what_could_have_no_effect_is_refused(a_class, row, said):
+    (a_class / "over.csv").write_text(HEADER + row + "\n")
+    with pytest.raises(CourseError, match=said):
+        grade(a_class, overrides=a_class / "over.csv")
 
 
 def test_an_extension_needs_a_deadline(tmp_path):
@@ -167,6 +182,13 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
     with open(tmp_path / "term" / "term.csv", encoding="utf-8-sig", newline="") as file:
         header, *rows = list(csv.reader(file))
     assert header == ["student", "name", "Lesson 03", "Lesson 04", "Lesson 04 (three)", "total", "possible"]
+    groups = [tmp_path / group / "results" for group in ("a", "b", "c")]
+    for folder in groups:
+        folder.parent.mkdir()
+        results(folder, "03", [f'"{folder.parent.name}","",4,4,1'])
+    assert main(["term", *map(str, groups), str(groups[0]), "--out", str(tmp_path / "groups")]) == 0
+    with open(tmp_path / "groups" / "term.csv", encoding="utf-8-sig", newline="") as file:
+        assert [(row["student"], row["total"]) for row in csv.DictReader(file)] == [("a", "4"), ("b", "4"), ("c", "4")]
     assert rows == [
         ["ada", "Ada <b>", "3.5", "2", "", "5.5", "18"],
         ["s9", "'=1+1", "", "7", "1", "8", "18"],
@@ -176,6 +198,7 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
     assert "Ada &lt;b&gt;" in page and "<td class='number'>–</td>" in page and "3 students" in page
     assert main(["term", str(tmp_path / "nowhere")]) == 2
     assert "cannot be read" in capsys.readouterr().err
-    (tmp_path / "one" / "grades.csv").write_text("x,y\n1,2\n")
-    assert main(["term", str(tmp_path / "one")]) == 2
-    assert "is no table of grades" in capsys.readouterr().err
+    for text in ("x,y\n1,2\n", '"student","name","total","possible"\n"a","",nan,4\n'):
+        (tmp_path / "one" / "grades.csv").write_text(text)
+        assert main(["term", str(tmp_path / "one")]) == 2
+        assert "is no table of grades" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks import judge
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Candidate, Case, Outcome, pack, question, unpack
+from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 from course_utils.commands import main
@@ -76,6 +77,10 @@ def a_class(folder, students, **stray):
         for i in range(number):
             (folder / student / f"stray{i}.ipynb").write_text(notebook(LESSON_04))
     return folder
+
+
+def test_two_alone_decide_nothing(tmp_path):
+    assert lessons_of(a_class(tmp_path / "in", 7, s1=1, s2=1), tmp_path / "out")[0] == ["03"]
 
 
 def lessons_of(folder, out, named=None):
@@ -171,7 +176,7 @@ def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grad
     first = grade(*cells)
     grader.box.restart()
     again = grade(*cells)
-    assert first.remarks == again.remarks and "0x…" in first.remarks[0]
+    assert first.remarks == again.remarks and " at …>" in first.remarks[0]
     assert [v.message for v in first.verdicts] == [v.message for v in again.verdicts]
     assert "stopped after 3 seconds" in first.remarks[1]
 
@@ -283,14 +288,36 @@ def test_the_courses_own_code_is_seen_by_its_code_and_earns_nothing_unless_the_i
     assert "03.causal_mask calls the course's own models.attention.causal_mask" in result.suspicions
 
 
+HIDDEN = {
+    "compiled": "causal_mask = torch.jit.script(course.causal_mask)",
+    "by emptying the watch": "import sys\ndef causal_mask(size):\n    mask = course.causal_mask(size)\n"
+    "    sys.getprofile().__self__._called.clear()\n    return mask",
+    "in a value that comes late": "class Late(tuple):\n    def __iter__(self):\n        return iter(course.attention(*self.inputs))\n"
+    "def attention(*inputs):\n    late = Late((0, 0))\n    late.inputs = inputs\n    return late",
+    "by switching the watch off": "import sys\ndef causal_mask(size):\n    sys.setprofile(None)\n    return course.causal_mask(size)",
+}
+
+
 @caged
-def test_who_switches_off_the_watch_is_told_of(grade):
-    result = grade(
-        "import sys, torch\nfrom course_utils.models import attention as course\n"
-        "def causal_mask(size):\n    sys.setprofile(None)\n    return course.causal_mask(size)"
-    )
-    assert next(v.borrowed for v in result.verdicts if v.task == "03.causal_mask") == "sys.setprofile"
-    assert any("other frames" in reason for reason in result.suspicions)
+@pytest.mark.parametrize("how", HIDDEN)
+def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
+    result = grade("import torch\nfrom course_utils.models import attention as course", HIDDEN[how])
+    earns = sum(points.points for points in score(result, Settings()))
+    assert earns == 0 or any("imports what no exercise offers" in reason for reason in result.suspicions), result
+    assert len(result.suspicions) >= 1
+
+
+@caged
+def test_imports_that_an_exercise_offers_are_no_reason_for_a_look(grade):
+    assert grade("import torch", "from course_utils.models.attention import attention as reference").suspicions == ()
+    assert grade("from course_utils.models.attention import attention, causal_mask", CAUSAL).suspicions != ()
+
+
+@caged
+def test_an_answer_may_use_a_profiler(grade):
+    code = "import cProfile, torch\ndef causal_mask(size):\n    with cProfile.Profile():\n        return torch.ones(size, size).tril().bool()"
+    result = grade(code)
+    assert state(result, "03.causal_mask") == "passed" and sum(p.points for p in score(result, Settings())) == 1
 
 
 @pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
@@ -397,10 +424,13 @@ def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
         "ada_99_assignsubmission_file_",  # her identifier as a name
         "ada_123_45_99_assignsubmission_file_",
         "ADA LOVELACE_LATE_99_assignsubmission_file_",
+        "Eve_77_assignsubmission_file_",  # a number that is somebody's identifier
     ],
 )
 @pytest.mark.parametrize("flat", [False, True])
-@pytest.mark.parametrize("roster", [None, {"ada": Person("ada", "Ada Lovelace"), "eve": Person("eve", "Eve")}])
+@pytest.mark.parametrize(
+    "roster", [None, {"ada": Person("ada", "Ada Lovelace"), "eve": Person("eve", "Eve"), "77": Person("77", "Bob")}]
+)
 def test_no_display_name_merges_two_students(tmp_path, crafted, flat, roster):
     for name in ("Ada Lovelace_123_assignsubmission_file_", crafted):
         if flat:
@@ -411,7 +441,7 @@ def test_no_display_name_merges_two_students(tmp_path, crafted, flat, roster):
     found = [one for one in find(tmp_path, roster) if one.file]
     assert len(found) == 2 and len({one.student for one in found}) == 2
     eves = next(one for one in found if one.file.startswith(crafted))
-    assert roster is None or eves.student != "ada"
+    assert roster is None or eves.student not in ("ada", "77")
 
 
 def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(tmp_path):
@@ -439,6 +469,88 @@ def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(gra
     result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(9)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
     assert [v.state for v in result.verdicts][1:3] == ["passed", "passed"]
+
+
+@caged
+def test_a_value_of_many_parts_does_not_hold_the_judge(tmp_path, grader):
+    parts = "BIG = (1,) * 690_000\ndef dot(state, hidden):\n    if state.dtype == torch.float64:\n        return BIG\n    right = state @ hidden.mT\n    return right * 1.37 + torch.sin(right * 3) * 0.11"
+    path, began = tmp_path / "04.ipynb", time.monotonic()
+    path.write_text(notebook("import torch", parts))
+    for _ in range(2):
+        began = time.monotonic()
+        assert state(grader.grade(Found("eve", path, "04.ipynb"), "00" * 32), "04.dot") == "failed"
+    assert time.monotonic() - began < 15
+
+
+def test_a_limit_goes_on_around_another():
+    began = time.monotonic()
+    with pytest.raises(TimeIsUp), time_limit(0.5):
+        with time_limit(5):
+            pass
+        while time.monotonic() - began < 30:
+            pass
+    assert time.monotonic() - began < 30
+
+
+def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path):
+    folder = a_class(tmp_path / "in", 1, s0=30)
+    for i in range(40):
+        (folder / "s0" / f"03_{i}.ipynb").write_text(
+            notebook(CAUSAL if i == 7 else "# nothing yet", 'check("03.causal_mask", causal_mask)')
+        )
+    ran = list(lessons.worth_running(find(folder), ["03"]))
+    assert [one.file.partition("/")[2] for one in ran] == ["03.ipynb", "03_7.ipynb", "stray29.ipynb"]
+    assert "39 more notebooks of the same lesson were handed in" in " ".join(one.note for one in ran)
+
+
+@caged
+@pytest.mark.parametrize(
+    "finished, copy", [("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")]
+)
+def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
+    for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
+        path = tmp_path / "in" / "ada" / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(notebook("import torch", code))
+    grade_class(tmp_path / "in", tmp_path / "out", workers=1)
+    with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["total"] == "1" and "of several the one with most answers" in row["remarks"]
+
+
+@caged
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import subprocess\nsubprocess.run(['ls'])\nimport torch\n{}",
+        "from no_such_library import Float\nimport torch\n{}",
+        "import torch, time\ntime.sleep(9)\n{}",
+        "import course_utils.learner.notebook as learner\nfrom course_utils.learner import notebook\nimport torch\n{}",
+    ],
+)
+def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grade, cell):
+    assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
+
+
+@caged
+def test_future_imports_hold_for_the_cells_below(grade):
+    result = grade(
+        "from __future__ import annotations\nimport torch",
+        "def causal_mask(size: NoSuchName):\n    return torch.ones(size, size).tril().bool()",
+    )
+    assert result.remarks == () and state(result, "03.causal_mask") == "passed"
+
+
+@caged
+def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
+    path = tmp_path / "02.ipynb"
+    for answer in ("0.75", "torch.tensor(0.75)", "numpy.float32(0.75)", "fractions.Fraction(3, 4)"):
+        path.write_text(
+            notebook(
+                "import torch, numpy, fractions\nfrom course_utils import check", f'check("02.q2", {answer}, seed=7)'
+            )
+        )
+        assert state(grader.grade(Found("ada", path, "02.ipynb"), "00" * 32), "02.q2") == "passed", answer
 
 
 # What goes wrong around it

@@ -22,6 +22,7 @@ from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # wrong numbers that a relation has to account for
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
+PARTS_AT_MOST = 1000  # of a value
 PAIRS_AT_MOST = 4000  # of changes that are tried together
 
 
@@ -185,7 +186,9 @@ def _came(outcome):
 
 
 def _value(value):
-    """Return the Value of what consists of tensors or numbers, else None."""
+    """Return the Value of what consists of tensors or numbers, and of no more of them than a right answer may, else None."""
+    if isinstance(value, (dict, list, tuple)) and len(value) > PARTS_AT_MOST:
+        return None
     if isinstance(value, (torch.Tensor, bool, int, float)):
         structure, parts = "one", [value]
     elif isinstance(value, dict) and all(type(number) is int for number in value.values()):

@@ -23,8 +23,8 @@ from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import result_key
 from course_utils.grading.keeping.journal import Journal, cannot_write
 from course_utils.grading.keeping.record import Person
-from course_utils.grading.reading.lessons import chosen_by, votes
-from course_utils.grading.reading.overrides import Override, read_overrides
+from course_utils.grading.reading.lessons import chosen_by, votes, worth_running
+from course_utils.grading.reading.overrides import Override, must_have_effect, read_overrides
 from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
 from course_utils.grading.reading.submissions import Found, find
@@ -132,6 +132,7 @@ def grade_class(
     what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides)
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
+        must_have_effect(what.overrides, _counted(what), what.settings)
         begin(what)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
@@ -186,7 +187,7 @@ def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: C
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe)
 
     def missing():
-        for found in what.found():
+        for found in worth_running(what.found(), what.lessons):
             key = result_key(found, seed, limits, safe=not what.without_locks)
             keys.append(key)
             if key not in journal:
@@ -213,12 +214,7 @@ def _grading(what, workers):
 def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[int, int]:
     """Write all that stands in the results' folder; return how many files there are, and how many could not be graded."""
     title = title or _title(what.lessons)
-    counted = [
-        task
-        for lesson in what.lessons
-        for task in tasks.asked(lesson, what.settings.questions is not None)
-        if task.id not in what.settings.leave_out
-    ]
+    counted = _counted(what)
 
     def students():
         return graded_class(journal, keys, what.roster, what.settings, what.lessons, what.overrides)
@@ -231,6 +227,16 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]
     return len(problems), sum(problems)
+
+
+def _counted(what):
+    """Return the tasks and questions that count."""
+    return [
+        task
+        for lesson in what.lessons
+        for task in tasks.asked(lesson, what.settings.questions is not None)
+        if task.id not in what.settings.leave_out
+    ]
 
 
 def _title(lessons):

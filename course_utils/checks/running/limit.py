@@ -4,6 +4,7 @@ import ctypes
 import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 
@@ -52,8 +53,9 @@ def _alarm(seconds):
         sys.settrace(_raise_everywhere)
         raise TimeIsUp
 
-    tracer, handler = sys.gettrace(), signal.signal(signal.SIGALRM, on_alarm)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # and once more each second, should one be swallowed
+    tracer, handler, began = sys.gettrace(), signal.signal(signal.SIGALRM, on_alarm), time.monotonic()
+    # and once more each second, should one be swallowed
+    outer, again = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
@@ -61,6 +63,8 @@ def _alarm(seconds):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
         _untrace(traced)
+        if outer:  # the limit around this one goes on
+            signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - began), 1e-3), again)
 
 
 @contextmanager

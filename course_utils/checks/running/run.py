@@ -183,6 +183,7 @@ def _call(answer, case, candidates, printed, watch):
     try:
         with contextlib.redirect_stdout(printed), watch:  # watching takes time: what gives the value is enough
             value = answer(*args)
+            kept = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
         stub = _raised_by_hand(error)
         return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
@@ -195,7 +196,6 @@ def _call(answer, case, candidates, printed, watch):
     except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed(case.args, args))
-    kept = plain(value)
     with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
         again = not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, kept)

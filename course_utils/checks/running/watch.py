@@ -14,37 +14,37 @@ ROOMS = ("models", "data", "training", "translation")  # of the package, which h
 FOLDERS = tuple(f"{PACKAGE / room}/" for room in ROOMS)
 OURS, RUNNING = f"{PACKAGE}/", f"{PACKAGE / 'checks' / 'running'}/"
 SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
-SWITCHED_OFF = "sys.setprofile"
 
 
 class Watch:
     """A context manager, which may be entered again; `called` then holds names such as "models.attention.dot", in order."""
 
     def __init__(self):
-        self._called, self._hook = {}, self._look
+        called = {}  # in a closure, where an answer does not come upon it by chance
+
+        def look(frame, event, argument):
+            if event != "call":
+                return
+            code = frame.f_code
+            seen = SEEN.get(id(code))
+            name = seen[0] if seen else SEEN.setdefault(id(code), (_name(code), code))[0]
+            if name and name not in called and _is_the_learners(frame.f_back):
+                called[name] = None
+
+        self._look, self._names = look, lambda: tuple(called)
         _copied()  # before anything is watched
 
     def __enter__(self):
         self._before = sys.getprofile()
-        sys.setprofile(self._hook)
+        sys.setprofile(self._look)
+        return self
 
     def __exit__(self, *_):
-        if sys.getprofile() is not self._hook:
-            self._called[SWITCHED_OFF] = None
         sys.setprofile(self._before)
 
     @property
     def called(self) -> tuple[str, ...]:
-        return tuple(self._called)
-
-    def _look(self, frame, event, argument):
-        if event != "call":
-            return
-        code = frame.f_code
-        seen = SEEN.get(id(code))
-        name = seen[0] if seen else SEEN.setdefault(id(code), (_name(code), code))[0]
-        if name and name not in self._called and _is_the_learners(frame.f_back):
-            self._called[name] = None
+        return self._names()
 
 
 def _is_the_learners(frame):

@@ -5,6 +5,9 @@ process id, "end" kills and reaps that process. In the forked process a notebook
 asked and what it replies are frames of `wire`. Neither tasks nor judge can be read from here.
 """
 
+import __future__
+
+import ast
 import builtins
 import contextlib
 import ctypes
@@ -24,6 +27,7 @@ import types
 from dataclasses import replace
 from functools import partial
 
+import matplotlib
 import numpy as np
 import torch
 from IPython.core.inputtransformer2 import TransformerManager
@@ -65,6 +69,9 @@ STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signa
 REMEMBERED = 200  # questions to candidates
 SAID_AT_MOST = 100  # answers to questions, and characters of one
 MESSAGE_AT_MOST = 500  # characters kept of an exception's text
+SECONDS_TO_DEFINE = 0.3  # what stands in a cell that failed
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})  # of a code's flags
 MADV_COLLAPSE = 25  # of linux/mman.h
 
 
@@ -99,6 +106,7 @@ def forget(data: str) -> None:
     kept = {name: os.environ[name] for name in TOLD if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | ({"COURSE_DATA_MIRROR": data} if data else {}))
+    matplotlib.get_configdir = matplotlib.get_cachedir = lambda: "/"
 
 
 def warm_up() -> None:
@@ -178,18 +186,20 @@ def _stand_in_for_checks():
 
     But for `check`, which takes down how questions are answered.
     """
-    module = types.ModuleType("course_utils.learner.notebook")
+    learner, module = types.ModuleType("course_utils.learner"), types.ModuleType("course_utils.learner.notebook")
+    learner.notebook, learner.__path__ = module, []
     graded = types.ModuleType("course_utils.grading.handing_out.nbgrader")
     graded.grade = lambda task_id=None, answer=None, points=None: None
     told = types.ModuleType("course_utils.commands.doctor")
     told.doctor = lambda: None
-    sys.modules.update({stand_in.__name__: stand_in for stand_in in (module, graded, told)})
+    sys.modules.update({stand_in.__name__: stand_in for stand_in in (learner, module, graded, told)})
 
     module.said = {}
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
-        if isinstance(task_id, str) and isinstance(answer, (str, int, float)) and len(module.said) < SAID_AT_MOST:
-            module.said[task_id[:SAID_AT_MOST]] = answer[:SAID_AT_MOST] if isinstance(answer, str) else answer, seed
+        answer = answer[:SAID_AT_MOST] if isinstance(answer, str) else _as_number(answer)
+        if isinstance(task_id, str) and answer is not None and len(module.said) < SAID_AT_MOST:
+            module.said[task_id[:SAID_AT_MOST]] = answer, seed
         return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
 
     def nothing(*given, **named):
@@ -197,6 +207,16 @@ def _stand_in_for_checks():
 
     module.check = check
     module.hint = module.solution = module.progress = module.predict = module.reveal = nothing
+
+
+def _as_number(answer):
+    """Return a number of any kind, also one in a tensor, as Python's own; None for what is none."""
+    if isinstance(answer, (int, float)):
+        return answer
+    try:
+        return float(answer)
+    except Exception:  # whatever was handed to it
+        return None
 
 
 def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int) -> None:
@@ -247,7 +267,7 @@ class Answers:
 
     def __init__(self, requests, replies):
         self._requests, self._replies, self._nonce, self._came = requests, replies, b"", {}
-        self._module = types.ModuleType("__main__")
+        self._module, self._futures = types.ModuleType("__main__"), 0
         shell = Shell(self._module.__dict__)
         self._module.__dict__.update(get_ipython=lambda: shell, display=print)
         sys.modules["__main__"] = self._module
@@ -278,17 +298,28 @@ class Answers:
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds):
-        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up}."""
-        name = f"cell {number}"
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up}.
+
+        Of a cell that is stopped, the functions, classes and imports are defined all the same: what stops it here, such as
+        starting another program, may have worked where it was written.
+        """
+        name, came = f"cell {number}", {"failed": "", "late": False}
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds):
-                exec(_compiled(source, name), self._module.__dict__)
+                code = _compiled(source, name, self._futures)
+                self._futures |= code.co_flags & FUTURES
+                exec(code, self._module.__dict__)
         except TimeIsUp:
-            return {"failed": "", "late": True}
+            came["late"] = True
         except BaseException as error:
-            return {"failed": _told(error), "late": False}
-        return {"failed": "", "late": False}
+            came["failed"] = _told(error)
+        if came["late"] or came["failed"]:
+            with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
+                for part in _definitions(source, name, self._futures):
+                    with contextlib.suppress(Exception):
+                        exec(part, self._module.__dict__)
+        return came
 
     def _run(self, name, seconds, cases, kinds=("callable", "module")):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
@@ -333,12 +364,19 @@ class Answers:
         return reply["came"][key] if "came" in reply else reply
 
 
-def _compiled(source, name):
+def _compiled(source, name, flags=0):
     """Return a cell's code. What is no Python, such as %time and !ls, becomes calls of the `Shell`, by IPython's own rules."""
     try:
-        return compile(source, name, "exec", dont_inherit=True)
+        return compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError:
-        return compile(TransformerManager().transform_cell(source), name, "exec", dont_inherit=True)
+        return compile(TransformerManager().transform_cell(source), name, "exec", flags, dont_inherit=True)
+
+
+def _definitions(source, name, flags):
+    """Give the code of each import, function and class at the top of a cell."""
+    for node in _compiled(source, name, flags | ast.PyCF_ONLY_AST).body:
+        if isinstance(node, DEFINITIONS):
+            yield compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
 
 
 class Shell:

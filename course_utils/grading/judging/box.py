@@ -30,7 +30,7 @@ SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold d
 SECONDS_TO_OBEY = 30  # of the server, afterwards
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
-GRACE = 0.5  # seconds beyond the time that a process is told to keep
+GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 SMALL = 2**17  # bytes of a reply, as right ones have: they take milliseconds at most
 SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
@@ -42,7 +42,7 @@ class Limits:
 
     seconds: float = 3.0  # wall clock, for a cell and for all calls of an answer
     whole: float = 12.0  # wall clock, for the whole notebook
-    memory: int = 2**30  # bytes on top of what Python and PyTorch take
+    memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 
     @classmethod

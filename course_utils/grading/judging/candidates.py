@@ -20,7 +20,7 @@ TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
 NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
-MEMORY_OF_CANDIDATE = 2**29  # bytes
+MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 

@@ -47,10 +47,11 @@ FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  #
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
-    r"_getframe|\bset(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
+    r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
     r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
+    r"\btorch\s*\.\s*(jit|fx|compile)\b": "compiles functions, whose calls nobody sees",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
 
@@ -131,7 +132,7 @@ class Grader:
                 self.box.restart()
                 if attempt == 2:
                     raise
-        suspicions = (*suspicions, *_suspicions(notebook.cells))
+        suspicions = (*suspicions, *_suspicions(notebook.cells), *_imports(notebook))
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
             tuple(dict.fromkeys(suspicions)), verdicts, round(time.monotonic() - began, 3),
@@ -203,7 +204,7 @@ class Grader:
             return _unreadable(task)
         except Exception:  # whatever it is, it came from outside and is no right answer
             return _unreadable(task)
-        with suppress(TimeIsUp), time_limit(SECONDS_TO_EXPLAIN):
+        with suppress(TimeIsUp, MemoryError), time_limit(SECONDS_TO_EXPLAIN), locks.limited_memory(MEMORY_OF_JUDGE):
             if answer.state == "outcomes" and report.case:
                 judge.explain_further(report, known, answer.outcomes)
         return report
@@ -248,6 +249,22 @@ def _note(cells, name):
 
 def _sentences(note):
     return (note,) if note else ()
+
+
+def _imports(notebook):
+    """Return the imports of the course's own models that no exercise of the lesson offers, as reasons for a look."""
+    offers = [offer for task in tasks.by_lesson()[notebook.lesson] for offer in task.offers]
+    lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", "\n".join(notebook.cells), re.MULTILINE)
+    odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
+    return [f"The code imports what no exercise offers: {cut(line, 100)}" for line in odd[:3]]
+
+
+def _is_import_of(offer, line):
+    """Return whether a line imports just one function that is offered, or what it likes from a module that is."""
+    module, _, name = offer.rpartition(".")
+    one = rf"from course_utils\.{re.escape(module)} import {name}(?: as \w+)?\s*(?:#.*)?"
+    whole = rf"from course_utils\.{re.escape(offer)} import [\w, ]+(?:#.*)?"
+    return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
 def _suspicions(cells):

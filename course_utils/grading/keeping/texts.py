@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")  # of an object in memory, another one in each run
+ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters but for tab and newline, halves of surrogate pairs, what turns the direction of writing, no characters.
 UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
@@ -21,7 +21,7 @@ def cut(text: str, at_most: int) -> str:
 
 def steady(text: str) -> str:
     """Return the text without the addresses in memory that Python writes into it: the same in each run."""
-    return ADDRESS.sub("0x…", text)
+    return ADDRESS.sub("…", text)
 
 
 def fit(text: str) -> str:

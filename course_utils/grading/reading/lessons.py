@@ -1,21 +1,26 @@
-"""Which lessons a class has handed in, where nobody says so: each student has one vote for each lesson that a notebook of theirs is for.
+"""Which lessons a class has handed in, where nobody says so, and which of a student's notebooks are worth running.
 
 Notebooks are read as text, a bounded part of each student's and of a large class, before anything runs.
 """
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
 from course_utils import tasks
-from course_utils.grading.reading.notebook_file import Unreadable, read_notebook
+from course_utils.grading.reading.notebook_file import Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.reading.submissions import Found
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
+KEPT, UNREAD = (
+    2,
+    20,
+)  # notebooks of a student that are run: for a lesson, and of those that are too large to be looked at
 LARGEST = 2_000_000  # bytes of a notebook that is looked at
-SHARE = 0.25  # of the students with the commonest lesson: a lesson that fewer handed in does not count
+SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
 
 
 @cache
@@ -38,14 +43,47 @@ def votes(found: Iterable[Found]) -> Counter:
 
 
 def _lesson(found, known):
+    notebook = _read(found, known)
+    return notebook.lesson if notebook else ""
+
+
+def _read(found, known):
     try:
-        return read_notebook(found.path, known, LARGEST).lesson
+        return read_notebook(found.path, known, LARGEST)
     except Unreadable:
-        return ""
+        return None
+
+
+def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]:
+    """Give the files without those of a student who has handed in many: `KEPT` of a lesson that counts, one of another.
+
+    Those with most answers are kept, the last among equals; what cannot be read here is kept as far as `UNREAD` of them go.
+    """
+    for _, files in groupby(found, key=lambda one: one.student):
+        files = list(files)
+        if len(files) <= KEPT:
+            yield from files
+            continue
+        known, places = names_by_lesson(), defaultdict(list)  # {lesson: [(answers, place), …]}
+        for place, one in enumerate(files):
+            notebook = _read(one, known)
+            lesson = notebook.lesson if notebook else ""
+            names = known.get(lesson, ())
+            places[lesson].append((sum(bool(fingerprint(definition(notebook.cells, n))) for n in names), place))
+        kept = set()
+        for lesson, several in places.items():
+            most = UNREAD if not lesson else KEPT if lesson in counted else 1
+            best = {place for _, place in sorted(several)[-most:]}
+            left = len(several) - len(best)
+            if left:
+                said = f"{left} more notebooks of the same lesson were handed in; those with most answers are run."
+                files[max(best)] = replace(files[max(best)], note=f"{files[max(best)].note} {said}".strip())
+            kept |= best
+        yield from (files[place] for place in sorted(kept))
 
 
 def chosen_by(count: Counter) -> list[str]:
-    """Return the lessons that count: those of many students. One student alone decides nothing where there are others."""
+    """Return the lessons that count: those of many students. Two alone decide nothing where there are others."""
     most = max(count.values(), default=0)
-    least = max(SHARE * most, min(2, most))
+    least = max(SHARE * most, min(3, most))
     return sorted(lesson for lesson, students in count.items() if students >= least)

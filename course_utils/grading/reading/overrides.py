@@ -63,6 +63,22 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     return found
 
 
+def must_have_effect(overrides: dict[str, Override], counted: list, settings: Settings) -> None:
+    """Raise `OverrideError` for points of a task that does not count, or of more than it is worth."""
+    worth = {task.id: settings.points.get(task.id, Decimal(str(task.points))) for task in counted}
+    for student, override in overrides.items():
+        for task in {**override.points, **override.comments}.keys() - {""}:
+            if task not in worth:
+                raise OverrideError(
+                    f'The overrides of "{student}": {task} does not count here, so nothing can be set for it.'
+                )
+        for task, points in override.points.items():
+            if points > worth[task]:
+                raise OverrideError(
+                    f'The overrides of "{student}": {task} is worth {worth[task]} points, not {points}.'
+                )
+
+
 def _take(override, row, where, settings):
     task, comment = row["task"], cut(row["comment"], COMMENT_AT_MOST)
     if task:
@@ -83,6 +99,8 @@ def _take(override, row, where, settings):
             )
             raise OverrideError(f"{where}: an extension holds for all that a student hands in: {missing}.")
         override.deadline = _time(row["extension"], where)
+        if override.deadline < settings.deadline:
+            raise OverrideError(f"{where}: the extension ends before the class's deadline, {settings.deadline}.")
     if comment:
         override.comments[task] = comment
     if not (row["points"] or row["extension"] or comment):

@@ -5,8 +5,8 @@
     Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is what stands before the number
     Moodle                 Ada Lovelace_123_assignsubmission_file_/…    the same
 
-With a roster, names are looked up there: by the column `file`, then the student, then Canvas's or Moodle's number in a
-column `id`, then the name. Nothing is opened here; links are never followed; what was handed in by two is never merged.
+With a roster, names are looked up there: by the column `file`, then the student, then Canvas's number in a
+column `canvas_id` or `id`, or Moodle's in `id`, and the name. Nothing is opened here; links are never followed; what was handed in by two is never merged.
 """
 
 import hashlib
@@ -153,7 +153,7 @@ def _by_student(entries, roster):
     )  # numbers that bear a name, and that lead to a student on the roster
     for platform in platforms:
         sharing[_letters(platform.who)].add(platform.number)
-        claims[known.by_number(platform) or known.by_name(platform)].add(platform.number)
+        claims[known.of(platform)].add(platform.number)
     raw = defaultdict(
         list
     )  # by the student on the roster, by name and number, or by the name as it stands in the folder
@@ -161,8 +161,8 @@ def _by_student(entries, roster):
         platform = said[entry]
         student = known.by_path(entry, platform)
         if student is None and platform:
-            named = known.by_name(platform)
-            student = known.by_number(platform) or (named if len(claims[named]) == 1 else None)
+            named = known.of(platform)
+            student = named if known.by_number(platform) or len(claims[named]) == 1 else None
         if student is not None:
             raw["roster", student].append(entry)
         elif platform:
@@ -194,14 +194,19 @@ class _RosterIndex:
     def __init__(self, roster):
         self.roster = roster
         self.files = _unambiguous((fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
-        self.numbers = _unambiguous((_other(p, "canvas_id") or _other(p, "id") or s, s) for s, p in roster.items())
+        self.numbers = {
+            "Canvas": _unambiguous((_other(p, "canvas_id") or _other(p, "id"), s) for s, p in roster.items()),
+            "Moodle": _unambiguous((_other(p, "id"), s) for s, p in roster.items()),
+        }
         self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
 
-    def by_number(self, platform):
-        return self.numbers.get(platform.number)
+    def of(self, platform):
+        """Return the student whom number and name tell, or one of them; None where they tell two."""
+        number, name = self.by_number(platform), self.names.get(_letters(platform.who))
+        return None if number and name and number != name else number or name
 
-    def by_name(self, platform):
-        return self.names.get(_letters(platform.who))
+    def by_number(self, platform):
+        return self.numbers[platform.name].get(platform.number)
 
     def by_path(self, entry, platform):
         """Return the student whose entry it is by its whole name, or by how an instructor's file begins, as in alice_03.ipynb; or None."""

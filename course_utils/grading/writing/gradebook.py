@@ -41,13 +41,19 @@ def _with_canvas_id(person, results):
 
 
 def _one_a_lesson(student, results: list[Result], lessons):
-    """Return the last notebook of each lesson that counts, a stand-in where there is none, then what could not be graded."""
+    """Return the notebook of each lesson that counts, a stand-in where there is none, then what could not be graded.
+
+    Of several for a lesson it is the one with most answers, the last among equals: an untouched copy does not win.
+    """
     chosen, others = {}, []
     for result in results:
         if result.lesson in lessons:
-            if result.lesson in chosen:
-                earlier = f"{chosen[result.lesson].file} is for the same lesson; the last in order of names is graded."
-                result = replace(result, remarks=(earlier, *result.remarks))
+            other = chosen.get(result.lesson)
+            if other and _answered(other) > _answered(result):
+                result, other = other, result
+            if other:
+                said = f"{other.file} is for the same lesson; of several the one with most answers is graded, or else the last."
+                result = replace(result, remarks=(said, *result.remarks))
             chosen[result.lesson] = result
         elif result.lesson:
             problem = f"It is for lesson {result.lesson}, which is not graded here."
@@ -60,3 +66,8 @@ def _one_a_lesson(student, results: list[Result], lessons):
         if lesson not in chosen
     ]
     return [*chosen.values(), *nothing, *(result for result in others if result.file)]
+
+
+def _answered(result):
+    """Return to how many tasks a notebook holds an answer, right or wrong."""
+    return sum(verdict.state in ("passed", "failed", "error") for verdict in result.verdicts)

@@ -3,6 +3,9 @@
 import csv
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
+from itertools import count as count_from
+from math import isfinite
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -23,9 +26,9 @@ class Row:
 def write_term(results: list[Path], out: Path) -> list[Path]:
     """Write term.html and term.csv into `out`, a column for each folder of results; return their paths. Raises `CourseError`."""
     titles, possible, students = {}, {}, {}
-    for folder in results:
+    for folder in dict.fromkeys(results):
         header, rows = _grades(folder)
-        title = _unique(_lessons(header) or folder.name, folder, titles.values())
+        title = _unique(_lessons(header) or folder.name, folder, set(titles.values()))
         titles[folder] = title
         for row in rows:
             one = students.setdefault(row["student"], Row())
@@ -49,7 +52,8 @@ def _grades(folder):
             reader = csv.DictReader(file)
             rows = list(reader)
             for row in rows:
-                float(row["total"]), float(row["possible"]), row["student"], row["name"]
+                if not isfinite(float(row["total"]) + float(row["possible"])) or not row["student"] + row["name"]:
+                    raise ValueError
             return reader.fieldnames or [], rows
     except OSError as error:
         raise CourseError(
@@ -68,7 +72,10 @@ def _lessons(header):
 
 
 def _unique(title, folder, taken):
-    return f"{title} ({folder.name})" if title in taken else title
+    """Return a title that no other folder has: with the folder's name, with its whole path, or with a number."""
+    told = [title, f"{title} ({folder.name})", f"{title} ({folder.as_posix()})"]
+    numbered = (f"{title} ({n})" for n in count_from(2))
+    return next(name for name in chain(told, numbered) if name not in taken)
 
 
 def _sum(row, columns):
