@@ -646,7 +646,7 @@ def test_settings_are_read(tmp_path):
 LATE = "[late]\ndeadline = 2026-11-20T23:59:00Z\n"
 WRONG_SETTINGS = {
     "points = 3": "points must be a section, written [points], not 3",
-    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, canvas, reference, limits',
+    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, solutions, canvas, reference, limits',
     "[points]\n'03.atention' = 1": 'there is no task "03.atention" (did you mean "03.attention"?): lesson 03 has',
     "[points]\nleave_out = ['77.x']": 'there is no task "77.x": the lessons are 00, 01',
     "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",
@@ -664,6 +664,7 @@ WRONG_SETTINGS = {
     LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
     LATE + "grace = -1": "[late] grace must be a number from 0",
     LATE + "per_hour = 1": "[late] has no per_hour: it may hold deadline, per_day, grace, none_after",
+    "[solutions]\nfrom = 2026-12-05": "[solutions] from must be a time with its offset",
     "[canvas]\nassignment = 'x'": "assignment must be the number at the end of the assignment's address",
     "[reference]\ncounts = 1": "[reference] counts must be true or false, not 1",
     "[limits]\nseconds = 0": "[limits] seconds must be a number more than 0",
