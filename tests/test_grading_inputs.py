@@ -314,16 +314,21 @@ SAME = (
     'def f(a, b=(1, 2)):\n    """Adds.\n\n    Twice."""\n    total = a + b\n    "and more"\n    return total * 2',
     "def f(\n    a,\n    b=(\n        1, 2)\n):\n    # first\n    total = a + \\\n        b\n    return total * 2",
     "def f(a, b=(1, 2)): # x\n\ttotal = a + b\n\n\n\treturn total * 2  # def f()",
+    "def g(query, key_=(1, 2)):\n    zzz = query + key_\n    return zzz * 2",
 )
 OTHER = (
     "def f(a, b=(1, 2)):\n    total = a - b\n    return total * 2",
     "def f(a, b=(1, 2)):\n    total = a + b\n    return total * 3",
     "def f(a, b=(1, 2)):\n    sum = a + b\n    return sum * 2",
     'def f(a, b=(1, 2)):\n    total = a + b\n    return total * "2"',
+    "def f(a, b=(1, 2)):\n    total = a + a\n    return total * 2",
+    "def f(a, b=(1, 2)):\n    total = b + a\n    return a * 2",
+    "def f(a, b=(1, 2)):\n    total = a.T + b\n    return total * 2",
+    "def f(a, b=(1, 2)):\n    total = a.mT + b\n    return total * 2",
 )
 
 
-def test_fingerprints_overlook_layout_alone():
+def test_fingerprints_overlook_layout_and_names_of_their_own_alone():
     assert {fingerprint(code) for code in SAME} == {fingerprint(BASE)}
     assert len({fingerprint(code) for code in (BASE, *OTHER)}) == len(OTHER) + 1
     assert fingerprint("def f():\n    return 'a # b'") != fingerprint("def f():\n    return 'a # c'")

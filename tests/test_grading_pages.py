@@ -384,7 +384,8 @@ def test_the_courses_own_answer_is_told_apart():
         )
         for g in people
     ]
-    assert "the course's own answer" in told(pages.class_page(people, [task], "x"))
+    assert "2 students, the course's own answer" in told(pages.class_page(people, [task], "x"))
+    assert "1 student, the course's own answer" in told(pages.class_page(people[:1], [task], "x"))
 
 
 def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):

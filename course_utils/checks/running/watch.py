@@ -3,6 +3,7 @@
 Seen is not prevented: the answer runs in the same process. Who writes an exercise says which functions it offers (`Task.offers`).
 """
 
+import os
 import sys
 import types
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
 ROOMS = ("models", "data", "training", "translation")  # of the package, which hold what an exercise may ask for
-FOLDERS = tuple(f"{PACKAGE / room}/" for room in ROOMS)
-OURS, RUNNING = f"{PACKAGE}/", f"{PACKAGE / 'checks' / 'running'}/"
+FOLDERS = tuple(f"{PACKAGE / room}{os.sep}" for room in ROOMS)
+OURS, RUNNING = f"{PACKAGE}{os.sep}", f"{PACKAGE / 'checks' / 'running'}{os.sep}"
 SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
 
 
@@ -93,9 +94,9 @@ def _copied():
             waiting += _codes_in(vars(module), name)
     while waiting:
         code = waiting.pop()
-        if code.co_consts and isinstance(
-            code.co_consts[0], str
-        ):  # with a docstring: a line or two may well be written twice
+        if isinstance(
+            next(iter(code.co_consts), None), str
+        ):  # a docstring; without one, a line or two may well be written twice
             found[_content(code)] = _named(code)
         waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
     return found

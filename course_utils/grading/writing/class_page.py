@@ -300,7 +300,8 @@ def _problems(counts):
 def _reasons(listing):
     items = []
     for who, reasons, more in listing:
-        said = " ".join(map(sentence, reasons)) + (f" And {more:,} more." if more else "")
+        ended = (text if text.endswith((".", "!", "?", "…")) else f"{text}." for text in reasons)
+        said = " ".join(map(sentence, ended)) + (f" And {more:,} more." if more else "")
         items.append(f"<li>{link(who)}: {said}</li>")
     return f"<ul class='reasons'>{''.join(items)}</ul>{_more(listing)}"
 
