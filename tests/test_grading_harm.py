@@ -611,6 +611,7 @@ def test_folders_that_killed_processes_leave_are_removed_at_the_next_start(tmp_p
 
 FULL = """
 import resource, sys
+import matplotlib.font_manager  # which writes a cache of its own, the first time
 from course_utils.commands import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(main(sys.argv[1:]))

@@ -153,7 +153,7 @@ REFUSED = {
     ),
     "cut off": (notebook("a = 1")[:-20].encode(), "breaks off"),
     "cut off in a text": (notebook("a = 1 + 2 + 3")[:80].encode(), "breaks off"),
-    "a comma too much": (b'{\n"cells": [],\n}', "line 3"),
+    "a comma too much": (b'{\n"cells": [],\n}', "not the JSON of a notebook: line "),
     "a raw NUL": (notebook("a@b").replace("@", "\0").encode(), "invalid control character"),
     "a list": (b"[]", "holds a list"),
     "a number": (b"3.5", "holds null or a number"),
