@@ -20,7 +20,7 @@ from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
 from course_utils import tasks
 from course_utils.base import files
 from course_utils.base.errors import CourseError
-from course_utils.checks import judge
+from course_utils.checks import explain, judge
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Candidate, Case, Outcome, pack, question, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
@@ -471,15 +471,9 @@ def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(gra
     assert [v.state for v in result.verdicts][1:3] == ["passed", "passed"]
 
 
-@caged
-def test_a_value_of_many_parts_does_not_hold_the_judge(tmp_path, grader):
-    parts = "BIG = (1,) * 690_000\ndef dot(state, hidden):\n    if state.dtype == torch.float64:\n        return BIG\n    right = state @ hidden.mT\n    return right * 1.37 + torch.sin(right * 3) * 0.11"
-    path, began = tmp_path / "04.ipynb", time.monotonic()
-    path.write_text(notebook("import torch", parts))
-    for _ in range(2):
-        began = time.monotonic()
-        assert state(grader.grade(Found("eve", path, "04.ipynb"), "00" * 32), "04.dot") == "failed"
-    assert time.monotonic() - began < 15
+def test_a_value_of_many_parts_is_not_looked_at_part_by_part():
+    assert explain._value((1,) * 690_000) is None and explain._value(dict.fromkeys(range(2000), 1)) is None
+    assert explain._value((torch.ones(2), 3)) is not None and explain._value([1] * 500) is not None
 
 
 def test_a_limit_goes_on_around_another():
