@@ -58,6 +58,11 @@ class Class:
     why_lessons: str = ""  # what is to be said of them, where nobody has named them and several were handed in
 
     @property
+    def counted(self) -> list:
+        """The tasks and questions that count."""
+        return [task for lesson in self.lessons for task in self.settings.counted(lesson)]
+
+    @property
     def without_locks(self) -> bool:
         """Whether learners' code may run without locks. On a cluster each worker looks for itself what it has."""
         return self.unsafe and not self.layers.safe
@@ -132,7 +137,7 @@ def grade_class(
     what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides)
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
-        must_have_effect(what.overrides, _counted(what), what.settings)
+        must_have_effect(what.overrides, what.counted, what.settings)
         begin(what)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
@@ -214,7 +219,7 @@ def _grading(what, workers):
 def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[int, int]:
     """Write all that stands in the results' folder; return how many files there are, and how many could not be graded."""
     title = title or _title(what.lessons)
-    counted = _counted(what)
+    counted = what.counted
 
     def students():
         return graded_class(journal, keys, what.roster, what.settings, what.lessons, what.overrides)
@@ -229,16 +234,6 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
     return len(problems), sum(problems)
 
 
-def _counted(what):
-    """Return the tasks and questions that count."""
-    return [
-        task
-        for lesson in what.lessons
-        for task in tasks.asked(lesson, what.settings.questions is not None)
-        if task.id not in what.settings.leave_out
-    ]
-
-
 def _title(lessons):
     """Return the name of an assignment: a lesson's title, or the numbers of several."""
     if len(lessons) == 1:
@@ -251,6 +246,5 @@ def _remove_drafts(out):
     for folder in (out, out / "feedback", out / "gradescope"):
         for draft in folder.glob(".*.tmp"):
             draft.unlink(missing_ok=True)
-    (out / "feedback" / "index.html").unlink(
-        missing_ok=True
-    )  # of an earlier version: it would tell students each other's points
+    # An earlier version's, which would tell students each other's points.
+    (out / "feedback" / "index.html").unlink(missing_ok=True)

@@ -57,11 +57,13 @@ def run(answer, cases, seconds=10.0, candidates=None):
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
     """
-    outcomes, printed, watch = [], _Kept(), Watch()
-    shown = (sys.stdout, builtins.input, sys.breakpointhook, torch.get_num_threads(), sys.getprofile())
+    outcomes, printed, watch, set_back = [], _Kept(), Watch(), _as_now()
     _import_late(answer)
     try:
-        with time_limit(seconds), torch.random.fork_rng(devices=[]), _settings():
+        with time_limit(seconds), torch.random.fork_rng(devices=[]):
+            builtins.input = sys.breakpointhook = _no_input
+            torch.set_num_threads(1)  # as `one_thread` says
+            torch.set_grad_enabled(True)
             for case in cases:
                 printed = _Kept()
                 outcome = _call(answer, case, candidates, printed, watch)
@@ -72,10 +74,8 @@ def run(answer, cases, seconds=10.0, candidates=None):
                     break
     except TimeIsUp:
         outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
-    finally:  # where time was up, the first `with` on the way out may have been left without its end
-        sys.stdout, builtins.input, sys.breakpointhook = shown[:3]
-        torch.set_num_threads(shown[3])
-        sys.setprofile(shown[4])
+    finally:  # here alone: where time was up, a `with` on the way out may have been left without its end
+        set_back()
     return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
 
 
@@ -126,17 +126,20 @@ def one_thread():
         torch.set_num_threads(threads)
 
 
-@contextlib.contextmanager
-def _settings():
-    """Compute in one thread and with gradients on, with nobody to ask; set back whatever an answer sets globally."""
-    dtype, asking, stopping = torch.get_default_dtype(), builtins.input, sys.breakpointhook
-    builtins.input, sys.breakpointhook = _no_input, _no_input
-    try:
-        with one_thread(), torch.enable_grad():
-            yield
-    finally:
+def _as_now():
+    """Return a function that sets back to what it is now whatever `run` or an answer may set globally."""
+    out, asking, stopping = sys.stdout, builtins.input, sys.breakpointhook
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    gradients, profile = torch.is_grad_enabled(), sys.getprofile()
+
+    def set_back():
+        sys.stdout, builtins.input, sys.breakpointhook = out, asking, stopping
         torch.set_default_dtype(dtype)
-        builtins.input, sys.breakpointhook = asking, stopping
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(gradients)
+        sys.setprofile(profile)
+
+    return set_back
 
 
 def _no_input(*given, **named):

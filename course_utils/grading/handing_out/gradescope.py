@@ -8,8 +8,6 @@
 See https://gradescope-autograders.readthedocs.io/en/latest/specs/ for what Gradescope runs and where.
 """
 
-import io
-import zipfile
 from pathlib import Path
 
 from course_utils.base.places import number_of
@@ -73,10 +71,4 @@ def _autograder(lesson, course, settings):
     content = {"setup.sh": SETUP.encode(), "run_autograder": run.encode(), package.NAME: course}
     if settings:
         content["class.toml"] = settings.read_bytes()
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as made:
-        for name, data in content.items():
-            entry = zipfile.ZipInfo(name, package.MADE)
-            entry.external_attr = 0o755 << 16
-            made.writestr(entry, data)
-    return archive.getvalue()
+    return package.zipped(content, 0o755)

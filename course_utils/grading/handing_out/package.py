@@ -16,7 +16,6 @@ FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 ANSWERS = "course_utils/tasks/answers.json"
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
-LEFT_OUT = ("__pycache__",)
 
 
 def package(root: Path, note: str) -> bytes:
@@ -27,22 +26,25 @@ def package(root: Path, note: str) -> bytes:
         note: a sentence, which `solution` shows in place of each solution.
     """
     files = [root / name for name in BESIDE]
-    files += [path for path in (root / "course_utils").rglob("*") if path.is_file()]
-    archive = io.BytesIO()
+    files += [path for path in (root / "course_utils").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    names = {path.relative_to(root).as_posix(): path for path in sorted(files)}
     try:
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
-            for path in sorted(files):
-                name = path.relative_to(root).as_posix()
-                if any(part in LEFT_OUT for part in path.parts):
-                    continue
-                data = _without_answers(note) if name == ANSWERS else path.read_bytes()
-                entry = zipfile.ZipInfo(f"{FOLDER}/{name}", MADE)
-                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-                made.writestr(entry, data)
+        content = {f"{FOLDER}/{name}": path.read_bytes() for name, path in names.items() if name != ANSWERS}
     except OSError as error:
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
+    return zipped(content | {f"{FOLDER}/{ANSWERS}": _without_answers(note)})
+
+
+def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:
+    """Return an archive of files by name, all with one mode; the same content gives the same bytes."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in content.items():
+            entry = zipfile.ZipInfo(name, MADE)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, mode << 16
+            made.writestr(entry, data)
     return archive.getvalue()
 
 

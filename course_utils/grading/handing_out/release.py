@@ -150,8 +150,7 @@ def _title(notebook):
 
 def worth(lesson: str, settings: Settings) -> dict[str, float]:
     """Return the points of each task of a lesson that counts, by its id, in order."""
-    asked = tasks.asked(number_of(lesson), settings.questions is not None)
-    return {t.id: float(settings.points.get(t.id, t.points)) for t in asked if t.id not in settings.leave_out}
+    return {task.id: float(settings.worth(task)) for task in settings.counted(number_of(lesson))}
 
 
 def _installing_what_lies_beside(notebook):

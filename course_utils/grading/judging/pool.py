@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
@@ -47,15 +47,18 @@ def cores() -> int:
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
+    with scratch("course-grade") as folder:
+        yield from _graded(found, plan, workers, str(folder))
+
+
+def _graded(found, plan, workers, folder):
     waiting, source, members = deque(), iter(found), []
-    kept = ExitStack()
-    folder = kept.enter_context(scratch("course-grade"))
     try:
         while True:
             while len(waiting) < workers and (item := next(source, None)) is not None:
                 waiting.append((item, 1))
             while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
-                members.append(_Member(plan, str(folder)))
+                members.append(_Member(plan, folder))
             for member in members:
                 if member.item is None and waiting:
                     member.give(*waiting.popleft())
@@ -83,7 +86,6 @@ def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> I
         deadline = time.monotonic() + SECONDS_TO_END
         for member in members:
             member.end(deadline)
-        kept.close()
 
 
 class _Member:

@@ -13,10 +13,9 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.grading.keeping.texts import cut, fit
-from course_utils.grading.reading.settings import MOST, Settings
+from course_utils.grading.reading.settings import MOST, Settings, known_ids
 from course_utils.grading.reading.table import records
 
 COLUMNS = ("student", "task", "points", "extension", "comment")
@@ -47,25 +46,24 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
         students: everybody who is on the roster or has handed something in.
         settings: the class's, whose deadline may be extended.
     """
-    found, seen = {}, {}
+    found, seen, known = {}, {}, known_ids()
     for line, row in records(path, "The file of overrides", COLUMNS):
         where, student, task = f"{path}, line {line}", fit(row["student"]), row["task"]
         if student not in students:
-            close = get_close_matches(student, students, 1)
-            like = f' Did you mean "{close[0]}"?' if close else ""
+            like = _did_you_mean(student, students)
             raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing.{like}')
         if (student, task) in seen:
             raise OverrideError(
                 f'{where}: "{student}"{task and f" and {task}"} stand in line {seen[student, task]} already.'
             )
         seen[student, task] = line
-        _take(found.setdefault(student, Override()), row, where, settings)
+        _take(found.setdefault(student, Override()), row, where, settings, known)
     return found
 
 
 def must_have_effect(overrides: dict[str, Override], counted: list, settings: Settings) -> None:
     """Raise `OverrideError` for points of a task that does not count, or of more than it is worth."""
-    worth = {task.id: settings.points.get(task.id, Decimal(str(task.points))) for task in counted}
+    worth = {task.id: settings.worth(task) for task in counted}
     for student, override in overrides.items():
         for task in {**override.points, **override.comments}.keys() - {""}:
             if task not in worth:
@@ -79,15 +77,10 @@ def must_have_effect(overrides: dict[str, Override], counted: list, settings: Se
                 )
 
 
-def _take(override, row, where, settings):
+def _take(override, row, where, settings, known):
     task, comment = row["task"], cut(row["comment"], COMMENT_AT_MOST)
-    if task:
-        known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
-        if task not in known:
-            close = get_close_matches(task, known, 1)
-            raise OverrideError(
-                f'{where}: there is no task "{task}".' + (f' Did you mean "{close[0]}"?' if close else "")
-            )
+    if task and task not in known:
+        raise OverrideError(f'{where}: there is no task "{task}".{_did_you_mean(task, known)}')
     if row["points"]:
         if not task:
             raise OverrideError(f"{where}: points belong to a task: name it in the column task.")
@@ -105,6 +98,11 @@ def _take(override, row, where, settings):
         override.comments[task] = comment
     if not (row["points"] or row["extension"] or comment):
         raise OverrideError(f"{where}: it sets nothing: give points, an extension or a comment.")
+
+
+def _did_you_mean(name, known):
+    close = get_close_matches(name, known, 1)
+    return f' Did you mean "{close[0]}"?' if close else ""
 
 
 def _points(text, where):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from course_utils.grading.keeping.record import Person
 from course_utils.grading.keeping.texts import fit
-from course_utils.grading.reading.table import TableError, rows_of
+from course_utils.grading.reading.table import TableError, by_column, rows_of
 
 COLUMNS = {  # how the columns that have a meaning may be called, in lower case
     "student": ("student", "student id", "student_id", "id", "username", "user"),
@@ -27,14 +27,9 @@ def read_roster(path: Path) -> dict[str, Person]:
     header = next(rows, (0, ()))[1]
     columns = _columns(path, header)
     people, lines = {}, {}
-    for line, row in rows:
-        if len(row) > len(header) and any(row[len(header) :]):
-            raise TableError(
-                f"{path}, line {line}: {len(row)} fields where the header has {len(header)}: quote a field that holds a comma."
-            )
-        fields = dict(zip(header, [*row, *[""] * len(header)], strict=False))
+    for line, fields in by_column(path, header, rows):
         student = fit(fields[columns["student"]])
-        if not any(row) or student.lower() == "points possible":  # the latter in Canvas's exports
+        if student.lower() == "points possible":  # in Canvas's exports
             continue
         if not student:
             raise TableError(

@@ -72,6 +72,19 @@ class Settings:
     )
     limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
 
+    def counted(self, lesson: str) -> list:
+        """Return the tasks of a lesson that count, and its questions where they do, in order."""
+        return [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+
+    def worth(self, task) -> Decimal:
+        """Return the points of a task or question."""
+        return self.points.get(task.id, Decimal(str(task.points)))
+
+
+def known_ids() -> list[str]:
+    """Return the ids of all tasks and questions."""
+    return [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
+
 
 def read_settings(path: Path | None) -> Settings:
     """Read the instructor's file; the defaults for None. Raises `SettingsError`."""

@@ -147,16 +147,13 @@ def _by_student(entries, roster):
     """{student: entries}. What bears different names or numbers goes to different students, whatever is left of the names."""
     known, said = _RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
     platforms = set(filter(None, said.values()))
-    sharing, claims = (
-        defaultdict(set),
-        defaultdict(set),
-    )  # numbers that bear a name, and that lead to a student on the roster
+    # Numbers that bear a name, and that lead to a student on the roster.
+    sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
         sharing[_letters(platform.who)].add(platform.number)
         claims[known.of(platform)].add(platform.number)
-    raw = defaultdict(
-        list
-    )  # by the student on the roster, by name and number, or by the name as it stands in the folder
+    # By the student on the roster, by a platform's name and number, or by the name as it stands in the folder.
+    raw = defaultdict(list)
     for entry in entries:
         platform = said[entry]
         student = known.by_path(entry, platform)

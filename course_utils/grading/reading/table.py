@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -50,10 +50,16 @@ def records(path: Path, what: str, columns: tuple[str, ...]) -> Iterator[tuple[i
         raise TableError(
             f"{path}: its first line must name columns of {', '.join(columns)}, each once, it holds {came}."[:500]
         )
+    for line, fields in by_column(path, header, rows):
+        yield line, dict.fromkeys(columns, "") | fields
+
+
+def by_column(path: Path, header: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, dict]]:
+    """Give (line, {column: field}) of each row that holds anything. Raises `TableError` for one that is longer than the header."""
     for line, row in rows:
         if len(row) > len(header) and any(row[len(header) :]):
             raise TableError(
                 f"{path}, line {line}: {len(row)} fields where the header has {len(header)}: quote a field that holds a comma."
             )
         if any(row):
-            yield line, dict.fromkeys(columns, "") | dict(zip(header, row, strict=False))
+            yield line, dict(zip(header, [*row, *[""] * len(header)], strict=False))

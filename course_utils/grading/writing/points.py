@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
-from course_utils import tasks
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.settings import Settings
@@ -20,12 +19,11 @@ CENT = Decimal("0.01")
 def score(result: Result, settings: Settings) -> tuple[Points, ...]:
     """Return the points of one result, for the tasks and questions of its lesson that count, in their order."""
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
-    lesson = tasks.asked(result.lesson, settings.questions is not None)
-    return tuple(_of(task, verdicts.get(task.id), settings) for task in lesson if task.id not in settings.leave_out)
+    return tuple(_of(task, verdicts.get(task.id), settings) for task in settings.counted(result.lesson))
 
 
 def _of(task, verdict, settings):
-    possible = settings.points.get(task.id, Decimal(str(task.points)))
+    possible = settings.worth(task)
     share, explanation = share_of(task, verdict)
     if verdict is not None and verdict.borrowed and not settings.reference_counts:
         share, explanation = (

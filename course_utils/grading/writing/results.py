@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path
+from typing import TextIO
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import Graded, Person, Points, Verdict
@@ -61,7 +62,7 @@ def write_all(
         # The mark at the beginning tells Excel that the table is UTF-8.
         encodings = ("utf-8-sig", "utf-8", "utf-8", "utf-8")
         files = [stack.enter_context(opened(path, encoding)) for path, encoding in zip(paths, encodings, strict=True)]
-        grades, nbgrader, gradebook = (_table(file) for file in files[:3])
+        grades, nbgrader, gradebook = (table(file) for file in files[:3])
         grades.writerow(_grades_header(tasks))
         nbgrader.writerow(NBGRADER)
         gradebook.writerow([*CANVAS, cell(title if canvas is None else f"{title} ({canvas})")])
@@ -196,7 +197,8 @@ def problems(graded: Graded) -> list[str]:
     ]
 
 
-def _table(file):
+def table(file: TextIO):
+    """Return a writer of CSV as all our tables are: texts in quotes, lines as RFC 4180 ends them."""
     return csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
 
 

@@ -12,7 +12,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.grading.reading.submissions import natural
 from course_utils.grading.writing.markup import count, line, page
-from course_utils.grading.writing.results import cell, number
+from course_utils.grading.writing.results import cell, number, table
 
 
 @dataclass
@@ -84,12 +84,12 @@ def _sum(row, columns):
 
 def _write_csv(path, columns, possible, rows):
     with opened(path, "utf-8-sig") as file:
-        table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-        table.writerow(["student", "name", *map(cell, columns), "total", "possible"])
+        writer = table(file)
+        writer.writerow(["student", "name", *map(cell, columns), "total", "possible"])
         most = number(sum(possible.values()))
         for student, row in rows:
             points = [number(row.points[title]) if title in row.points else "" for title in columns]
-            table.writerow([cell(student), cell(row.name), *points, number(_sum(row, columns)), most])
+            writer.writerow([cell(student), cell(row.name), *points, number(_sum(row, columns)), most])
 
 
 def _page(columns, possible, rows):
