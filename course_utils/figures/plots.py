@@ -184,3 +184,15 @@ def _flow(ax, share, start, end, colour, dash, said, lift):
     ax.text(
         x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center"
     )
+
+
+def look_up(keys, values, query, weights, context):
+    """Draw a soft look-up in two planes: keys S×2 with their weights S and a query on the left, values S×2 and the context on the right."""
+    left, right = axes(2, width=4.2, height=3.6)
+    directions(keys, [""] * len(keys), query, "keys and their weights", left, direction_name="query")
+    right.plot(*values[[*range(len(values)), 0]].T.tolist(), "o-", color="0.6")
+    right.plot(*context.tolist(), "*", markersize=18, color=COLOURS[1])
+    for s in range(len(keys)):
+        left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {weights[s]:.2f}")
+        right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
+    right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")

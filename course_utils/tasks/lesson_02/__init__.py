@@ -9,6 +9,7 @@ lesson = Lesson(
     goals=(
         "turn scores into weights with softmax, temperature and a mask",
         "give a fixed attention a direction",
+        "say what of a word depends on the other words: its score or its weight",
         "say what one attention cannot do and two can",
         "follow the error backward through attention",
     ),

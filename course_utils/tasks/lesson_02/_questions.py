@@ -121,4 +121,14 @@ predictions = (
         'The scores of "not", "really" and "great" are 1, 2 and 4. How much weight does "great" get at temperature 0.4?',
         why="Divided by 0.4, its lead over the next score grows from 2 to 5, and e^5 is about 148: the others share less than 1 %.",
     ),
+    Prediction(
+        "02.great_after_not",
+        "“great” has the weight 0.649 in “the movie was really great”. How much weight does it have in “the movie was not really great”?",
+        why="The score of “great” is still 2, but “not” has the score 6, and e^6 is about 403: it takes nearly all of the total.",
+    ),
+    Prediction(
+        "02.one_attention",
+        "What share of the four cases does one trained attention get right, from 0 to 1?",
+        why="Its sign is that of a sum with one fixed number per word, so at most three of each four can be right, and training finds three.",
+    ),
 )
