@@ -9,6 +9,7 @@ import matplotlib
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
 
@@ -46,6 +47,24 @@ def test_a_mask_marks_what_may_be_attended():
     assert texts(plt.gca()) == ["●", ""]
 
 
+def test_empty_rows_of_a_mask_are_seen():
+    plots.mask(torch.zeros(2, 3, dtype=torch.bool))
+    ax = plt.gca()
+    ax.figure.canvas.draw()
+    pixels = np.asarray(ax.figure.canvas.buffer_rgba())[::-1, :, :3]  # from the bottom up, as the axes are
+    left, below, wide, tall = (round(side) for side in ax.bbox.bounds)
+    column = pixels[below + 5 : below + tall - 5, left + wide // 2]
+    assert (column.max(1) < 200).any(), "no line between the two rows"
+
+
+def test_a_zero_among_differences_is_dark_and_a_small_difference_is_none():
+    plots.differences(torch.tensor([[0.0, -0.25], [1e-7, 0.003]]), ["a", "b"], ["c", "d"])
+    ax = plt.gca()
+    assert texts(ax) == ["0", "0.25", "0", "0.003"]
+    assert ax.images[0].get_array().tolist() == [[1, 0], [1, 0]]
+    assert [text.get_color() for text in ax.texts] == ["white", "black", "white", "black"]
+
+
 def test_lines_can_be_told_apart_without_colour():
     plots.curves([1, 2], {name: torch.rand(3, 2) for name in "abcdef"}, "x", "y")
     lines = plt.gca().get_lines()
@@ -59,6 +78,36 @@ def test_bars_stand_at_the_mean_and_show_every_run():
     assert ax.patches[0].get_height() == pytest.approx(0.6)
     assert list(ax.get_lines()[0].get_ydata()) == pytest.approx([0.5, 0.7])
     assert "chance" in texts(ax)
+
+
+def test_a_predicted_value_is_a_mark_at_its_own_bar():
+    plots.bars({"a": [0.5], "b": [0.7]}, "accuracy", expected={"b": 0.75})
+    ax = plt.gca()
+    (marks,) = ax.collections
+    (((left, low), (right, high)),) = marks.get_segments()
+    assert 0.5 < left < 1 < right < 1.5 and low == high == 0.75
+    assert [text.get_text() for text in plt.gcf().legends[0].get_texts()] == ["predicted"]
+    (number,) = (text for text in ax.texts if text.get_text() == "0.700")
+    assert number.get_position()[1] > 0.75, "the mark crosses the number"
+
+
+def test_bars_without_a_prediction_have_no_legend():
+    plots.bars({"a": [0.5]}, "accuracy")
+    assert not plt.gcf().legends and not plt.gca().collections
+
+
+def test_names_in_a_scatter_stand_beside_their_dots_and_not_upon_each_other():
+    close = torch.tensor([0.0, 0.001, 0.002, 0.5, -0.5])
+    plots.scatter(close, close, "cosine", "log-odds", {0: "fun", 1: "great", 2: "powerful", 4: "dull"})
+    ax = plt.gca()
+    names = [text for text in ax.texts if text.get_text()]
+    ax.figure.canvas.draw()
+    spaces = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for i, a in enumerate(spaces) for b in spaces[:i])
+    assert [text.xy[0] for text in names] == pytest.approx([0.0, 0.001, 0.002, -0.5])
+    plain, named = ax.get_lines()[2:]
+    assert len(plain.get_xdata()) == 1 and len(named.get_xdata()) == 4
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("cosine", "log-odds")
 
 
 def test_an_explorer_draws_again_when_a_control_moves():
