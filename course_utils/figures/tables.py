@@ -27,8 +27,9 @@ class Table:
         return "\n".join(line.rstrip() for line in [*([self.caption] if self.caption else []), *aligned])
 
     def _repr_html_(self):
-        head, *body = ([escape(cell) for cell in line] for line in self.lines)
-        left, right = 'style="text-align:left"', 'style="text-align:right;font-variant-numeric:tabular-nums"'
+        unbroken = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"  # so that a line ends before a spread, not inside it
+        head, *body = ([escape(cell).replace(" to ", unbroken) for cell in line] for line in self.lines)
+        left, right = 'style="text-align:left"', 'style="text-align:right"'
         caption = f"<caption {left}>{escape(self.caption)}</caption>" if self.caption else ""
         top = "".join(f'<th scope="col" {right if i else left}>{cell}</th>' for i, cell in enumerate(head))
         rows = (
