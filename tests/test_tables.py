@@ -46,6 +46,15 @@ def test_html_has_headings_for_rows_and_columns_and_is_safe():
     assert root.find("caption").text == "What <is> less" and [td.text for td in root.iter("td")] == ["1.000"]
 
 
+def test_no_heading_is_empty():
+    root = ElementTree.fromstring(table({"a": [1.0]}, ["x"])._repr_html_())
+    assert [th.text for th in root.iter("th")] == ["x", "a"] and len(root.findall(".//tr/*")) == 4
+
+
+def test_a_spread_is_not_broken_over_two_lines():
+    assert "0.750 [0.500\u00a0to\u00a01.000]" in table({"a": [[0.5, 1.0]]}, ["x"])._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("cells", "said"),
     [

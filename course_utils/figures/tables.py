@@ -27,10 +27,12 @@ class Table:
         return "\n".join(line.rstrip() for line in [*([self.caption] if self.caption else []), *aligned])
 
     def _repr_html_(self):
-        head, *body = ([escape(cell) for cell in line] for line in self.lines)
-        left, right = 'style="text-align:left"', 'style="text-align:right;font-variant-numeric:tabular-nums"'
+        unbroken = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"  # so that a line ends before a spread, not inside it
+        head, *body = ([escape(cell).replace(" to ", unbroken) for cell in line] for line in self.lines)
+        left, right = 'style="text-align:left"', 'style="text-align:right"'
         caption = f"<caption {left}>{escape(self.caption)}</caption>" if self.caption else ""
-        top = "".join(f'<th scope="col" {right if i else left}>{cell}</th>' for i, cell in enumerate(head))
+        corner = f'<th scope="col" {left}>{head[0]}</th>' if head[0] else "<td></td>"
+        top = corner + "".join(f'<th scope="col" {right}>{cell}</th>' for cell in head[1:])
         rows = (
             f'<tr><th scope="row" {left}>{name}</th>{"".join(f"<td {right}>{cell}</td>" for cell in cells)}</tr>'
             for name, *cells in body
