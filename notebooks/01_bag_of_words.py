@@ -128,8 +128,8 @@ for seed in range(5):  # five random starts and orders
     hits.append(correct(model, test_ids, test_mask, test.labels))
 hits = torch.stack(hits).float()  # seeds, reviews
 accuracy = hits.mean(1)
-print(f"{test.name}, the mean of the runs, the lowest and the highest:")
-print(f"{accuracy.mean():.3f}   {accuracy.min():.3f}   {accuracy.max():.3f}")
+print("The mean of five runs, the lowest and the highest:")
+print(f"{test.name}: {accuracy.mean():.3f}   {accuracy.min():.3f}   {accuracy.max():.3f}")
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
@@ -176,10 +176,9 @@ frequent = [word for word in build_vocabulary(learn.sentences, min_count=12) if 
 odds = log_odds(frequent, learn)  # one for each word
 vectors = flat.embedding.weight[[vocabulary[word] for word in frequent]].detach()
 polarity = torch.nn.functional.cosine_similarity(vectors, flat.output.weight.detach())
-named = [
-    word for word in ("fun", "dull", "bad", "great", "the", "was", "not", "film", "movie") if word in frequent
-]
-plots.scatter(odds, polarity, frequent, named, "log-odds: counted", "polarity: cosine with w")
+named = ("fun", "dull", "bad", "great", "the", "was", "not", "film", "movie")
+named = {place: word for place, word in enumerate(frequent) if word in named}
+plots.scatter(odds, polarity, "log-odds of a word: counted", "polarity: cosine with w", named)
 print(f"correlation {torch.corrcoef(torch.stack([odds, polarity]))[0, 1]:.2f}, over {len(frequent)} words")
 
 # %% [markdown]

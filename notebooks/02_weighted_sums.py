@@ -57,7 +57,7 @@ far = z + 100
 print("naive", torch.exp(far) / torch.exp(far).sum(), " library", far.softmax(-1))
 
 # %% [markdown]
-# A score that is higher by 1 gives $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
+# A score higher by 1 gives $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
 #
 # ## How sharp should it choose?
 #
@@ -209,7 +209,7 @@ for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
 #
 # This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each four, at most three can be right. Two attentions are divided by two different totals, and this proof no longer applies. Can two do it?
 #
-# Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. Which word does each attention find?
+# Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of two attentions find?
 
 # %% tags=["nbval-check-output"]
 first = {"not": 20.0, "great": 10.0, "awful": 10.0}  # listens to "not" most, then to opinions

@@ -241,11 +241,11 @@ for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6),
     plots.weights(a[0], sentence, sentence, f"not {opinion}", ax)
 
 # %% [markdown]
-# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that asks. This is what happens when the sentence asks the question itself: the same word asks the same question, and the answer depends on the sentence.
+# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that asks. So this is what happens when the sentence asks the question itself: a word asks the same question everywhere, and the sentence answers.
 #
 # ## Who may attend to whom?
 #
-# A **padding mask**, B×S, says which places of each sentence hold a word. A **causal mask**, T×T, lets a word attend to itself and to what came before it. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, which has three words?
+# A **padding mask**, B×S, says which places hold a word. A **causal mask**, T×T, lets a word attend to itself and to what came before. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, which has three words?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
@@ -372,7 +372,7 @@ for what, results in same.items():
 # | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
 # | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows; lesson 04 adds the scale |
 #
-# $X_e$ are the words of the encoder, $X_d$ those of the decoder. We follow Vaswani et al. 2017: a query asks, keys are compared with it. Where T = S no error warns of a mix-up, so the course tests with sizes that all differ.
+# $X_e$ are the words of the encoder, $X_d$ those of the decoder. We follow Vaswani et al. 2017: a query asks, keys are compared with it. Where T = S no error warns of a mix-up, so our tests use sizes that differ.
 #
 # ## Questions
 #

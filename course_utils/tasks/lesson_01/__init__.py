@@ -13,7 +13,7 @@ lesson = Lesson(
         "read word polarity as a direction",
         "say exactly where any sum must fail",
     ),
-    needs="vectors, the dot product, what a derivative is",
+    needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
     reading=60,
     runs="half a minute",
 )
