@@ -9,6 +9,8 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import torch
 
+from course_utils.figures import words
+
 plt.rcParams.update(
     {
         "figure.dpi": 90,
@@ -19,6 +21,7 @@ plt.rcParams.update(
         "figure.facecolor": "white",
     }
 )
+words.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 KEYS, QUERIES = "keys: words attended", "queries"
