@@ -1,6 +1,4 @@
 # %%
-import os
-
 import ipywidgets
 import matplotlib.pyplot as plt
 import torch
@@ -9,7 +7,6 @@ from course_utils import check, hint, progress, solution
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
 
-os.environ["COURSE_PROGRESS"] = "off"  # a demonstration: what is tried here does not count
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
@@ -91,7 +88,7 @@ def weighted_sum(weights, values):
     raise NotImplementedError
 
 
-check("00.weighted_sum", weighted_sum)
+check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
 # Now an answer with a mistake. Can you find it before you run the cell?
@@ -102,7 +99,7 @@ def weighted_sum(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
-report = check("00.weighted_sum", weighted_sum)
+report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
 # The report names the mistake, shows the smallest input on which it can be seen, with what was expected and what came, and says how to go on. It is also an object:
@@ -122,7 +119,7 @@ def weighted_sum(weights, values):
     return total
 
 
-report = check("00.weighted_sum", weighted_sum)
+report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
 # ## Hints come one at a time
@@ -130,7 +127,7 @@ report = check("00.weighted_sum", weighted_sum)
 # First the idea, then the formula, then the steps. `solution` shows an answer, but only after a real attempt of yours.
 
 # %%
-hint("00.weighted_sum")
+hint("00.weighted_sum", keep=False)
 
 # %%
 solution("01.sum_vectors")

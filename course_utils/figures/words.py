@@ -5,8 +5,10 @@ Draws nothing.
 """
 
 import sys
+from base64 import b64encode
 from html import escape
 
+from matplotlib.collections import PathCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
@@ -32,17 +34,18 @@ def bundle(figure):
     from matplotlib_inline.config import InlineBackend
 
     words = describe(figure)
-    png = print_figure(figure, "png", base64=True, **InlineBackend.instance().print_figure_kwargs)
+    png = print_figure(figure, "png", **InlineBackend.instance().print_figure_kwargs)
     if png is None:  # nothing was drawn
         return {}
-    png = png.replace("\n", "")
-    data = {"image/png": png, "text/html": image(png, words), "text/plain": words}
+    data = {"image/png": b64encode(png).decode(), "text/html": image(png, words), "text/plain": words}
     return data, {"image/png": {"alt": words}}
 
 
-def image(png, words):
-    """Return a picture, in base64, as HTML with its words."""
-    return f'<img src="data:image/png;base64,{png}" alt="{escape(words)}" style="max-width:100%">'
+def image(png: bytes, words: str) -> str:
+    """Return a picture as HTML with its words. It takes up its place before the browser has decoded it."""
+    width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where a PNG says so
+    source, size = b64encode(png).decode(), f'width="{width}" height="{height}" style="max-width:100%;height:auto"'
+    return f'<img src="data:image/png;base64,{source}" alt="{escape(words)}" {size}>'
 
 
 def describe(figure) -> str:
@@ -61,6 +64,7 @@ def _part(ax):
         ((kind, told) for kind, tell in (("A grid", _grid), ("Bars", _bars), ("Lines", _lines)) if (told := tell(ax))),
         ("A drawing", []),
     )
+    told += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
     title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
     if not ax.axison:
         across = upward = ""
