@@ -1,4 +1,4 @@
-"""What a learner's notebook calls: check, hint, solution, progress, predict, reveal."""
+"""What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
 from html import escape
 
@@ -15,11 +15,13 @@ USES = {
     "check": 'check("02.softmax", softmax), or check() for the answer that you defined last',
     "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
     "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
+    "play": 'play("02.softmax"), or play() for the check that failed last',
     "progress": "progress()",
     "predict": 'predict("02.cold", 0.5)',
     "reveal": 'reveal("02.cold", value)',
 }
 _last_tried = []
+_failed = {}  # what can be played with, by task, the last one at the end
 
 
 class Message:
@@ -81,6 +83,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
+    _keep_failure(task, answer, report)
     if lost := history.lost_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
     return _show(report)
@@ -132,6 +135,39 @@ def _way_on(task, entry):
     if left:
         return f'Stuck? `hint("{task.id}")` gives hint {seen + 1} of {len(task.hints)}.'
     return f'You have seen all hints. `solution("{task.id}")` shows an answer.'
+
+
+def _keep_failure(task, answer, report):
+    """Keep the input on which an answer failed for `play`, and let the report of a notebook mention it."""
+    _failed.pop(task.id, None)
+    if report.case is None or not history.in_notebook():
+        return
+    from course_utils.learner.player import can_play
+
+    if can_play(task, report):
+        _failed[task.id] = task, history.newest(answer), report.case
+        report.note += " `play()` lets you change this input and see what comes."
+
+
+def play(task_id=None, *more, **unknown):
+    """Open the input on which a check failed as text to change, with what is expected and what your function returns beside it.
+
+    Args:
+        task_id: such as "02.softmax"; if it is left out, the task whose check failed last.
+    """
+    if more or unknown or not (task_id is None or isinstance(task_id, str)):
+        return _wrong_use("play")
+    if not history.in_notebook():
+        return _show(Message("play() works in a notebook: it shows fields to write in."))
+    if task_id is None and not _failed:
+        return _show(Message("There is nothing to play with: play() opens the input on which a check has failed."))
+    if (task_id or next(reversed(_failed))) not in _failed:
+        task = _task(task_id, "play")
+        none = f"There is no input of {task_id} to play with: play() opens tensors and numbers on which its check has failed."
+        return _show(task if isinstance(task, Message) else Message(none))
+    from course_utils.learner.player import Player
+
+    return _show(Player(*_failed[task_id or next(reversed(_failed))]))
 
 
 def hint(task_id=None, *more, keep=True, **unknown):
