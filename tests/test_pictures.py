@@ -168,6 +168,9 @@ IN_WORDS = [
     (draw_two_panels, ["Panel 1 of 2: A grid, “red”. It is one colour: red 1, green 0, blue 0. Panel 2 of 2: "]),
     (lambda: plt.plot([1, 2], [3, 4]), ["Lines. 3 at 1, 4 at 2."]),
     (lambda: plt.scatter([1, 2, 3], [3, 4, 5]), ["3 points."]),
+    (lambda: plt.plot(["a", "b"], [1, 3]), ["1 at 0, 3 at 1."]),
+    (lambda: plots.weights(torch.tensor([[1e-9, 1 - 1e-9]]), ["a", "b"], ["q"]), ["Row q: a 0, b 1."]),
+    (lambda: plots.curves([1, 2], {"D": [[1e-4, 4]]}, "x", "y", log=True), ["D: 0.0001 at 1, 4 at 2."]),
     (lambda: plt.figure(), ["An empty picture."]),
 ]
 
@@ -196,6 +199,13 @@ def test_a_notebook_shows_a_picture_with_its_words():
     assert "Row θ₁: not 0.25, great 0.75." in told and data["text/plain"] == told
     assert f'alt="{escape(told)}"' in data["text/html"] and data["image/png"] in data["text/html"]
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+
+
+def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
+    monkeypatch.setattr(words, "describe", lambda figure: 1 / 0)
+    plt.plot([1, 2])
+    data, _ = words.bundle(plt.gcf())
+    assert data["image/png"] and 'alt="A picture."' in data["text/html"]
 
 
 def test_words_with_marks_of_html_stay_words():

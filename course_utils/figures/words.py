@@ -7,6 +7,7 @@ Draws nothing.
 import sys
 from base64 import b64encode
 from html import escape
+from math import floor, isfinite, log10
 
 from matplotlib.collections import PathCollection
 from matplotlib.container import BarContainer
@@ -33,7 +34,10 @@ def bundle(figure):
     from IPython.core.pylabtools import print_figure
     from matplotlib_inline.config import InlineBackend
 
-    words = describe(figure)
+    try:
+        words = describe(figure)
+    except Exception:  # whatever else can be drawn: the picture is shown all the same
+        words = "A picture."
     png = print_figure(figure, "png", **InlineBackend.instance().print_figure_kwargs)
     if png is None:  # nothing was drawn
         return {}
@@ -54,7 +58,7 @@ def describe(figure) -> str:
     parts = [_part(ax) for ax in shown]
     if len(parts) > 1:
         parts = [f"Panel {n} of {len(parts)}: {part}" for n, part in enumerate(parts, 1)]
-    title = _plain(figure.get_suptitle()) if hasattr(figure, "get_suptitle") else ""
+    title = _plain(figure.get_suptitle())
     return " ".join(filter(None, [title and f"{title}.", *parts])) or "An empty picture."
 
 
@@ -90,51 +94,54 @@ def _grid(ax):
         return [
             f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
         ]
-    told = []
+    told, decimals = [], _decimals(values.flatten(), 3)
     for name, row in zip(rows, values, strict=True):
         if values.size <= NUMBERS_AT_MOST:
-            said = ", ".join(f"{column} {_number(value)}" for column, value in zip(columns, row, strict=True))
+            said = ", ".join(f"{column} {_number(value, decimals)}" for column, value in zip(columns, row, strict=True))
         else:
-            said = f"the largest is {_number(row.max())}, at {columns[row.argmax()]}"
+            said = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
         told.append(f"Row {name}: {said}" if name else said.capitalize())
     return told
 
 
 def _bars(ax):
     """Tell the height of each bar."""
-    told = []
+    found = []
     for container in ax.containers:
-        if not isinstance(container, BarContainer):
-            continue
-        for bar in container:
+        for bar in container if isinstance(container, BarContainer) else ():
             if container.orientation == "horizontal":
-                axis, place, height = ax.yaxis, bar.get_y() + bar.get_height() / 2, bar.get_width()
+                found.append((ax.yaxis, bar.get_y() + bar.get_height() / 2, bar.get_width()))
             else:
-                axis, place, height = ax.xaxis, bar.get_x() + bar.get_width() / 2, bar.get_height()
-            told.append(f"{_ticks(axis).get(round(place, 6), _number(place))} {_number(height)}")
+                found.append((ax.xaxis, bar.get_x() + bar.get_width() / 2, bar.get_height()))
+    decimals = _decimals([height for *_, height in found], 4)
+    told = [
+        f"{_ticks(axis).get(round(place, 6), _number(place))} {_number(height, decimals)}"
+        for axis, place, height in found
+    ]
     return [", ".join(told)] if told else []
 
 
 def _lines(ax):
-    """Tell a few points of each line that has a name; of the others that there are some."""
+    """Tell a few points of each line that has a name; of the others only where nothing else is said."""
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
     named = [line for line in lines if not str(line.get_label()).startswith("_")]
     told = [f"{_plain(line.get_label())}: {_points(line)}" for line in named]
-    return told or [_points(line).capitalize() for line in lines[:POINTS_AT_MOST]]
+    return told if told or ax.texts else [_points(line) for line in lines[:POINTS_AT_MOST]]
 
 
 def _points(line):
-    points = list(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    points = list(zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True))
     if len(points) > POINTS_AT_MOST:
         last = len(points) - 1
         points = [points[round(i * last / (POINTS_AT_MOST - 1))] for i in range(POINTS_AT_MOST)]
-    return ", ".join(f"{_number(y)} at {_number(x)}" for x, y in points)
+    decimals = None if line.axes.get_yscale() == "log" else _decimals([y for _, y in points], 4)
+    return ", ".join(f"{_number(y, decimals)} at {_number(x)}" for x, y in points)
 
 
 def _texts(ax):
     """Tell the words written into a picture; of an open drawing with axes, also where they stand."""
     texts = [(_plain(text.get_text()), text.get_position()) for text in ax.texts]
-    texts = [(words, place) for words, place in texts if any(map(str.isalpha, words))]
+    texts = [(words, place) for words, place in texts if words and not _is_number(words)]
     if ax.images or not texts:
         return []
     if ax.axison and not ax.containers and not ax.get_legend():
@@ -161,5 +168,19 @@ def _plain(text):
     return " ".join(str(text).translate({ord(mark): None for mark in "$\\{}_^"}).split())
 
 
-def _number(value):
-    return f"{float(value) + 0.0:.3g}"
+def _is_number(text):
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _decimals(values, digits):
+    """Return how many decimals show so many digits of the largest value: beside it, far smaller ones are 0."""
+    largest = max((abs(float(value)) for value in values if isfinite(value)), default=0)
+    return digits - 1 - floor(log10(largest)) if largest else digits
+
+
+def _number(value, decimals=None):
+    value = float(value) if decimals is None or not isfinite(value) else round(float(value), decimals)
+    return f"{value + 0.0:.{3 if decimals is None else 6}g}"
