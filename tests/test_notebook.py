@@ -102,6 +102,22 @@ def test_progress_counts_and_lists_every_task(capsys):
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 02.softmax" in out
 
 
+def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
+    assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
+    check("02.q1", "a", keep=False)
+    hint("04.dot", keep=False)
+    assert kept(course_folder) == {} and not state._in_memory
+    check("04.dot", right)
+    hint("04.dot")
+    before = kept(course_folder)
+    assert "hint 2 of 3" in check("04.dot", wrong, keep=False).note
+    hint("04.dot", keep=False)
+    assert kept(course_folder) == before
+    capsys.readouterr()
+    progress()
+    assert capsys.readouterr().out.startswith("1 of ")
+
+
 @pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution])
 @pytest.mark.parametrize("unknown", ["04.dott", "99.x", "dot", "", "02.q9"])
 def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):

@@ -587,7 +587,10 @@ def _tidy(cells):
         following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
         sentence = first_sentence(next(following, ""))
         for output in cell["outputs"]:
-            if sentence and "image/png" in output.get("data", {}):
+            if "image/png" not in output.get("data", {}):
+                continue
+            output["data"].pop("text/html", None)  # the picture once more, with words for who runs the cell
+            if sentence:
                 output["data"]["text/plain"] = sentence
                 output["metadata"].setdefault("image/png", {})["alt"] = sentence
 

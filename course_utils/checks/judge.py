@@ -112,7 +112,7 @@ class Expected:
             right, moved = self.truth[place], []
             for turn in range(PERTURBATIONS):
                 args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
-                moved += _run_oracle(self._task, [replace(self.cases[place], args=args)])
+                moved += run_oracle(self._task, [replace(self.cases[place], args=args)])
             single = [in_precision(self.cases[place], torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 came
@@ -162,7 +162,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     expected = expected or Expected(task, cases)
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
-    found = [(i, _first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
+    found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
     if not found:
@@ -258,12 +258,13 @@ def _run(task, function, cases):
     return run(function, cases, 60, lambda key: marked(task.candidate(key)))
 
 
-def _run_oracle(task, cases):
+def run_oracle(task, cases):
+    """Return the outcomes of the oracle, which computes in float64."""
     return run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
 
 
 def _truth(task, cases):
-    outcomes = _run_oracle(task, cases)
+    outcomes = run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
         asked = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
         if not asked or case.raises and outcome.status == "value":
@@ -278,7 +279,7 @@ def _urgency(case, finding):
     return case.edge, size, kind
 
 
-def _first_wrong(task, expected, place, outcome):
+def first_wrong(task, expected, place, outcome):
     """Return the first thing wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:

@@ -12,6 +12,8 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.transforms import Bbox
 
+from course_utils.figures import words
+
 plt.rcParams.update(
     {
         "figure.dpi": 90,
@@ -22,6 +24,7 @@ plt.rcParams.update(
         "figure.facecolor": "white",
     }
 )
+words.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 KEYS, QUERIES = "keys: words attended", "queries"
