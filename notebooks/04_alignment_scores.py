@@ -200,6 +200,7 @@ predict("04.variance", ...)
 widths = [2**k for k in range(1, 11)]
 divisors = {"plain dot": lambda D: 1, "÷ √D": lambda D: D**0.5, "÷ D": lambda D: D, "÷ 8": lambda D: 8}
 variance, theory = {}, {}
+print("The variance of many random dot products:")
 for name, by in divisors.items():
     variance[name] = [[(dot(*draws(seed, D)) / by(D)).var() for D in widths] for seed in seeds]
     theory["_" + name] = [D / by(D) ** 2 for D in widths]
@@ -324,7 +325,7 @@ for name, step in steps.items():
 table(of_dot, ["time, in dot products"], corner="score", digits=1)
 
 # %% [markdown]
-# The dot product is the fastest and the additive score the slowest, by the count and by the clock. The perceptron takes much longer than its products suggest, since T·S·A numbers have to be added and sent through a tanh.
+# The dot product is the fastest and the additive score the slowest, by count and by clock. The perceptron takes longer than its products suggest, since T·S·A numbers have to be added and sent through a tanh.
 #
 # ## Does it matter which?
 #
@@ -380,7 +381,7 @@ turned_round, plain = perceptron(-state, -hidden, *learned), perceptron(state, h
 print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -plain, atol=1e-6))
 
 # %% [markdown]
-# Without the 1 the perceptron is odd: if it ranks the wanted hidden state first for $s$ and $h$, it ranks it last for $-s$ and $-h$. In "same" and "turned" both occur equally often, so it stays at chance. In "salience" the wanted one itself turns from first to last, and an odd score is right. A bias inside the tanh breaks the symmetry.
+# Without the 1 the perceptron is odd: if it ranks the wanted hidden state first for $s$ and $h$, it ranks it last for $-s$ and $-h$. In "same" and "turned" both occur equally often, so it stays at chance. In "salience" the wanted one itself turns from first to last, so an odd score is right there.
 #
 # ## So which one?
 #
@@ -393,7 +394,7 @@ print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -p
 # | concatenating | what stands out by itself | see the query | 2 | best left alone |
 # | location-based | a position | see the words; sources longer than S | 1 | Luong 2015, as a comparison |
 #
-# Our advice: project both sides and take the scaled dot product. The perceptron is worth its price where a comparison is not a matter of direction.
+# Our advice: project both sides and take the scaled dot product.
 #
 # ## Questions
 #

@@ -183,7 +183,10 @@ def _pictures(name, cells, built):
     for place, outputs in enumerate(built or []):
         if not any(key.startswith("image/") for output in outputs for key in output.get("data", {})):
             continue
-        if not any("?" in cell.text for cell in _markdown_before(cells, place)):
+        first = place
+        while first and cells[first - 1].kind == "code":  # a prediction, or functions that the picture uses
+            first -= 1
+        if not any("?" in cell.text for cell in _markdown_before(cells, first)):
             yield cells[place].line, "a picture has no question in the text before it"
         if not _is_markdown(cells, place + 1):
             yield cells[place].line, "a picture has no text right after it that says what it shows"

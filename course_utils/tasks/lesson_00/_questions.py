@@ -51,7 +51,10 @@ questions = (
         ),
         wrong=(
             ("(7, 5)", "The first axis is a batch of two: it stays."),
-            ("(2, 7, 3, 5)", "The two axes of length 3 are multiplied with each other and added up, so neither of them stays."),
+            (
+                "(2, 7, 3, 5)",
+                "The two axes of length 3 are multiplied with each other and added up, so neither of them stays.",
+            ),
             ("(2, 5, 7)", "The rows of A come before the columns of B."),
         ),
     ),
