@@ -76,29 +76,31 @@ colour_explorer
 # **Shapes.** A tensor has axes, and its shape says how long each of them is. We write a letter for each axis at the end of a line: here S is the number of vectors and D their width. A sum over an axis removes it; axis -1 is the last one.
 
 # %% tags=["nbval-check-output"]
-print(colours.shape)  # S D
-print(colours.sum(0), colours.sum(0).shape)  # D: over the vectors
-print(colours.sum(-1), colours.sum(-1).shape)  # S: over the features
+pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: an orange and a dark green
+print(pair.shape)
+print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
+print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** `weights[:, None]` puts in an axis of length 1. Where shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as it takes: S×1 times S×D is S×D, each vector times its own weight.
+# **Broadcasting.** `shares[:, None]` puts in an axis of length 1. Where shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as it takes: S×1 times S×D is S×D, each vector times its own weight.
 
 # %% tags=["nbval-check-output"]
-print(weights[:, None].shape, "times", colours.shape)
-scaled = weights[:, None] * colours  # S D
+shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
+print(shares[:, None].shape, "times", pair.shape)
+scaled = shares[:, None] * pair  # S D
 print(scaled)
-print(scaled.sum(0))  # D: the mix again
+print(scaled.sum(0))  # D: the weighted sum
 
 # %% [markdown]
-# Without the `None`, D weights would be lined up with the D features, and where S = D no error tells you. Take `[:, None]` out of the cell above and run it: which numbers change? (Put it back afterwards.)
+# Take `[:, None]` out of the line with `scaled` and run the cell: what does PyTorch say? Without it the two weights are lined up with the three features. Where S and D are equal, no error would tell you.
 #
-# **Matrix products.** `weights @ colours` multiplies and adds in one step. With several rows of weights it makes several mixes at once: T×S times S×D is T×D.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T×S times S×D is T×D.
 
 # %% tags=["nbval-check-output"]
-print(weights @ colours)  # D
-recipes = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])  # T S: two recipes
-print(recipes @ colours)  # T D: two mixes
-print(recipes.shape, "@", colours.shape, "=", (recipes @ colours).shape)
+print(shares @ pair)  # D
+recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: three recipes
+print(recipes @ pair)  # T D: three mixes
+print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 
 # %% [markdown]
 # A third axis in front is a **batch**: B×T×S times B×S×D is done for each of the B separately. `x.mT` exchanges the last two axes.

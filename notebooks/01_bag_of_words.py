@@ -179,10 +179,12 @@ polarity = torch.nn.functional.cosine_similarity(vectors, flat.output.weight.det
 named = ("fun", "dull", "bad", "great", "the", "was", "not", "film", "movie")
 named = {place: word for place, word in enumerate(frequent) if word in named}
 plots.scatter(odds, polarity, "log-odds of a word: counted", "polarity: cosine with w", named)
-print(f"correlation {torch.corrcoef(torch.stack([odds, polarity]))[0, 1]:.2f}, over {len(frequent)} words")
+adds = vectors @ flat.output.weight[0].detach()  # what each word adds to the score
+for name, value in {"polarity": polarity, "what a word adds": adds}.items():
+    print(f"correlation of the log-odds with {name}: {torch.corrcoef(torch.stack([odds, value]))[0, 1]:.2f}")
 
 # %% [markdown]
-# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, and words that occur mostly in negative ones point against it. Nobody told the model which words are opinions. On SST-2 "was" and "movie" count as negative: people who disliked a film wrote them more often.
+# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, the others against it. On SST-2 "was" and "movie" are among the negative ones. A cosine does not show that the vector of "the" is short; what a word adds to the score, $w^\top x$, does, and it follows the counts more closely.
 #
 # ## What does the model make of a sentence?
 #

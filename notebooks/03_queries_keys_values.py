@@ -231,7 +231,7 @@ for seed, model in enumerate(models):
     print(f"{seed}  ", *(f"{attends(model, *pair):14.2f}" for pair in pairs))
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other: half of our solution. For the other half, the opinion asks for "not" instead. Training finds *a* solution, and rarely the one that we would write down. Which words attend to which in the first run?
+# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other: which is half of our solution. For the other opinion the runs find other ways: training finds *a* solution, and rarely the one that we would write down. Which words attend to which in the first run?
 
 # %%
 for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6), strict=True):
@@ -241,7 +241,7 @@ for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6),
     plots.weights(a[0], sentence, sentence, f"not {opinion}", ax)
 
 # %% [markdown]
-# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that asks. So this is what happens when the sentence asks the question itself: a word asks the same question everywhere, and the sentence answers.
+# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that asks for "not". So this is what happens when the sentence asks the question itself: a word asks the same question everywhere, and the sentence answers.
 #
 # ## Who may attend to whom?
 #

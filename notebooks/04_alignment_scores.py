@@ -235,7 +235,7 @@ right.set_xscale("log", base=2)
 
 
 # %%
-def losses(score, D, seed, steps=200):
+def losses(score, D, seed, steps=300):
     batch = find_one("turned", seed, S=8, D=D)
     torch.manual_seed(seed)
     W_q, W_k = ((torch.randn(D + 1, D) / D**0.5).requires_grad_() for _ in range(2))
@@ -254,7 +254,7 @@ def losses(score, D, seed, steps=200):
 # %%
 for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     runs = {f.__name__: torch.stack([losses(f, D, seed) for seed in range(3)]) for f in (dot, scaled_dot)}
-    plots.curves(range(5, 200, 10), runs, "step", "loss", f"D = {D}", ax)
+    plots.curves(range(5, 300, 10), runs, "step", "loss", f"D = {D}", ax)
     print(
         f"D = {D:3}",
         *(
