@@ -184,7 +184,7 @@ for name, value in {"polarity": polarity, "what a word adds": adds}.items():
     print(f"correlation of the log-odds with {name}: {torch.corrcoef(torch.stack([odds, value]))[0, 1]:.2f}")
 
 # %% [markdown]
-# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, the others against it. On SST-2 "was" and "movie" are among the negative ones. A cosine does not show that the vector of "the" is short; what a word adds to the score, $w^\top x$, does, and it follows the counts more closely.
+# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, the others against it. On SST-2 "was" and "movie" are negative. A cosine does not show that the vector of "the" is short; what a word adds to the score, $w^\top x$, does, and it follows the counts more closely.
 #
 # ## What does the model make of a sentence?
 #

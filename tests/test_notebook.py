@@ -344,7 +344,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
         check("02.q1", letters[text])
         assert f"{letters[text]}) is not right. {sentence}" in capsys.readouterr().out
     progress()
-    assert "0 of 5 questions answered" in capsys.readouterr().out
+    assert "0 of 25 questions answered" in capsys.readouterr().out
     check("02.q1", f" {letters[question.right[0]].upper()}) ")
     assert "is right. Dividing by a small temperature" in capsys.readouterr().out
     progress()

@@ -174,7 +174,7 @@ def shown(box):
 
 
 def test_lessons_have_widgets():
-    assert len(WITH_WIDGETS) >= 4
+    assert len(WITH_WIDGETS) >= 3
 
 
 def ends(control):

@@ -36,7 +36,7 @@ questions = (
         why="A bag counts “good” twice: the sum is (4, 3), and 4 - 3 + 0.5 = 1.5.",
         wrong={
             0.5: "That counts “good” once. In a bag of words it matters how often a word occurs.",
-            1.0: "You left out b = 0.5.",
+            1.0: "That is the score without b. Add b = 0.5 as well.",
             0.8176: "That is the probability. The score is what goes into the sigmoid.",
         },
         otherwise="Add up the three vectors, take the dot product with w, then add b.",
