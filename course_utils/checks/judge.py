@@ -36,6 +36,11 @@ IN_OTHER_WORDS = {
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
 }
+BY_A_TENSOR = "Operations whose names end in an underscore do that, and so do assignments into an argument."
+BY_A_LIST = (
+    "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
+    "`sorted(…)` and `list(…)` make a new list, which you may change."
+)
 TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges only the last two."
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_MODE = (
@@ -292,13 +297,13 @@ def _first_wrong(task, expected, place, outcome):
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place)[0])
     if finding:
-        return _also_altered(task, outcome, finding)
+        return _also_altered(task, case, outcome, finding)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
-        return _side_effect(task, outcome)
+        return _side_effect(task, case, outcome)
     finding = _gradient_wrong(task, case, outcome, right)
     if finding and _near(finding):
         finding = _gradient_wrong(task, case, outcome, right, expected.reach(place)[1])
-    return finding or _side_effect(task, outcome)
+    return finding or _side_effect(task, case, outcome)
 
 
 def _near(finding):
@@ -320,11 +325,13 @@ def _raised_wrong(task, case, outcome):
     return None if outcome.status == "error" else Finding("error", _stopped(outcome, task.names, case))
 
 
-def _also_altered(task, outcome, finding):
+def _also_altered(task, case, outcome, finding):
     """Return a Finding on a value with the altered inputs told first: numbers altered before they are used may be its cause."""
     if finding.kind != "value" or not outcome.changed:
         return finding
-    return replace(finding, sentence=f"Your function alters its input {_altered(task, outcome)}. {finding.sentence}")
+    return replace(
+        finding, sentence=f"Your function alters its input {_altered(task, case, outcome)}. {finding.sentence}"
+    )
 
 
 def _stopped(outcome, names, case):
@@ -408,18 +415,24 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
     return None
 
 
-def _side_effect(task, outcome):
+def _side_effect(task, case, outcome):
     if not outcome.changed:
         return None
     return Finding(
         "side effect",
-        f"The result is right, but your function alters its input {_altered(task, outcome)}: whoever calls it finds different numbers there "
-        "afterwards. Operations whose names end in an underscore do that, and so do assignments into an argument.",
+        f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
+        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
-def _altered(task, outcome):
-    return " and ".join(trees.path_text(task.names, path) for path in outcome.changed)
+def _altered(task, case, outcome):
+    """Return the names of what was altered; of a list, whatever was altered in it, its own name."""
+    paths = (path[:1] if _in_a_list(case, path) else path for path in outcome.changed)
+    return " and ".join(dict.fromkeys(trees.path_text(task.names, path) for path in paths))
+
+
+def _in_a_list(case, path):
+    return isinstance(case.args[path[0]], list) and not trees.tensors(case.args[path[0]])
 
 
 def _remark(task, cases, outcomes, borrowed):
