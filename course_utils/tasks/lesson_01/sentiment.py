@@ -61,6 +61,11 @@ def no_bias(sums, weight, bias):
     return (sums @ weight).sigmoid()
 
 
+@task.mistake("You add the bias after the sigmoid. It belongs to the score: add it before.")
+def bias_after_sigmoid(sums, weight, bias):
+    return (sums @ weight).sigmoid() + bias
+
+
 @task.mistake("You return the probability of the negative class: the sign of the score is flipped.")
 def other_class(sums, weight, bias):
     return (-(sums @ weight + bias)).sigmoid()

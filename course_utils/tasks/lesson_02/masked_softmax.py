@@ -211,8 +211,8 @@ def masked_after_and_divided(scores, mask):
 
 @task.mistake(
     "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask "
-    "after the softmax, or after the maximum, or because you lower them by a finite number such as -100, which is not -inf. Where they "
-    "are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax."
+    "after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger "
+    "than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax."
 )
 def masked_after_and_divided_safely(scores, mask):
     return torch.nan_to_num(masked_after_and_divided(scores, mask))

@@ -181,6 +181,25 @@ def fill_undercut(words, thetas, mask):
 
 
 @task.mistake(
+    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
+    "lie far lower, and a share of it in a sentence that is all padding. Put -inf in place of masked scores, and zeros into the weights "
+    "of such a sentence."
+)
+def filled_with_minus_hundred(words, thetas, mask):
+    return ((thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) @ words).flatten(1)
+
+
+@task.mistake(
+    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
+    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
+    "too. Put -inf in their place before the softmax."
+)
+def masked_scores_still_count(words, thetas, mask):
+    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) * mask[:, None]
+    return (weights @ words).flatten(1)
+
+
+@task.mistake(
     "The mask is B×S and your scores are B×N×S: the mask needs an axis for the attentions, `mask[:, None]`. Without it this runs only "
     "where the sizes happen to fit, and may give a wrong result there."
 )

@@ -279,10 +279,11 @@ def filled_with_minus_hundred(query, key, value, mask=None):
 
 
 @task.mistake(
-    "Masked scores become a finite number, such as -100, and their weights are set to 0 after the softmax. Where the honest scores lie "
-    "far lower than that number, it has taken all the weight by then, and nothing is left. Put -inf in place of masked scores."
+    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
+    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
+    "too. Put -inf in their place before the softmax."
 )
-def filled_with_minus_hundred_then_zeroed(query, key, value, mask=None):
+def masked_scores_still_count(query, key, value, mask=None):
     scores = query @ key.mT
     weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -100.0).softmax(-1) * mask
     return weights @ value, weights

@@ -234,7 +234,7 @@ def rounding_is_allowed(case, value):
 
 @task.mistake(
     "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. "
-    "Allow for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==."
+    "Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==."
 )
 def no_rounding(candidate):
     return _agrees(candidate, _probe(), exactly=True) and _agrees(candidate, _probe(mask=False), exactly=True)

@@ -198,8 +198,8 @@ def batch_of_one(name, candidate):
 
 
 @task.mistake(
-    "A candidate that uses the first state in place of all the others passes your test. Use two states or more (T = 2), and compare "
-    "every number of every state: a sum over them does not show it."
+    "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden "
+    "states, and compare every number: a sum over them does not show it."
 )
 def one_state(name, candidate):
     return _tester(T=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
