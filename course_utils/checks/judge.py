@@ -398,13 +398,13 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             if expected is None:
                 return Finding(
                     "gradient",
-                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` cuts the way.",
+                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` stops it.",
                 )
         if received is None:
             return Finding(
                 "gradient",
-                f"The values are right, but no gradient reaches {name}: the way from {name} to your result is cut. "
-                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors cut it.",
+                f"The values are right, but no gradient reaches {name}: something between {name} and your result stops it. "
+                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that.",
             )
         if not received.isfinite().all():
             return Finding(
@@ -444,8 +444,8 @@ def _remark(task, cases, outcomes, borrowed):
         )
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (
-            "Right. A remark for later: no gradient flows back through your result, since `.item()`, `.tolist()`, numpy and "
-            "torch.tensor(…) on tensors cut it. Whatever is to be trained needs one; tensor operations alone keep it."
+            "Right. A remark for later: no gradient flows back through your result, because `.item()`, `.tolist()`, numpy or "
+            "torch.tensor(…) on tensors stops it. Whatever is to be trained needs a gradient; tensor operations keep it."
         )
     for case, outcome in zip(cases, outcomes, strict=True):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}

@@ -65,10 +65,12 @@ def _(draw):
     yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
     yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
     open_and_empty = torch.tensor([[True, False], [False, False]])
-    yield Case("2 rows of 2 scores, nothing to attend in the second", (draw.numbers(2, 2), open_and_empty), edge=True)
+    yield Case(
+        "2 rows of 2 scores, nothing to attend to in the second", (draw.numbers(2, 2), open_and_empty), edge=True
+    )
     empty = draw.mask(3, 5)
     empty[1] = False
-    yield Case("a row with nothing to attend", (draw.numbers(3, 5), empty), True, edge=True)
+    yield Case("a row with nothing to attend to", (draw.numbers(3, 5), empty), True, edge=True)
     low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
     yield Case(
         "scores of -20,000 beside a masked 0",
