@@ -1,4 +1,4 @@
-"""Task 01.build_vocabulary: numbers for words."""
+"""Task 01.build_vocabulary: a number for every word."""
 
 import string
 from collections import Counter

@@ -17,7 +17,7 @@ task = Task(
     minutes=20,
     hints=(
         (
-            "For the cross-entropy of a sigmoid, the derivative with respect to a sentence's score is simply how far its probability lies from "
+            "For the cross-entropy of a sigmoid, the derivative with respect to a sentence's score is how far its probability lies from "
             "its label. The chain rule does the rest."
         ),
         (
@@ -25,7 +25,7 @@ task = Task(
             "0.5, so probability minus label is -0.5 and 0.5. Divided by B = 2, that is -0.25 and 0.25. The gradient of weight is -0.25·[2, 0] + "
             "0.25·[0, 4] = [-0.5, 1], and the gradient of bias is -0.25 + 0.25 = 0."
         ),
-        "error = (sigmoid(sums @ weight + bias) - labels) / B; return the matrix product of error (B) and sums (B×D), and the sum of error.",
+        "probability = the sigmoid of (sums times weight, plus bias); error = (probability minus labels) / B; return the matrix product of error (B) and sums (B×D), and the sum of error.",
     ),
 )
 

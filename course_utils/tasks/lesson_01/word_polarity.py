@@ -24,7 +24,7 @@ task = Task(
             "there."
         ),
         (
-            "dots = word_vectors @ weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and put 0 "
+            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and put 0 "
             "elsewhere."
         ),
     ),

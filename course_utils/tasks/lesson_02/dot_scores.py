@@ -1,4 +1,4 @@
-"""Task 02.dot_scores: fixed attention: one dot product a word."""
+"""Task 02.dot_scores: fixed attention: one dot product per word."""
 
 from operator import matmul
 

@@ -1,4 +1,4 @@
-"""Task 02.masked_softmax: softmax over what may be attended."""
+"""Task 02.masked_softmax: softmax over what may be attended to."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Task 02.mlp_scores: fixed attention: a small network a word."""
+"""Task 02.mlp_scores: fixed attention: a small network for each word."""
 
 from operator import add, matmul
 

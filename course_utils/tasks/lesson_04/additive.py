@@ -1,4 +1,4 @@
-"""Task 04.additive: a small network on the pair, its input laid end to end."""
+"""Task 04.additive: a small network on the pair, laid end to end."""
 
 from operator import matmul
 

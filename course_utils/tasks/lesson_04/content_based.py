@@ -1,4 +1,4 @@
-"""Task 04.content_based: the cosine."""
+"""Task 04.content_based: the cosine of the angle."""
 
 from operator import matmul
 

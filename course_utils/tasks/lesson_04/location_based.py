@@ -1,4 +1,4 @@
-"""Task 04.location_based: weights from the state alone."""
+"""Task 04.location_based: weights over positions, from the state alone."""
 
 from operator import matmul
 
