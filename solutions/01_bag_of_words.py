@@ -11,8 +11,8 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 01.build_vocabulary
 #
-# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
-# alphabetical order. The same sentences then always give the same numbers, whatever order they come in.
+# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
+# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
 
 
 # %%
@@ -165,7 +165,7 @@ def word_polarity(word_vectors, weight):
 check("01.word_polarity", word_polarity)
 
 # %% [markdown]
-# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.
+# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.
 
 # %% tags=["own-machine"]
 progress()
