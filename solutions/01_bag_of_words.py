@@ -1,5 +1,5 @@
 # %% [markdown]
-# They lead from words to numbers, and on to a direction that is trained.
+# These exercises lead from words to numbers, and from there to a direction that is trained.
 
 # %%
 from collections import Counter
@@ -75,7 +75,7 @@ check("01.sum_vectors", sum_vectors)
 # %% [markdown]
 # ## 01.sentiment
 #
-# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number a sentence.
+# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number per sentence.
 
 
 # %%
@@ -137,7 +137,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, 0 across it. A zero vector has no direction: give it 0.
+# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: give it 0.
 
 
 # %%

@@ -165,7 +165,7 @@ def test_a_prediction_is_folded_until_it_is_run_and_a_question_is_answered(page,
     playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
     page.get_by_text("Attention course | Idle").wait_for()  # at its end Run All takes the focus
     type_and_run(page, guess, 'predict("02.cold", 0.9)')
-    playwright.expect(guess).to_contain_text("You say 0.9")
+    playwright.expect(guess).to_contain_text("Your guess is 0.9")
     type_and_run(page, shows)
     playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too low")
     shows.screenshot(path=SCREENSHOTS / "prediction.png")

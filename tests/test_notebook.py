@@ -425,7 +425,7 @@ def test_a_prediction_is_kept_and_compared(course_folder, capsys):
     reveal("02.cold", 0.9928)
     assert "It is 0.9928. Divided by 0.4" in capsys.readouterr().out
     predict("02.cold", 0.4)
-    assert "You say 0.4. Run the next cell to see." in capsys.readouterr().out
+    assert "Your guess is 0.4. Run the next cell to see what comes out." in capsys.readouterr().out
     reveal("02.cold", 0.9928)
     assert "It is 0.9928, and you said 0.4: 0.5928 too low." in capsys.readouterr().out
     predict("02.cold", 0.99)

@@ -68,7 +68,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     ):
         return _show(
             Message(
-                f"check takes a whole number as seed and seconds above 0 (at most a day), not seed={shown(seed)} and seconds={shown(seconds)}."
+                f"check takes a whole number as seed, and a number of seconds above 0 and up to a day, not seed={shown(seed)} and seconds={shown(seconds)}."
             )
         )
     if answer is LEFT_OUT:
@@ -199,7 +199,7 @@ def solution(task_id=None, force=False, *more, **unknown):
     if not isinstance(task, tasks.Task):
         return _show(Message(f"{task.id} is a question: try an answer, and it says why that is right or wrong."))
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
-        text = f'Try {task.id} first: run its check on an answer of yours. `solution("{task.id}", force=True)` shows one all the same.'
+        text = f'Try {task.id} first: write an answer and run its check. `solution("{task.id}", force=True)` shows one anyway.'
         return _show(Message(text))
     code = tasks.answers()[task.id]
     return _show(
@@ -229,7 +229,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
     state.change(prediction.id, lambda entry: entry.update(guess=kept), _say)
     said = f"{kept:g}" if isinstance(kept, float) else kept
-    return _show(Message(f"{prediction.text} You say {said}. Run the next cell to see."))
+    return _show(Message(f"{prediction.text} Your guess is {said}. Run the next cell to see what comes out."))
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):

@@ -56,7 +56,9 @@ def _set_aside(path, say):
     names = (path.with_name(f"progress-damaged-{n}.json") for n in count(1))
     aside = next(name for name in names if not name.exists())
     os.replace(path, aside)
-    say(f"The file with your progress could not be read. It is kept as {aside.name} beside it; a new one is begun.")
+    say(
+        f"The file with your progress could not be read. It is kept as {aside.name} beside it, and a new one is started."
+    )
     return {"seed": _new_seed, "tasks": {}}
 
 
