@@ -65,6 +65,9 @@ def difference(expected, received, result, reach=None):
         if received != expected:
             return Finding("value", f"Your function returned {received}; {expected} was expected.", expected, received)
         return None
+    if isinstance(expected, str):
+        wrong = f"{name} is {describe(received)}, expected {describe(expected)}."
+        return None if received == expected else Finding("value", wrong, expected, received)
     if isinstance(expected, (int, float)):
         if isinstance(received, torch.Tensor) and received.numel() == 1 and received.dtype != torch.bool:
             received = received.item()
