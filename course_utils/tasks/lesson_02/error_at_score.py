@@ -109,6 +109,14 @@ def diagonal_alone(weights, words, error):
 
 
 @task.mistake(
+    "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the "
+    "word's own weight is the whole factor."
+)
+def fall_counted_twice(weights, words, error):
+    return weights * (1 - weights) * _along(words - _context(weights, words), error)
+
+
+@task.mistake(
     "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context."
 )
 def sign_turned(weights, words, error):
