@@ -16,7 +16,7 @@ task = Task(
     result="vocabulary",
     difficulty=2,
     importance=3,
-    minutes=15,
+    minutes=10,
     hints=(
         "Count every word over all sentences first. Then decide the order, then hand out numbers from 2 on.",
         'The order is by two keys: the count, falling, then the word itself, rising. `"<pad>"` is 0 and `"<unk>"` is 1, always.',

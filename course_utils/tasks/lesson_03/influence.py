@@ -294,6 +294,14 @@ def future_only(function, x):
     return _influence(function, x, _add).triu(1)
 
 
+@task.mistake(
+    "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor "
+    "does a change of a millionth. Change a word by about 1, and compare what comes out."
+)
+def by_gradient(function, x):
+    return torch.autograd.functional.jacobian(function, x).abs().sum((0, 2, 3, 5)) > 0
+
+
 @task.mistake("True and False are exchanged: True stands where an output moves.")
 def unmoved(function, x):
     return ~_influence(function, x, _add)

@@ -29,6 +29,7 @@ task = Task(
     ),
     partial={
         "empty_row_nan": (0.5, "right for every word that may attend to something."),
+        "empty_row_uniform": (0.5, "right for every word that may attend to something."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
     },
 )
@@ -182,4 +183,14 @@ def order_swapped(x, weight_q, weight_k, weight_v, mask=None):
 def empty_row_nan(x, weight_q, weight_k, weight_v, mask=None):
     scores = (x @ weight_q) @ (x @ weight_k).mT
     weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    return weights @ (x @ weight_v), weights
+
+
+@task.mistake(
+    "A word that may attend to nothing attends to everything: where all scores are filled with the same large negative number, they are equal "
+    "again. Its weights and its context should be zeros."
+)
+def empty_row_uniform(x, weight_q, weight_k, weight_v, mask=None):
+    scores = (x @ weight_q) @ (x @ weight_k).mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
     return weights @ (x @ weight_v), weights
