@@ -9,39 +9,6 @@ import torch
 from course_utils import check, hint, progress, solution
 
 # %% [markdown]
-# ## 01.build_vocabulary
-#
-# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
-# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
-
-
-# %%
-def build_vocabulary(sentences, min_count=1):
-    """Return a number for each word.
-
-    Args:
-        sentences: a list of lists of words.
-        min_count: words seen fewer times are left out.
-
-    Returns:
-        A dict from word to number.
-
-    Example:
-        >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
-        {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
-    """
-    ### BEGIN SOLUTION
-    counts = Counter(word for sentence in sentences for word in sentence)
-    kept = [word for word in counts if counts[word] >= min_count]
-    kept.sort(key=lambda word: (-counts[word], word))
-    return {word: number for number, word in enumerate(["<pad>", "<unk>", *kept])}
-    ### END SOLUTION
-
-
-# %%
-check("01.build_vocabulary", build_vocabulary)
-
-# %% [markdown]
 # ## 01.sum_vectors
 #
 # Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count, whatever numbers stand there.
@@ -163,6 +130,42 @@ def word_polarity(word_vectors, weight):
 
 # %%
 check("01.word_polarity", word_polarity)
+
+# %% [markdown]
+# ## 01.build_vocabulary
+#
+# *This exercise is optional.* It is practice in sorting with Python and has little to do with attention; nothing later needs it.
+#
+# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
+# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
+# Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so change no capitals and strip no punctuation.
+
+
+# %%
+def build_vocabulary(sentences, min_count=1):
+    """Return a number for each word.
+
+    Args:
+        sentences: a list of lists of words.
+        min_count: words seen fewer times are left out.
+
+    Returns:
+        A dict from word to number.
+
+    Example:
+        >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
+        {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
+    """
+    ### BEGIN SOLUTION
+    counts = Counter(word for sentence in sentences for word in sentence)
+    kept = [word for word in counts if counts[word] >= min_count]
+    kept.sort(key=lambda word: (-counts[word], word))
+    return {word: number for number, word in enumerate(["<pad>", "<unk>", *kept])}
+    ### END SOLUTION
+
+
+# %%
+check("01.build_vocabulary", build_vocabulary)
 
 # %% [markdown]
 # How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.

@@ -1,5 +1,6 @@
 # %% [markdown]
-# You write softmax and its mask, two fixed attentions, several at once, and the way back of the error.
+# You write softmax and its mask, two fixed attentions and several at once. Then you follow the error back to the words and to the scores, and find numbers with which two attentions
+# understand "not".
 
 # %%
 import torch
@@ -196,6 +197,89 @@ def error_through_attention(weights, error):
 
 # %%
 check("02.error_through_attention", error_through_attention)
+
+# %% [markdown]
+# ## 02.error_at_score
+#
+# The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$? Take the derivative
+# $\partial L / \partial z_s$ on paper first: a score moves its own weight and every other weight too. In the end three things meet in one short product.
+#
+# A word of padding has the weight 0, and nothing reaches its score.
+
+
+# %%
+def error_at_score(weights, words, error):
+    """Return the error that reaches each score, through the softmax and the weighted sum.
+
+    Args:
+        weights: B×S, the softmax of the scores; 0 at padding.
+        words: B×S×D.
+        error: B×D, at the context.
+
+    Returns:
+        The errors, B×S.
+
+    Example:
+        >>> error_at_score(torch.tensor([[0.75, 0.25]]), torch.tensor([[[0.0], [8.0]]]), torch.tensor([[-2.0]]))
+        tensor([[ 3., -3.]])
+    """
+    ### BEGIN SOLUTION
+    context = weights[:, None] @ words  # B 1 D
+    along = ((words - context) * error[:, None]).sum(-1)  # B S
+    return weights * along
+    ### END SOLUTION
+
+
+# %%
+check("02.error_at_score", error_at_score)
+
+# %% [markdown]
+# ## 02.negation_by_hand
+#
+# Two fixed attentions can understand "not", and you can find their numbers by hand. Each word has a value: "great" has 1, "awful" has -1, and "not" and every other word have 0. A sentence
+# has one opinion word ("great" or "awful"), at most one "not", and any number of other words. Each attention gives every word a score, turns the scores into weights with softmax, and sums
+# the values with these weights, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+#
+# Choose the scores and $u_1, u_2$ so that the output is 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to
+# `longest` words. Many choices are right. Try yours with `output_of`.
+
+
+# %%
+def output_of(sentence, first, second, output):
+    """Return what the network gives for a sentence, such as ["not", "great", "film"]."""
+    place = {"not": 0, "great": 1, "awful": 1}
+    values = torch.tensor([{"great": 1.0, "awful": -1.0}.get(word, 0.0) for word in sentence])
+    scores = torch.tensor([first, second], dtype=torch.float32)[
+        :, [place.get(word, 2) for word in sentence]
+    ]  # 2 S
+    return torch.tensor(output, dtype=torch.float32) @ (scores.softmax(-1) @ values)
+
+
+def negation_by_hand(longest):
+    """Return the numbers of two fixed attentions and an output layer that understand "not".
+
+    Args:
+        longest: the number of words of the longest sentence. You may use it, or return the same numbers for all lengths.
+
+    Returns:
+        Three lists: the scores that the first attention gives to "not", to an opinion word and to any other word; the same three for the
+        second attention; the two weights of the output.
+
+    Example:
+        >>> first, second, output = negation_by_hand(9)
+        >>> len(first), len(second), len(output)
+        (3, 3, 2)
+    """
+    ### BEGIN SOLUTION
+    first = [20.0, 10.0, 0.0]  # "not", an opinion, any other word
+    second = [0.0, 20.0, 0.0]
+    output = [2.0, -1.0]
+    return first, second, output
+    ### END SOLUTION
+
+
+# %%
+check("02.negation_by_hand", negation_by_hand)
 
 # %% [markdown]
 # How far are you? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.

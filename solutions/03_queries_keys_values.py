@@ -1,5 +1,6 @@
 # %% [markdown]
-# You write the two masks, attention as $f(Q, K, V)$, and a test that tells right attention from wrong.
+# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at, and write a test that tells right
+# attention from wrong.
 
 # %%
 import torch
@@ -126,6 +127,91 @@ def attention(query, key, value, mask=None):
 
 # %%
 check("03.attention", attention)
+
+# %% [markdown]
+# ## 03.self_attention
+#
+# In self-attention one sentence plays all three parts. Each word's vector times `weight_q` is what the word asks for, times `weight_k` what it is found by, and times `weight_v` what it
+# gives. Then it is attention as before, **not scaled**, and with zeros for a word that may attend to nothing. The first part is yours; for the rest you may call `reference`.
+#
+# $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
+
+
+# %%
+def self_attention(x, weight_q, weight_k, weight_v, mask=None):
+    """Let the words of each sentence attend to one another, through three projections.
+
+    Args:
+        x: B×T×D, the words.
+        weight_q: D×A.
+        weight_k: D×A.
+        weight_v: D×E.
+        mask: B×T×T, True where a word (row) may attend to a word (column); None allows everything.
+
+    Returns:
+        Two tensors: the contexts B×T×E, then the weights B×T×T.
+
+    Example:
+        >>> x = torch.eye(2)[None]  # two words: B T D = 1 2 2
+        >>> exchange = torch.tensor([[0.0, 9.0], [9.0, 0.0]])
+        >>> context, weights = self_attention(x, exchange, torch.eye(2), torch.tensor([[10.0], [20.0]]))
+        >>> weights  # each word asks for the other one
+        tensor([[[1.2339e-04, 9.9988e-01],
+                 [9.9988e-01, 1.2339e-04]]])
+        >>> context
+        tensor([[[19.9988],
+                 [10.0012]]])
+    """
+    ### BEGIN SOLUTION
+    query, key, value = x @ weight_q, x @ weight_k, x @ weight_v
+    return reference(query, key, value, mask)
+    ### END SOLUTION
+
+
+# %%
+check("03.self_attention", self_attention)
+
+# %% [markdown]
+# ## 03.influence
+#
+# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. You write a function that finds out without reading any code. It is given a
+# `function` and an input, and tells which outputs depend on which words: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a right
+# causal mask nothing above the diagonal is True.
+#
+# Change a word by about 1, and count numbers that differ by less than $10^{-5}$ as equal: that much is rounding. The function gives back plain numbers, through which no gradient flows.
+# Some functions notice only some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
+
+
+# %%
+def influence(function, x):
+    """Tell which outputs of a function depend on which words.
+
+    Args:
+        function: takes a tensor B×T×D and returns one B×T×E; it treats each sentence on its own.
+        x: B×T×D, an input to begin with.
+
+    Returns:
+        The influence, T×T, of True and False: True in row t and column s where output t moves when word s is changed.
+
+    Example:
+        >>> influence(lambda x: x.cumsum(1), torch.zeros(1, 3, 2))  # each output is the sum of the words so far
+        tensor([[ True, False, False],
+                [ True,  True, False],
+                [ True,  True,  True]])
+    """
+    ### BEGIN SOLUTION
+    before, columns = function(x), []
+    for s in range(x.shape[1]):
+        changed = x.clone()
+        changed[:, s] += torch.randn_like(changed[:, s])
+        moved = (function(changed) - before).abs() > 1e-5  # B T E
+        columns.append(moved.any(-1).any(0))
+    return torch.stack(columns, dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("03.influence", influence)
 
 # %% [markdown]
 # ## 03.catch_wrong_attention

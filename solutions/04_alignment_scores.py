@@ -1,12 +1,19 @@
 # %% [markdown]
-# You write the eight scores, and a test that tells right ones from wrong. The letters: B sentences, T states (queries), S hidden states
-# (keys), D and E widths, A hidden units. Rows of the result are states, columns hidden states.
+# You write the eight scores, most of them in a line or two, and a test that tells right ones from wrong. Then you find out when a softmax saturates, and which scores ignore the
+# query. The letters: B sentences, T states (queries), S hidden states (keys), D and E widths, A hidden units. Rows of the result are states, columns hidden states.
 
 # %%
+import math
+
 import torch
 
 from course_utils import check, hint, progress, solution
 from course_utils.models.attention import SCORES
+
+# %% [markdown]
+# ## A dot product, and what is done to it
+#
+# These three compare the state and the hidden state directly, so both must have the same width. They have no weights to learn.
 
 # %% [markdown]
 # ## 04.dot
@@ -72,6 +79,118 @@ def scaled_dot(state, hidden):
 check("04.scaled_dot", scaled_dot)
 
 # %% [markdown]
+# ## 04.content_based
+#
+# Score by the cosine of the angle, so that lengths do not count. A zero vector has no direction: its score is 0, not NaN.
+#
+# $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
+
+
+# %%
+def content_based(state, hidden):
+    """Return the cosine of each state with each hidden state; 0 where one of the two is a zero vector.
+
+    Args:
+        state: B×T×D.
+        hidden: B×S×D.
+
+    Returns:
+        The scores, B×T×S, between -1 and 1.
+
+    Example:
+        >>> content_based(torch.tensor([[[0.0, 2.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 10.0], [0.0, 0.0]]]))
+        tensor([[[0.8000, 1.0000, 0.0000]]])
+    """
+    ### BEGIN SOLUTION
+    unit = torch.nn.functional.normalize
+    return unit(state, dim=-1) @ unit(hidden, dim=-1).mT
+    ### END SOLUTION
+
+
+# %%
+check("04.content_based", content_based)
+
+# %% [markdown]
+# ## A matrix in between
+#
+# A learned matrix lets the two widths differ, and says which feature of the one belongs to which feature of the other.
+
+# %% [markdown]
+# ## 04.general
+#
+# Put a matrix between state and hidden state. It learns how the two spaces correspond, and their widths D and E may differ.
+#
+# $$\text{scores}_{bti} = s_{bt}^\top W h_{bi}$$
+
+
+# %%
+def general(state, hidden, weight):
+    """Return the dot product of each state with each hidden state, with a matrix in between.
+
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight: D×E, W in the equation.
+
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
+        >>> general(state, hidden, torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]))
+        tensor([[[4., 4.]]])
+    """
+    ### BEGIN SOLUTION
+    return state @ weight @ hidden.mT
+    ### END SOLUTION
+
+
+# %%
+check("04.general", general)
+
+# %% [markdown]
+# ## A small network
+#
+# Both are the same score, computed in two ways: a hidden layer with tanh looks at each pair of a state and a hidden state.
+
+# %% [markdown]
+# ## 04.perceptron
+#
+# Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. It is the additive score at a fraction of its price: each side is multiplied once, not once a pair.
+#
+# $$\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$$
+
+
+# %%
+def perceptron(state, hidden, weight_s, weight_h, v):
+    """Return v times tanh of weight_s times state plus weight_h times hidden.
+
+    Args:
+        state: B×T×D.
+        hidden: B×S×E.
+        weight_s: A×D, W in the equation.
+        weight_h: A×E, U in the equation.
+        v: A.
+
+    Returns:
+        The scores, B×T×S.
+
+    Example:
+        >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
+        >>> perceptron(state, hidden, torch.tensor([[1.0]]), torch.tensor([[-1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
+        tensor([[[0.0000, 1.5232, 1.9281],
+                 [1.5232, 1.9281, 1.9901]]])
+    """
+    ### BEGIN SOLUTION
+    layer = (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]  # B T S A
+    return layer.tanh() @ v
+    ### END SOLUTION
+
+
+# %%
+check("04.perceptron", perceptron)
+
+# %% [markdown]
 # ## 04.additive
 #
 # Lay each state and each hidden state end to end, the state first, and put the pair through a hidden layer with tanh. Every state meets every hidden state: T·S pairs a sentence.
@@ -112,37 +231,9 @@ def additive(state, hidden, weight, v):
 check("04.additive", additive)
 
 # %% [markdown]
-# ## 04.general
+# ## Only one side counts
 #
-# Put a matrix between state and hidden state. It learns how the two spaces correspond, and their widths D and E may differ.
-#
-# $$\text{scores}_{bti} = s_{bt}^\top W h_{bi}$$
-
-
-# %%
-def general(state, hidden, weight):
-    """Return the dot product of each state with each hidden state, with a matrix in between.
-
-    Args:
-        state: B×T×D.
-        hidden: B×S×E.
-        weight: D×E, W in the equation.
-
-    Returns:
-        The scores, B×T×S.
-
-    Example:
-        >>> state, hidden = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
-        >>> general(state, hidden, torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]))
-        tensor([[[4., 4.]]])
-    """
-    ### BEGIN SOLUTION
-    return state @ weight @ hidden.mT
-    ### END SOLUTION
-
-
-# %%
-check("04.general", general)
+# The weights of these two depend on one side of the pair alone: those of one on the hidden states, those of the other on the state. Which is which?
 
 # %% [markdown]
 # ## 04.concatenating
@@ -180,75 +271,6 @@ def concatenating(state, hidden, weight):
 check("04.concatenating", concatenating)
 
 # %% [markdown]
-# ## 04.perceptron
-#
-# Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. It is the additive score at a fraction of its price: each side is multiplied once, not once a pair.
-#
-# $$\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$$
-
-
-# %%
-def perceptron(state, hidden, weight_s, weight_h, v):
-    """Return v times tanh of weight_s times state plus weight_h times hidden.
-
-    Args:
-        state: B×T×D.
-        hidden: B×S×E.
-        weight_s: A×D, W in the equation.
-        weight_h: A×E, U in the equation.
-        v: A.
-
-    Returns:
-        The scores, B×T×S.
-
-    Example:
-        >>> state, hidden = torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[1.0], [0.0], [-1.0]]])
-        >>> perceptron(state, hidden, torch.tensor([[1.0]]), torch.tensor([[-1.0]]), torch.tensor([2.0]))  # 2 tanh(s - h)
-        tensor([[[0.0000, 1.5232, 1.9281],
-                 [1.5232, 1.9281, 1.9901]]])
-    """
-    ### BEGIN SOLUTION
-    layer = (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]  # B T S A
-    return layer.tanh() @ v
-    ### END SOLUTION
-
-
-# %%
-check("04.perceptron", perceptron)
-
-# %% [markdown]
-# ## 04.content_based
-#
-# Score by the cosine of the angle, so that lengths do not count. A zero vector has no direction: its score is 0, not NaN.
-#
-# $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
-
-
-# %%
-def content_based(state, hidden):
-    """Return the cosine of each state with each hidden state; 0 where one of the two is a zero vector.
-
-    Args:
-        state: B×T×D.
-        hidden: B×S×D.
-
-    Returns:
-        The scores, B×T×S, between -1 and 1.
-
-    Example:
-        >>> content_based(torch.tensor([[[0.0, 2.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 10.0], [0.0, 0.0]]]))
-        tensor([[[0.8000, 1.0000, 0.0000]]])
-    """
-    ### BEGIN SOLUTION
-    unit = torch.nn.functional.normalize
-    return unit(state, dim=-1) @ unit(hidden, dim=-1).mT
-    ### END SOLUTION
-
-
-# %%
-check("04.content_based", content_based)
-
-# %% [markdown]
 # ## 04.location_based
 #
 # Let the state alone choose positions: no hidden state enters. This one gives weights, so the softmax belongs to it: each state shares out its weight over the S positions.
@@ -279,6 +301,11 @@ def location_based(state, weight):
 
 # %%
 check("04.location_based", location_based)
+
+# %% [markdown]
+# ## Which score does what?
+#
+# These three exercises need more thought than lines: you test scores, and find out what they can and cannot do.
 
 # %% [markdown]
 # ## 04.catch_wrong_scores
@@ -333,6 +360,76 @@ def catch_wrong_scores(name, candidate):
 
 # %%
 check("04.catch_wrong_scores", catch_wrong_scores)
+
+# %% [markdown]
+# ## 04.width_that_saturates
+#
+# A query meets two keys, all of width D, and all their numbers are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0; call its
+# standard deviation a typical difference. For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest. You need no trial with
+# random numbers: begin with the variance of one dot product.
+
+
+# %%
+def width_that_saturates(share):
+    """Return the smallest width at which a typical difference of two dot products gives one key at least this share of the weight.
+
+    Args:
+        share: of the weight, a number above 0.5 and below 1.
+
+    Returns:
+        The width, a whole number.
+
+    Example:
+        >>> width_that_saturates(0.8)  # a lead of 1.39: at width 1 a typical difference is 1.41
+        1
+    """
+    ### BEGIN SOLUTION
+    lead = math.log(share / (1 - share))
+    return math.ceil(lead**2 / 2)
+    ### END SOLUTION
+
+
+# %%
+check("04.width_that_saturates", width_that_saturates)
+
+# %% [markdown]
+# ## 04.ignores_query
+#
+# Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. You write a function that finds them out. It is given a `score` and an
+# example of what the score takes, and returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or
+# zero, so try others. Count numbers that differ by less than $10^{-5}$ as equal.
+#
+# Before you run the check, guess: which of the eight scores of this lesson ignore the query?
+
+
+# %%
+def ignores_query(score, state, hidden):
+    """Tell whether the weights of a score do not depend on the state.
+
+    Args:
+        score: takes a state B×T×D and a hidden B×S×D, and returns scores B×T×S.
+        state: B×T×D, an example.
+        hidden: B×S×D, an example.
+
+    Returns:
+        True if the weights stay the same whatever the state is, else False.
+
+    Example:
+        >>> state, hidden = torch.randn(2, 3, 5), torch.randn(2, 4, 5)
+        >>> ignores_query(lambda state, hidden: state @ hidden.mT, state, hidden)
+        False
+        >>> ignores_query(lambda state, hidden: state.sum(-1)[:, :, None] + hidden.sum(-1)[:, None], state, hidden)
+        True
+    """
+    ### BEGIN SOLUTION
+    weights = score(state, hidden).softmax(-1)
+    others = [score(torch.randn_like(state), hidden).softmax(-1) for _ in range(3)]
+    return all(torch.allclose(weights, other, atol=1e-5) for other in others)
+    ### END SOLUTION
+
+
+# %%
+check("04.ignores_query", ignores_query)
 
 # %% tags=["own-machine"]
 progress()

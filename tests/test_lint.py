@@ -199,7 +199,7 @@ def test_each_breach_in_a_lesson(course, old, new, piece, message):
 NO_PROMPT = "the task has no markdown cell right before it that begins with `## ` and its id, such as `## 02.softmax`"
 SOLUTION_BREACHES = [
     (SOLUTION.partition("\n\n")[2], "", None, "has 0 tasks, at least 1"),
-    (TASK.replace("NUMBER", "1"), TASK * 8, None, "has 10 tasks, at most 9"),
+    (TASK.replace("NUMBER", "1"), TASK * 11, None, "has 13 tasks, at most 12"),
     (
         "# %% [markdown]\n# ## 01.answer_0",
         "# %% [markdown]\n# A word.\n\n# %%\n# ## 01.answer_0",

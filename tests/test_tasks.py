@@ -29,9 +29,13 @@ ISSUED = [
     "02.mlp_scores",
     "02.several_attentions",
     "02.error_through_attention",
+    "02.error_at_score",
+    "02.negation_by_hand",
     "03.padding_mask",
     "03.causal_mask",
     "03.attention",
+    "03.self_attention",
+    "03.influence",
     "03.catch_wrong_attention",
     "04.dot",
     "04.scaled_dot",
@@ -42,6 +46,8 @@ ISSUED = [
     "04.content_based",
     "04.location_based",
     "04.catch_wrong_scores",
+    "04.width_that_saturates",
+    "04.ignores_query",
 ]
 
 

@@ -34,7 +34,7 @@ MAX_MEDIAN_CODE_LINES = 6
 MAX_WORDS = 100  # of prose between two code cells
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
-TASKS = (1, 9)  # of a lesson
+TASKS = (1, 12)  # of a lesson
 
 DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, behind its first sentence
 COMPARED = "nbval-check-output"

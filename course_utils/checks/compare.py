@@ -55,7 +55,7 @@ def difference(expected, received, result, reach=None):
         return Finding("type", "Your function returned nothing (None). Is a `return` missing?")
     if isinstance(result, tuple):
         return _in_parts(expected, received, result, reach or [None] * len(expected))
-    name, _, letters = result.partition(" ")
+    name, letters = _named(result)
     if isinstance(expected, torch.Tensor):
         return _in_tensor(expected, received, name, letters, 0 if reach is None else reach)
     if isinstance(expected, bool):
@@ -65,6 +65,9 @@ def difference(expected, received, result, reach=None):
         if received != expected:
             return Finding("value", f"Your function returned {received}; {expected} was expected.", expected, received)
         return None
+    if isinstance(expected, str):
+        wrong = f"{name} is {describe(received)}, expected {describe(expected)}."
+        return None if received == expected else Finding("value", wrong, expected, received)
     if isinstance(expected, (int, float)):
         if isinstance(received, torch.Tensor) and received.numel() == 1 and received.dtype != torch.bool:
             received = received.item()
@@ -74,10 +77,16 @@ def difference(expected, received, result, reach=None):
     return _in_list(expected, received, name)
 
 
+def _named(result):
+    """Return a result's name and its shape's letters; the name of an entry may hold a space, and is followed by no shape."""
+    name, _, letters = (result, "", "") if result.endswith("]") else result.partition(" ")
+    return name, letters
+
+
 def _part(expected, received, result, reach=None):
     """Return the first thing wrong with one part of a value."""
     if received is None and expected is not None:
-        return Finding("type", f"{result.partition(' ')[0]} is None.")
+        return Finding("type", f"{_named(result)[0]} is None.")
     return difference(expected, received, result, reach)
 
 

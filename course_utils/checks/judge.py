@@ -11,6 +11,7 @@ from functools import cached_property
 import torch
 
 from course_utils.base import trees
+from course_utils.base.errors import CourseError
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, close, describe, difference, scale
 from course_utils.checks.report import Report
@@ -45,6 +46,9 @@ TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_MODE = (
     "Your module gives a different value in evaluation mode than in training mode. Here both should give the same."
+)
+NOT_AS_ASKED = (
+    "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, `as_read` for a value
 )
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
@@ -165,6 +169,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     expected = expected or Expected(task, cases)
+    outcomes = [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
@@ -260,7 +265,21 @@ def _gradients_fit(case, gradients):
 
 def _run(task, function, cases):
     """Run a named mistake, as an answer is run."""
-    return run(function, cases, 60, lambda key: marked(task.candidate(key)))
+    outcomes = run(function, cases, 60, lambda key: marked(task.candidate(key)))
+    return [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
+
+
+def as_read(task, case, outcome):
+    """Return an outcome with what its value comes to in place of the value, for tasks to which many values are right."""
+    if not task.reading_function or outcome.status != "value":
+        return outcome
+    try:
+        return replace(outcome, value=task.reading_function(case, outcome.value))
+    except CourseError as problem:
+        sentence = str(problem)
+    except Exception:  # whatever a reading meets in a value that it was not made for
+        sentence = f"What your function returned cannot be read: {describe(outcome.value)}."
+    return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
 
 
 def run_oracle(task, cases):
@@ -290,7 +309,7 @@ def first_wrong(task, expected, place, outcome):
     if case.raises:
         return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
-        return Finding("error", _stopped(outcome, task.names, case))
+        return Finding("error", _stopped(task, case, outcome))
     if outcome.unstable or outcome.mode_matters:
         return Finding("value", AGAIN if outcome.unstable else OTHER_MODE)
     result = task.results if len(task.results) > 1 else task.results[0]
@@ -322,8 +341,8 @@ def _raised_wrong(task, case, outcome):
             "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
         )
     if outcome.status == "error" and case.raises not in outcome.failure.kinds:
-        return Finding("error", f"For this input {case.raises} should be raised. {_stopped(outcome, task.names, case)}")
-    return None if outcome.status == "error" else Finding("error", _stopped(outcome, task.names, case))
+        return Finding("error", f"For this input {case.raises} should be raised. {_stopped(task, case, outcome)}")
+    return None if outcome.status == "error" else Finding("error", _stopped(task, case, outcome))
 
 
 def _also_altered(task, case, outcome, finding):
@@ -335,7 +354,7 @@ def _also_altered(task, case, outcome, finding):
     )
 
 
-def _stopped(outcome, names, case):
+def _stopped(task, case, outcome):
     if outcome.status == "timeout":
         return (
             f"Your function was stopped after {outcome.seconds or 0:g} seconds. Is there a loop that never ends? "
@@ -349,16 +368,23 @@ def _stopped(outcome, names, case):
         return "The run of your function ended before this input. Does it end the whole process?"
     if outcome.status == "not implemented":
         return "For this input your function still raises NotImplementedError."
+    if outcome.failure.by_candidate and not task.suspects:
+        return (
+            f"The function that you were given raises {outcome.failure.type} for the arguments that you call it with. "
+            "Print their shapes, and compare them with those in the exercise."
+        )
     if outcome.failure.by_candidate:
         return (
             f"The candidate raised {outcome.failure.type}, and your test passed it on. "
             "A candidate that raises is wrong: catch the exception and return False."
         )
-    if outcome.failure.type == "NotAsAsked":  # raised by `run`, for a module
+    if outcome.failure.type == NOT_AS_ASKED:
         return outcome.failure.message
     advice = next((advice for part, advice in IN_OTHER_WORDS.items() if part in outcome.failure.message), "")
     of_three = [
-        name for name, arg in zip(names, case.args, strict=False) if isinstance(arg, torch.Tensor) and arg.dim() > 2
+        name
+        for name, arg in zip(task.names, case.args, strict=False)
+        if isinstance(arg, torch.Tensor) and arg.dim() > 2
     ]
     turned = rf"\b({'|'.join(map(re.escape, of_three))})\.T\b"
     if of_three and any(here and re.search(turned, text) for _, text, here in _lines(outcome.failure)):

@@ -47,6 +47,9 @@ class Task:
     is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
     get any gradient. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
 
+    Candidates are suspects, some of them wrong, which an answer tells from right ones. Where `suspects` is false they are
+    functions to look into, and raise only where they are called wrongly.
+
     `offers` names what of the course's own an answer may call, as its prompt says: "models.attention.dot", or a module of such
     functions, "models.attention". An answer that calls others is told so.
 
@@ -67,6 +70,7 @@ class Task:
         importance,
         minutes,
         candidates=(),
+        suspects=True,
         points=1,
         partial=None,
         module=False,
@@ -82,8 +86,9 @@ class Task:
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
+        self.suspects = suspects
         self._by_key = {}
-        self.mistakes, self.properties, self.steps_function = [], [], None
+        self.mistakes, self.properties, self.steps_function, self.reading_function = [], [], None, None
 
     @property
     def answer_kinds(self):
@@ -130,6 +135,15 @@ class Task:
     def oracle(self, function):
         """Decorator: the right answer, computed otherwise than in the solution; receives float64."""
         self.oracle_function = function
+        return function
+
+    def reading(self, function):
+        """Decorator: function(case, value) returns what a value comes to, where many values are right.
+
+        Readings are compared in place of values, and the oracle gives the right one. What cannot be read raises CourseError
+        with the sentence that tells its author why. The value is the learner's to choose: look at its form first.
+        """
+        self.reading_function = function
         return function
 
     def steps(self, function):

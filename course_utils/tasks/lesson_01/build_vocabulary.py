@@ -16,7 +16,7 @@ task = Task(
     result="vocabulary",
     difficulty=2,
     importance=3,
-    minutes=15,
+    minutes=10,
     hints=(
         "First count every word over all sentences. Then put the words in order. Only then hand out the numbers, starting from 2.",
         (

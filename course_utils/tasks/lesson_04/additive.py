@@ -26,7 +26,7 @@ task = score_task(
     ),
     difficulty=3,
     importance=3,
-    minutes=15,
+    minutes=10,
 )
 
 

@@ -25,7 +25,7 @@ task = score_task(
     ),
     difficulty=2,
     importance=2,
-    minutes=10,
+    minutes=5,
 )
 
 

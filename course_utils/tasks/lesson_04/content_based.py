@@ -26,7 +26,7 @@ task = score_task(
     {"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
     difficulty=2,
     importance=3,
-    minutes=10,
+    minutes=5,
 )
 
 

@@ -21,7 +21,7 @@ task = score_task(
     ),
     difficulty=2,
     importance=4,
-    minutes=5,
+    minutes=3,
 )
 
 

@@ -24,7 +24,7 @@ task = score_task(
     ),
     difficulty=2,
     importance=2,
-    minutes=5,
+    minutes=3,
 )
 
 

@@ -23,7 +23,7 @@ task = score_task(
     ),
     difficulty=1,
     importance=5,
-    minutes=5,
+    minutes=3,
 )
 
 

@@ -1,0 +1,186 @@
+"""Task 02.error_at_score: what the backward pass brings to each score."""
+
+from operator import matmul, mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+# The result is a gradient itself: none of it is asked for. A word of padding has the weight 0, so no mask is needed.
+task = Task(
+    "02.error_at_score",
+    "what the backward pass brings to each score",
+    arguments=("weights B×S", "words B×S×D", "error B×D"),
+    result="score_errors B×S",
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. So a higher score moves the "
+        "context towards its own word and away from where the context is now. The error says whether that direction is welcome.",
+        "Two words at 0 and 8 on a line have the weights 3/4 and 1/4, so the context is 2. Raise the second score a little, by h. Its weight "
+        "grows by h · 1/4 · 3/4, the first loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the way "
+        "from the context to the second word. If the error at the context is -2, then -3 arrives at the second score.",
+        "context = the words summed with their weights, B×1×D; apart = words minus context, B×S×D; along = the products of apart and error "
+        "(with a middle axis), added up over the features, B×S; the result is along times weights.",
+    ),
+)
+
+
+def _weights(draw, B, S):
+    if S > 3:
+        return draw.numbers(B, S).softmax(-1)
+    parts = torch.tensor([0.25, 0.75] if S == 2 else [0.25, 0.75, 0.0])
+    return torch.stack([parts[draw.distinct(S, 0, S)] for _ in range(B)])
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, S=5, D=7):
+        B, S, D = size.B, size.S, size.D
+        name = f"{count(B, 'sentence')} of {S} words, width {D}"
+        yield Case(name, (_weights(draw, B, S), draw.numbers(B, S, D), draw.numbers(B, D)))
+    padded = _weights(draw, 2, 5) * torch.tensor([[1.0, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    padded = padded / padded.sum(-1, keepdim=True)
+    yield Case("a sentence with padding, whose weights are 0", (padded, draw.numbers(2, 5, 3), draw.numbers(2, 3)))
+    nothing = torch.tensor([[0.25, 0.75], [0.0, 0.0]])
+    yield Case("a sentence of padding only", (nothing, draw.numbers(2, 2, 3), draw.numbers(2, 3)), edge=True)
+    one = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    yield Case("one word gets all the weight", (one, draw.numbers(2, 2, 3), draw.numbers(2, 3)), edge=True)
+    single = (torch.ones(2, 1), draw.numbers(2, 1, 1), draw.numbers(2, 1) + 0.25)
+    yield Case("sentences of one word, width 1", single, edge=True)
+    double = draw.numbers(2, 5, dtype=torch.float64).softmax(-1)
+    inputs = (draw.numbers(2, 5, 3, dtype=torch.float64), draw.numbers(2, 3, dtype=torch.float64))
+    yield Case("float64 numbers", (double, *inputs), edge=True)
+
+
+@task.oracle
+def _(weights, words, error):
+    rows = []
+    for a, x, delta in zip(weights, words, error, strict=True):
+        at_weights = [(vector * delta).sum() for vector in x]
+        # The softmax's derivatives one by one: of weight r by score s.
+        slopes = [[a[r] * (int(r == s) - a[s]) for r in range(len(a))] for s in range(len(a))]
+        rows.append(torch.stack([sum(g * slope for g, slope in zip(at_weights, row, strict=True)) for row in slopes]))
+    return torch.stack(rows)
+
+
+@task.steps
+def _(weights, words, error):
+    context = yield "the context", matmul, weights[:, None], words
+    apart = yield "the words minus the context", sub, words, context
+    along = yield "the products with the error", mul, apart, error[:, None]
+    total = yield "the sum over the features", lambda along: along.sum(-1), along
+    score_errors = yield "the product with the weights", mul, weights, total
+    return score_errors
+
+
+def _context(weights, words):
+    return (weights[..., None] * words).sum(1, keepdim=True)
+
+
+def _along(vectors, error):
+    return (vectors * error[:, None]).sum(-1)
+
+
+@task.mistake(
+    "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word "
+    "lies from the context, so subtract the context from it first."
+)
+def context_forgotten(weights, words, error):
+    return weights * _along(words, error)
+
+
+@task.mistake(
+    "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: "
+    "multiply by the word's weight."
+)
+def weight_forgotten(weights, words, error):
+    return _along(words - _context(weights, words), error)
+
+
+@task.mistake(
+    "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they "
+    "move the context as well."
+)
+def diagonal_alone(weights, words, error):
+    return weights * (1 - weights) * _along(words, error)
+
+
+@task.mistake(
+    "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the "
+    "word's own weight is the whole factor."
+)
+def fall_counted_twice(weights, words, error):
+    return weights * (1 - weights) * _along(words - _context(weights, words), error)
+
+
+@task.mistake(
+    "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context."
+)
+def sign_turned(weights, words, error):
+    return weights * _along(_context(weights, words) - words, error)
+
+
+@task.mistake(
+    "This is what reaches each weight. Between the weights and the scores stands the softmax, and the error has to go back through it too."
+)
+def error_at_weights(weights, words, error):
+    return _along(words, error)
+
+
+@task.mistake(
+    "This is what reaches each word's vector, the exercise before this one. A score is one number per word, and so is the error that reaches it."
+)
+def error_at_words(weights, words, error):
+    return weights[..., None] * error[:, None]
+
+
+@task.mistake("You still have one number per feature. Add up the products over the features: the result is B×S.")
+def not_added(weights, words, error):
+    return weights[..., None] * (words - _context(weights, words)) * error[:, None]
+
+
+@task.mistake(
+    "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight."
+)
+def mean_for_context(weights, words, error):
+    return weights * _along(words - words.mean(1, keepdim=True), error)
+
+
+@task.mistake("You multiply by the weight twice: once is right, outside of the difference.")
+def weight_twice(weights, words, error):
+    return weights**2 * _along(words - _context(weights, words), error)
+
+
+@task.mistake(
+    "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the "
+    "weight comes afterwards."
+)
+def weighted_before_difference(weights, words, error):
+    return weights * _along(weights[..., None] * words - _context(weights, words), error)
+
+
+@task.mistake(
+    "Your context is B×D and the words are B×S×D, so sentences meet words: it runs only where sizes happen to fit. Keep an axis of size 1 in "
+    "the middle, with `keepdim=True` or `[:, None]`."
+)
+def context_without_axis(weights, words, error):
+    return weights * _along(words - _context(weights, words).squeeze(1), error)
+
+
+@task.mistake(
+    "The sum over the words has the shape B and lines up with the words of a B×S tensor, not with the sentences. Keep an axis of size 1 at its "
+    "end, with `keepdim=True`."
+)
+def total_without_axis(weights, words, error):
+    at_weights = _along(words, error)
+    return weights * (at_weights - (weights * at_weights).sum(-1))
+
+
+@task.mistake(
+    "The context is summed over the sentences of the batch as well. Each sentence has a context of its own: add up over the words alone."
+)
+def context_of_the_batch(weights, words, error):
+    return weights * _along(words - _context(weights, words).sum(0), error)

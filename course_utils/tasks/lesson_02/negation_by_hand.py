@@ -1,0 +1,177 @@
+"""Task 02.negation_by_hand: numbers with which two fixed attentions understand "not". Many are right: what they lead to is compared."""
+
+import math
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+MARGIN, NEAR = 0.5, 0.05
+PARTS = {"the first attention": 3, "the second attention": 3, "the output": 2}  # how many numbers each part has
+SIGNS = {"great": 1, "awful": -1, "not great": -1, "not awful": 1}
+
+task = Task(
+    "02.negation_by_hand",
+    'two attentions that understand "not"',
+    arguments=("longest",),
+    result="output",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        'Without "not" the two attentions may see the same. With "not" they must differ: one is drawn away from the opinion, and the other keeps '
+        'looking at it. Then the output can tell from the two whether there was a "not".',
+        "Here is the output layer for other targets. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
+        "one gives (0, 1) and should lead to -2. The second says u₂ = -2, and the first u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
+        "gives one word three times the weight of another, and against 30 other words it still has only 3 parts of 33. Larger leads are needed.",
+        'For the first attention: the score of "not" far above that of an opinion, and that of an opinion far above that of other words. For the second: '
+        'an opinion far above everything, "not" included. "Far" is 10, say. Then solve two equations: u₁ + u₂ is above 0 and u₂ is below 0.',
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for low, high in ((2, 5), (8, 15), (30, 60)):
+        longest = int(draw.whole(low, high))
+        yield Case(f"sentences of up to {longest} words", (longest,))
+    yield Case("sentences of up to 1,000 words", (1000,), edge=True)
+
+
+@task.oracle
+def _(longest):
+    right = {phrase: "positive" if sign > 0 else "negative" for phrase, sign in SIGNS.items()}
+    return {**right, "attentions that take part": 2}
+
+
+def _numbers(name, part):
+    """Return one part of an answer as float64 numbers. Raises CourseError where it is not as asked for."""
+    size = PARTS[name]
+    if isinstance(part, torch.Tensor) and part.dim() == 1 and len(part) == size:
+        part = part.tolist()
+    if not isinstance(part, (list, tuple)) or len(part) != size:
+        raise CourseError(f"{size} numbers in a list are expected for {name}.")
+    part = [n.item() if isinstance(n, torch.Tensor) and n.numel() == 1 else n for n in part]
+    if not all(type(n) in (int, float) for n in part):
+        raise CourseError(f"What you return for {name} should be {size} numbers, and one of them is something else.")
+    if any(n != n or n == math.inf for n in part) or (size == 2 and -math.inf in part):
+        raise CourseError(
+            f"One of the numbers for {name} is infinite or NaN. Softmax gives no weights then: choose finite numbers."
+        )
+    return torch.tensor(part, dtype=torch.float64)
+
+
+def _contexts(scores, negated, longest):
+    """Return what one attention makes of a sentence with an opinion of value 1, for each number of other words: N."""
+    others = torch.arange(longest - negated)  # from none up
+    counts = torch.stack([torch.full_like(others, negated), torch.ones_like(others), others])
+    logs = scores[:, None] + counts.log()
+    return (logs[1] - logs.logsumexp(0)).exp()
+
+
+def _said(outputs, sign):
+    """Say in words what comes out, for each number of other words, where `sign` is the right one."""
+    least = outputs[0].item()
+    word = "positive" if least > 0 else "negative"
+    if not outputs.isfinite().all():
+        return "not a number"
+    if abs(least) < MARGIN:
+        return "near 0" if abs(least) < NEAR else f"{word}, but too close to 0"
+    if sign * least > 0 and (sign * outputs < MARGIN).any():
+        return f"{word} only in short sentences"
+    return word
+
+
+@task.reading
+def _(case, value):
+    if not isinstance(value, (list, tuple)) or len(value) != len(PARTS):
+        raise CourseError(
+            "Three lists are expected: the scores of the first attention, those of the second, and the weights of the output."
+        )
+    first, second, output = map(_numbers, PARTS, value)
+    said, alike = {}, True
+    for phrase, sign in SIGNS.items():
+        contexts = [_contexts(scores, phrase.startswith("not"), case.args[0]) for scores in (first, second)]
+        alike &= torch.allclose(*contexts)
+        of_opinion = 1 if phrase.endswith("great") else -1
+        said[phrase] = _said(of_opinion * (output @ torch.stack(contexts)), sign)
+    used = int((output != 0).sum())
+    return {**said, "attentions that take part": min(used, 1) if alike else used}
+
+
+@task.property
+def other_words_get_little(case, value):
+    """The opinion is not lost among other words."""
+    if any(str(said).endswith("short sentences") for said in value.values()):
+        return "In longer sentences the other words together take too much of the weight: give them a much lower score."
+    return None
+
+
+@task.mistake(
+    "Only one attention takes part, and one cannot do it. Its sum is the value of the opinion times a weight, and a weight is never negative. "
+    'So the sign of its output is the same with "not" as without. The other attention must get a weight in the output, too, and must have other scores.'
+)
+def one_attention(longest):
+    return [20, 10, 0], [0, 20, 0], [0, 1]
+
+
+@task.mistake(
+    'Only one attention takes part. It does turn to "not" and away from the opinion, but that brings its sum to 0, and never beyond. '
+    "A second attention, which keeps looking at the opinion, can then decide the sign."
+)
+def one_attention_on_not(longest):
+    return [20, 10, 0], [0, 20, 0], [1, 0]
+
+
+@task.mistake(
+    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. In a negated sentence one attention has to '
+    'be drawn away from the opinion: there "not" needs a much higher score than the opinion. Is the order "not", opinion, other word?'
+)
+def plain_right_negated_wrong(longest):
+    return [0, 10, 0], [5, 20, 0], [2, -1]
+
+
+@task.mistake(
+    'Plain sentences come out right, but with "not" both attentions turn away from the opinion, and the output is near 0. One of them has to '
+    'keep looking at the opinion: there "not" needs a low score.'
+)
+def both_turn_to_not(longest):
+    return [20, 10, 0], [25, 10, 0], [2, -1]
+
+
+@task.mistake(
+    "Negated sentences come out right, but in a plain one the two attentions cancel: both give the value of the opinion, and your "
+    "two output weights sum to 0."
+)
+def plain_cancelled(longest):
+    return [20, 10, 0], [0, 20, 0], [1, -1]
+
+
+@task.mistake("The output is the wrong way round in all four cases. The signs of both output weights have to change.")
+def turned_round(longest):
+    return [20, 10, 0], [0, 20, 0], [-2, 1]
+
+
+@task.mistake(
+    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence both attentions give the value of the opinion, '
+    "and the output is that value times the sum of the two output weights: this sum must be above 0."
+)
+def always_negated(longest):
+    return [20, 10, 0], [0, 20, 0], [1, -2]
+
+
+@task.mistake(
+    "The signs are right, but the output is closer to 0 than 0.5. Multiply both output weights by the same number."
+)
+def margin_too_small(longest):
+    return [20, 10, 0], [0, 20, 0], [0.6, -0.3]
+
+
+@task.mistake(
+    "The scores are not different enough: in longer sentences the many other words together take most of the weight. A lead of 3 gives one word 20 "
+    "times the weight of another, which is little against 20 others. Scores may be as large as you like."
+)
+def not_different_enough(longest):
+    return [6, 3, 0], [0, 3, 0], [2, -1]

@@ -1,0 +1,196 @@
+"""Task 03.self_attention: one sentence asks, answers and is summed, by three learned projections."""
+
+from operator import matmul
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+from course_utils.tasks.lesson_03 import attention
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+task = Task(
+    "03.self_attention",
+    "self-attention with learned projections",
+    arguments=("x B×T×D", "weight_q D×A", "weight_k D×A", "weight_v D×E", "mask B×T×T"),
+    result=("context B×T×E", "weights B×T×T"),
+    difficulty=2,
+    importance=5,
+    minutes=15,
+    offers=("models.attention.attention",),
+    hints=(
+        "Every word plays three parts: it asks, it can be found, and it has something to give. Each part is the word's vector times a matrix of its "
+        "own, and after that it is the attention that you know.",
+        'Take the words "not" = (1, 0) and "great" = (0, 1), and a matrix for the queries with the rows (0, 3) and (2, 0). A row vector times a '
+        'matrix picks rows here: "not" asks with (0, 3), and "great" with (2, 0). If the matrix for the keys leaves the words as they are, '
+        '"great" scores 2 against "not" and 0 against itself: it looks at "not". Without the first matrix it would score 1 against itself.',
+        "query, key, value = x times each of the three matrices; then 03.attention of the three with the mask: scores, masked softmax over the "
+        "keys, sum of the values. `reference(query, key, value, mask)` does the second half. Return the context and the weights.",
+    ),
+    partial={
+        "empty_row_nan": (0.5, "right for every word that may attend to something."),
+        "empty_row_uniform": (0.5, "right for every word that may attend to something."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
+)
+
+task.property(rows_sum_to_one)
+task.property(no_weight_is_negative)
+
+
+def _inputs(draw, B, T, D, A, E, dtype=torch.float32):
+    return tuple(draw.numbers(*shape, dtype=dtype) for shape in ((B, T, D), (D, A), (D, A), (D, E)))
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=5, D=7, A=3, E=11):
+        B, T = size.B, size.T
+        inputs = _inputs(draw, B, T, size.D, size.A, size.E)
+        name = f"B={B}, T={T}, D={size.D}, A={size.A}, E={size.E}"
+        yield Case(f"{name}, no mask", (*inputs, None), size.full)
+        yield Case(f"{name}, with a mask", (*inputs, draw.mask(B, T, T)), size.full)
+    # Not an edge: elsewhere a projection that is left out, or transposed, only raises.
+    yield Case("D, A and E all 3", (*_inputs(draw, 2, 5, 3, 3, 3), draw.mask(2, 5, 5)))
+    causal = torch.ones(5, 5).tril().bool().repeat(2, 1, 1)
+    yield Case("a causal mask", (*_inputs(draw, 2, 5, 7, 3, 4), causal))
+    empty = draw.mask(2, 5, 5)
+    empty[1, 2] = False
+    yield Case("a word that may attend to nothing", (*_inputs(draw, 2, 5, 7, 3, 11), empty), True, edge=True)
+    yield Case("a single word, widths of 1", (*_inputs(draw, 2, 1, 1, 1, 1), None), edge=True)
+    yield Case("as many words as sentences", (*_inputs(draw, 3, 3, 3, 3, 3), draw.mask(3, 3, 3)), edge=True)
+    double = _inputs(draw, 2, 5, 7, 3, 11, torch.float64)
+    yield Case("float64 numbers", (*double, draw.mask(2, 5, 5)), edge=True)
+    x, *weights = _inputs(draw, 2, 3, 2, 2, 2)
+    yield Case("scores in the hundreds", (10 * x + 1, *weights, None), edge=True)
+
+
+@task.oracle
+def _(x, weight_q, weight_k, weight_v, mask=None):
+    parts = [torch.einsum("btd,da->bta", x, weight) for weight in (weight_q, weight_k, weight_v)]
+    return attention.task.oracle_function(*parts, mask)
+
+
+@task.steps
+def _(x, weight_q, weight_k, weight_v, mask=None):
+    query = yield "the queries", matmul, x, weight_q
+    key = yield "the keys", matmul, x, weight_k
+    value = yield "the values", matmul, x, weight_v
+    scores = yield "the scores", matmul, query, key.mT
+    if mask is not None:
+        scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
+    if mask is not None:
+        weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
+    context = yield "the product of weights and value", matmul, weights, value
+    return context, weights
+
+
+def _attend(query, key, value, mask, dim=-1):
+    weights = attention.masked_softmax(query @ key.mT, mask, dim)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "The queries are not projected: each word asks with its own vector. A word then mostly finds words like itself; weight_q lets it ask for "
+    "something else."
+)
+def query_not_projected(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x, x @ weight_k, x @ weight_v, mask)
+
+
+@task.mistake("The keys are not projected: they are the words' own vectors. Multiply them by weight_k.")
+def key_not_projected(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x, x @ weight_v, mask)
+
+
+@task.mistake(
+    "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v."
+)
+def value_not_projected(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x, mask)
+
+
+@task.mistake("No projection is used: this is attention of the plain words to one another.")
+def nothing_projected(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x, x, x, mask)
+
+
+@task.mistake(
+    "Queries and keys are exchanged. The rows of the scores belong to the words that ask, and those go through weight_q."
+)
+def query_and_key_exchanged(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_k, x @ weight_q, x @ weight_v, mask)
+
+
+@task.mistake("One matrix serves for queries and keys alike. weight_k is for the keys.")
+def one_matrix_for_both(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_q, x @ weight_v, mask)
+
+
+@task.mistake("You sum the keys. The weights are for the values, x times weight_v.")
+def keys_summed(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x @ weight_k, mask)
+
+
+@task.mistake(
+    "The matrices are transposed. They are D×A, D×A and D×E: a word's vector stands on their left, as `x @ weight_q`. Transposed they fit only "
+    "where the widths happen to be equal."
+)
+def matrices_transposed(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q.mT, x @ weight_k.mT, x @ weight_v.mT, mask)
+
+
+@task.mistake(
+    "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis."
+)
+def softmax_over_queries(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, mask, 1)
+
+
+@task.mistake(
+    "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are."
+)
+def scaled(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q / weight_q.shape[1] ** 0.5, x @ weight_k, x @ weight_v, mask)
+
+
+@task.mistake("The mask has no effect.")
+def mask_unused(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, None)
+
+
+@task.mistake('The mask is turned round: True means "may attend".')
+def mask_inverted(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, None if mask is None else ~mask)
+
+
+@task.mistake(
+    "You apply the mask after the softmax: the weights of a row no longer sum to 1. A score that must not count leaves before the softmax."
+)
+def masked_after(x, weight_q, weight_k, weight_v, mask=None):
+    weights = ((x @ weight_q) @ (x @ weight_k).mT).softmax(-1)
+    weights = weights if mask is None else weights * mask
+    return weights @ (x @ weight_v), weights
+
+
+@task.mistake("The two results are exchanged: return the context first, then the weights.")
+def order_swapped(x, weight_q, weight_k, weight_v, mask=None):
+    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, mask)[::-1]
+
+
+@task.mistake("A word that may attend to nothing gives NaN. Its weights and its context should be zeros.")
+def empty_row_nan(x, weight_q, weight_k, weight_v, mask=None):
+    scores = (x @ weight_q) @ (x @ weight_k).mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    return weights @ (x @ weight_v), weights
+
+
+@task.mistake(
+    "A word that may attend to nothing attends to everything: where all scores are filled with the same large negative number, they are equal "
+    "again. Its weights and its context should be zeros."
+)
+def empty_row_uniform(x, weight_q, weight_k, weight_v, mask=None):
+    scores = (x @ weight_q) @ (x @ weight_k).mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
+    return weights @ (x @ weight_v), weights

@@ -1,0 +1,248 @@
+"""Task 04.ignores_query: do the weights of a score depend on the query? The scores are made here, so the answer is known."""
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+
+
+def _made_of(like, *shape, seed=1):
+    """Weights of a score, the same each time."""
+    numbers = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return numbers.to(like.dtype) / shape[-1] ** 0.5
+
+
+def _alone(vectors, seed):
+    """One number for each vector: its product with a fixed one."""
+    return vectors @ _made_of(vectors, vectors.shape[-1], seed=seed)
+
+
+def dot(state, hidden):
+    return state @ hidden.mT
+
+
+def length_of_state_only(state, hidden):
+    return state.norm(dim=-1, keepdim=True) * _alone(hidden, 2)[:, None]
+
+
+def cosine(state, hidden):
+    unit = torch.nn.functional.normalize
+    return 2 * unit(state, dim=-1) @ unit(hidden, dim=-1).mT
+
+
+def size_of_dot(state, hidden):
+    return (state @ hidden.mT).abs()
+
+
+def general(state, hidden):
+    return state @ _made_of(state, state.shape[-1], hidden.shape[-1]) @ hidden.mT
+
+
+def perceptron(state, hidden):
+    first = state @ _made_of(state, state.shape[-1], 6, seed=3) * 2
+    second = hidden @ _made_of(hidden, hidden.shape[-1], 6, seed=4) * 2
+    return 2 * torch.tanh(first[:, :, None] + second[:, None]).sum(-1)
+
+
+def location_based(state, hidden):
+    return state @ _made_of(state, hidden.shape[1], state.shape[-1], seed=5).mT * 2
+
+
+def temperature(state, hidden):
+    return _alone(state, 6).exp()[:, :, None] * _alone(hidden, 7)[:, None] * 2
+
+
+def concatenating(state, hidden):
+    return _alone(state, 8)[:, :, None] + _alone(hidden, 9)[:, None]
+
+
+def two_networks(state, hidden):
+    return torch.tanh(_alone(state, 10))[:, :, None] * 3 + torch.tanh(_alone(hidden, 11))[:, None]
+
+
+def keys_only(state, hidden):
+    return _alone(hidden, 12)[:, None].repeat(1, state.shape[1], 1)
+
+
+def queries_only(state, hidden):
+    return _alone(state, 13)[:, :, None].repeat(1, 1, hidden.shape[1])
+
+
+def large_lead(state, hidden):
+    return 50 + 20 * torch.tanh(_alone(state, 14))[:, :, None] + _alone(hidden, 15)[:, None]
+
+
+SCORES = {  # and whether their weights ignore the query
+    dot: ("the dot product", False),
+    length_of_state_only: ("a score that sees only how long the state is", False),
+    cosine: ("the cosine", False),
+    size_of_dot: ("the dot product without its sign", False),
+    general: ("the general score", False),
+    perceptron: ("the perceptron score", False),
+    location_based: ("the location-based score, before its softmax", False),
+    temperature: ("a score whose state sets the temperature", False),
+    concatenating: ("the concatenating score", True),
+    two_networks: ("a network for the state plus a network for the hidden state", True),
+    keys_only: ("a score of the hidden states alone", True),
+    queries_only: ("the same score for every hidden state", True),
+    large_lead: ("a concatenating score with a large part of the state", True),
+}
+
+
+def _without_gradient(score):
+    """The numbers alone, as a function gives them that runs elsewhere."""
+
+    def call(state, hidden):
+        if state.dim() != 3 or hidden.dim() != 3 or len(state) != len(hidden) or state.shape[-1] != hidden.shape[-1]:
+            raise ValueError("state B×T×D and hidden B×S×D are expected")
+        with torch.no_grad():
+            return score(state, hidden)
+
+    call.ignores = SCORES[score][1]
+    return call
+
+
+task = Task(
+    "04.ignores_query",
+    "scores that lead to the same weights for every query",
+    arguments=("score", "state B×T×D", "hidden B×S×D"),
+    result="verdict",
+    candidates=tuple(map(_without_gradient, SCORES)),
+    suspects=False,
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "The scores may depend on the query while the weights do not. Which changes of a row of scores does softmax not notice?",
+        "For one query the scores of three keys are 1, 2 and 4; for another query they are 6, 7 and 9. Each lead is the same, so the "
+        "two queries share out their weight in the same way: (0.042, 0.114, 0.844). Had they been 2, 4 and 8, every lead would be twice as large, and the "
+        "weights would differ: (0.002, 0.018, 0.980).",
+        "weights = softmax of score(state, hidden) over the hidden states; other = the same with a state of random numbers instead, of the same "
+        "shape, several times over; True if the two agree each time, up to rounding.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for key, (name, _) in enumerate(SCORES.values()):
+        B, T, S, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 5), (3, 7), (3, 7)))
+        yield Case(name, (Candidate(key), draw.numbers(B, T, D), draw.numbers(2 * B, S, D)[:B] + 0.25))
+        one = draw.numbers(2, 1, 7).repeat(1, 1 if key % 2 else 3, 1)
+        told = "one state" if key % 2 else "three equal states"
+        yield Case(f"{name}, {told}", (Candidate(key), one, draw.numbers(2, 5, 7)))
+        yield Case(f"{name}, states of zeros", (Candidate(key), torch.zeros(2, 2, 5), draw.numbers(2, 3, 5)))
+
+
+@task.oracle
+def _(score, state, hidden):
+    return score.ignores
+
+
+@task.property
+def rounding_is_allowed(case, value):
+    """A score whose weights ignore the query is recognised."""
+    score = task.candidate(case.args[0].key)
+    if value is False and score.ignores and score is not task.candidates[-1]:
+        return "The weights of that score are the same for every state, though its scores may not be. Is there room for rounding, about 1e-5?"
+    return None
+
+
+def _others(state):
+    """States to compare with: other random numbers, three times."""
+    generator = torch.Generator().manual_seed(1)
+    return [1.5 * torch.randn(state.shape, generator=generator).to(state.dtype) for _ in range(3)]
+
+
+def _weights(score, state, hidden):
+    return score(state, hidden).softmax(-1)
+
+
+def _same(a, b):
+    return torch.allclose(a, b, atol=1e-5)
+
+
+@task.mistake("You say True to every score.")
+def always_true(score, state, hidden):
+    return True
+
+
+@task.mistake("You say False to every score.")
+def always_false(score, state, hidden):
+    return False
+
+
+@task.mistake(
+    "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights."
+)
+def scores_compared(score, state, hidden):
+    return all(_same(score(state, hidden), score(other, hidden)) for other in _others(state))
+
+
+@task.mistake(
+    "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own."
+)
+def given_states_compared(score, state, hidden):
+    weights = _weights(score, state, hidden)
+    return _same(weights, weights[:, :1].expand_as(weights))
+
+
+@task.mistake(
+    "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers."
+)
+def state_multiplied(score, state, hidden):
+    return _same(_weights(score, state, hidden), _weights(score, 2 * state, hidden))
+
+
+@task.mistake(
+    "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers."
+)
+def state_negated(score, state, hidden):
+    return _same(_weights(score, state, hidden), _weights(score, -state, hidden))
+
+
+@task.mistake("You compare with a state of zeros. The state given may be just that: take random numbers.")
+def compared_with_zeros(score, state, hidden):
+    return _same(_weights(score, state, hidden), _weights(score, 0 * state, hidden))
+
+
+@task.mistake(
+    "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights."
+)
+def largest_compared(score, state, hidden):
+    weights = _weights(score, state, hidden)
+    return all(bool((weights.argmax(-1) == _weights(score, o, hidden).argmax(-1)).all()) for o in _others(state))
+
+
+@task.mistake("Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.")
+def softmax_over_states(score, state, hidden):
+    return all(_same(score(state, hidden).softmax(1), score(other, hidden).softmax(1)) for other in _others(state))
+
+
+@task.mistake(
+    "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis."
+)
+def softmax_over_everything(score, state, hidden):
+    def weights(state):
+        return score(state, hidden).flatten(1).softmax(-1)
+
+    return all(_same(weights(state), weights(other)) for other in _others(state))
+
+
+@task.mistake(
+    "You change the hidden states. The question is whether the weights depend on the query, which is the state."
+)
+def hidden_changed(score, state, hidden):
+    return all(_same(_weights(score, state, hidden), _weights(score, state, other)) for other in _others(hidden))
+
+
+@task.mistake(
+    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5."
+)
+def no_rounding(score, state, hidden):
+    return all(torch.equal(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))
+
+
+@task.mistake("True and False are exchanged: True means that the weights ignore the query.")
+def turned_round(score, state, hidden):
+    return not all(_same(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))

@@ -1,0 +1,39 @@
+"""Right answers to 04.width_that_saturates in other styles than the solution's: searching upwards, PyTorch, halving."""
+
+import math
+
+import torch
+
+
+def upwards(share):
+    D = 1
+    while torch.sigmoid(torch.tensor(2.0 * D).sqrt()) < share:
+        D += 1
+    return D
+
+
+def by_softmax(share):
+    for D in range(1, 10_000):
+        scores = torch.tensor([math.sqrt(2 * D), 0.0], dtype=torch.float64)
+        if scores.softmax(0).max() >= share:
+            return D
+    return None
+
+
+def by_logit(share):
+    lead = torch.logit(torch.tensor(share, dtype=torch.float64))
+    return torch.ceil(lead.square() / 2).long()
+
+
+def by_halving(share):
+    low, high = 0, 1 << 20
+    while high - low > 1:
+        middle = (low + high) // 2
+        if 1 / (1 + math.exp(-math.sqrt(2 * middle))) >= share:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+RIGHT = [upwards, by_softmax, by_logit, by_halving]
