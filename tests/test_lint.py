@@ -234,7 +234,7 @@ def test_each_breach_in_a_solution(course, old, new, piece, message):
 RIGHT = [
     (NAMES[0], SILENT, SILENT * 19, "40 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
-    (NAMES[0], "Step 3: which is", words(78), "80 words"),
+    (NAMES[0], "Step 3: which is", words(98), "100 words"),
     (NAMES[0], "# ## Recap", f"# {words(50)}\n\n# %% [markdown]\n# {words(50)}\n# ## Recap", "a long end"),
     (NAMES[0], "## Recap", "**Recap.**", "a recap in bold"),
     (
