@@ -136,8 +136,8 @@ check("01.word_polarity", word_polarity)
 #
 # *This exercise is optional.* It is practice in sorting with Python and has little to do with attention; nothing later needs it.
 #
-# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
-# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
+# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
+# alphabetical order. The same sentences then always give the same numbers, whatever order they come in.
 # Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so change no capitals and strip no punctuation.
 
 
@@ -168,7 +168,7 @@ def build_vocabulary(sentences, min_count=1):
 check("01.build_vocabulary", build_vocabulary)
 
 # %% [markdown]
-# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.
+# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.
 
 # %% tags=["own-machine"]
 progress()

@@ -171,7 +171,7 @@ def play(task_id=None, *more, **unknown):
 
 
 def hint(task_id=None, *more, keep=True, **unknown):
-    """Show the next hint for a task: first the idea, then the formula with shapes, then pseudocode.
+    """Show the next hint for a task: first the idea, then an example worked with numbers, then pseudocode.
 
     Args:
         task_id: such as "02.softmax"; if it is left out, the task that you tried last.
