@@ -12,9 +12,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Predict, run, see
 #
-# Each lesson asks before it shows. Make a guess, run the cell (Shift + Enter), and compare.
+# Each lesson asks you for a guess before it shows a result. Make your guess, run the cell (Shift + Enter), and compare.
 #
-# Attention is, at its heart, a **weighted sum**. The easiest one to see mixes colours: a colour is a vector of three numbers, the strengths of red, green and blue. We take a dark green, so that the numbers differ.
+# Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that not all numbers in the mix are alike.
 
 # %%
 names = ["red", "green", "blue"]
@@ -41,7 +41,7 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Nobody grades such a guess, but it makes you look. What colour is the mix?
+# Such a guess is not graded, but it helps you to look closely. What colour is the mix?
 
 # %%
 panels = plots.axes(4, width=1.5, height=1.7)
@@ -82,7 +82,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** `shares[:, None]` puts in an axis of length 1. Where shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as it takes: S×1 times S×D is S×D, each vector times its own weight.
+# **Broadcasting.** `shares[:, None]` inserts an axis of length 1. If shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as needed: S×1 times S×D is S×D, and each vector is multiplied by its own weight.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -92,7 +92,7 @@ print(scaled)
 print(scaled.sum(0))  # D: the weighted sum
 
 # %% [markdown]
-# Take `[:, None]` out of the line with `scaled` and run the cell: what does PyTorch say? Without it the two weights are lined up with the three features. Where S and D are equal, no error would tell you.
+# Take `[:, None]` out of the line that computes `scaled` and run the cell: what does PyTorch say? Without it the two weights are lined up with the three features. If S and D were equal, no error would warn you.
 #
 # **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T×S times S×D is T×D.
 
@@ -103,36 +103,36 @@ print(recipes @ pair)  # T D: three mixes
 print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 
 # %% [markdown]
-# A third axis in front is a **batch**: B×T×S times B×S×D is done for each of the B separately. `x.mT` exchanges the last two axes.
+# A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
 #
-# **Masks.** A comparison gives a tensor of True and False. It can choose, and it can fill. What will the last line print?
+# **Masks.** A mask is a tensor of True and False; a comparison gives one, for example. It can select entries or fill them. What will the sum of the second row be under its mask?
 
 # %% tags=["nbval-check-output"]
 predict("00.masked_sum", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
-mask = torch.tensor([[True, True, True], [True, True, False]])  # B S: the second row has two entries
+mask = torch.tensor([[True, True, True], [True, True, False]])  # B S: only two entries of the second row count
 print("The mask at work:")
-print(numbers.masked_fill(~mask, 0.0))  # ~ turns True and False round
+print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]
-# **Gradients.** PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then leaves in `.grad` how fast the result changes with each entry.
+# **Gradients.** PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then stores in `.grad` how fast the result changes with each entry.
 
 # %% tags=["nbval-check-output"]
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
 brightness = (w @ colours).sum()  # one number
 brightness.backward()
-print(w.grad)  # S: what each weight adds to the brightness
+print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# A higher weight of green adds less brightness than one of red or blue, because our green is dark. That is all the PyTorch you need to begin.
+# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. That is all the PyTorch you need to begin.
 #
 # ## A check tells you what is wrong, and why
 #
-# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes, in whatever style you write it. An empty one is not counted as wrong:
+# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes, in whatever style you write it. An empty function is not counted as wrong:
 
 
 # %%
@@ -143,7 +143,7 @@ def weighted_sum(weights, values):
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# `keep=False` is for this demonstration: what is tried here does not count as yours. Now an answer with a mistake. Can you find it before you run the cell?
+# `keep=False` is for this demonstration: what we try here is not recorded as your work. The next answer has a mistake. Can you find it before you run the cell?
 
 
 # %%
@@ -154,7 +154,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and it shows the smallest input on which it can be seen, with what was expected and what came. An error inside your function is shown at your own line. Here the two lengths do not fit together:
+# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -170,7 +170,7 @@ report = check("00.weighted_sum", weighted_sum, keep=False)
 # %% [markdown]
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer, but only after an attempt of yours.
+# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer, but only after you have tried: the second cell asks for one too early.
 
 # %%
 hint("00.weighted_sum", keep=False)
@@ -179,7 +179,7 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows how far you are. What you reach is kept in a small file in the course folder and survives a restart.
+# `progress` shows how far you are. Your progress is kept in a small file in the course folder, so it survives a restart.
 
 # %% tags=["own-machine"]
 progress()
@@ -187,7 +187,7 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# One table says how the course stands on your machine. A line that is not ok says what to do.
+# This table shows whether your machine has all that the course needs. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
 from course_utils import doctor
@@ -218,8 +218,8 @@ check("00.q5", ...)
 # ## Recap
 #
 # - A weighted sum multiplies each vector by its weight and adds them up: `weights @ values`.
-# - Shapes, `None`, `@`, masks and gradients are the PyTorch that the course rests on.
-# - The course answers you in three ways: `predict` before a result, `check` on what you write, and `hint` when you are stuck.
+# - Shapes, broadcasting with `None`, `@`, masks and gradients are the parts of PyTorch that the course uses.
+# - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here.ipynb)
 #

@@ -15,7 +15,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Real reviews
 #
-# SST-2 holds sentences from film reviews, which people have labelled positive (1) or negative (0). Where it cannot be had, the notebook takes generated reviews instead and says so in one line; where our text speaks of SST-2, your numbers will then differ.
+# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook uses generated reviews instead and says so in one line; your numbers will then differ from what our text says about SST-2.
 
 # %%
 learn, dev, test = load_reviews("train"), load_reviews("dev"), load_reviews("test")
@@ -23,17 +23,17 @@ print(len(learn), len(dev), len(test))
 print(learn.labels[:2].tolist(), *(" ".join(sentence) for sentence in learn.sentences[:2]), sep="\n")
 
 # %% [markdown]
-# We want a function from a sentence to the probability that it is positive. This lesson takes the simplest one there is:
+# We want a function from a sentence to the probability that it is positive. This lesson takes one of the simplest there is:
 
 # %%
 diagrams.bag_of_words()
 
 # %% [markdown]
-# The drawing shows the way: each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. We take the steps one by one.
+# The drawing shows the steps: each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. We take the steps one by one.
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, 1 for words that it does not know.
+# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty places after a shorter sentence, and 1 for words that it does not know.
 
 # %% tags=["nbval-check-output"]
 tiny = [["the", "movie", "was", "really", "good"], ["good", "movie"]]
@@ -46,7 +46,7 @@ print(mask)
 # %% [markdown]
 # The shorter sentence is filled up with 0. The **mask** is True at words and False at padding.
 #
-# Now the simplest function from many vectors to one, their sum:
+# Now we take the simplest function from many vectors to one, their sum:
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 
@@ -62,7 +62,7 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# On paper, the second sentence: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Here is the same as a sum under a mask, as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
+# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Here is the same sum computed under a mask, as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
 
 # %% tags=["nbval-check-output"]
 by_mask = (vectors[ids] * mask[..., None]).sum(1)  # B D
@@ -72,7 +72,7 @@ by_library = torch.nn.functional.embedding_bag(ids, vectors, mode="sum", padding
 print([torch.equal(by_loop, other) for other in (by_mask, by_counts, by_library)])
 
 # %% [markdown]
-# The version with counts explains the name **bag of words**: a sentence is what mathematicians call a multiset. It matters how often a word occurs, but not where.
+# The version with counts explains the name **bag of words**: the model sees a sentence as what mathematicians call a multiset. It matters how often a word occurs, but not where.
 #
 # ## From a sum to a probability
 #
@@ -86,11 +86,11 @@ score = by_mask @ w + b  # B
 print("scores", score, " probabilities", torch.sigmoid(score))
 
 # %% [markdown]
-# On paper, the second sentence: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
+# You can check the second sentence on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative by the score is $p - y$: how far off the probability is. From the score it flows back to every word. Which word of "the movie was really good" gets the largest gradient?
+# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative with respect to the score is the **error** $p - y$: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -111,7 +111,7 @@ reveal("01.largest_gradient", "all the same")
 #
 # ## Training it
 #
-# The train split teaches, the dev split is for choices, and the test split is looked at once. `train` goes through the reviews six times; a strong **weight decay** keeps the model from learning rare words by heart. What share of the test reviews will a model get right that cannot see word order?
+# We train on the train split, choose with the dev split, and look at the test split once. `train` goes through the reviews six times; a strong **weight decay** towards 0 keeps the model from learning rare words by heart. What share of the test reviews will a model that cannot see word order get right?
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -121,7 +121,7 @@ vocabulary = build_vocabulary(learn.sentences)
 learn_ids, learn_mask = encode(learn.sentences, vocabulary)
 test_ids, test_mask = encode(test.sentences, vocabulary)
 hits = []
-for seed in range(5):  # five random starts and orders
+for seed in range(5):  # five random starting points and orders of the reviews
     torch.manual_seed(seed)
     model = SumOfWords(len(vocabulary), width=16)
     train(model, learn_ids, learn_mask, learn.labels, seed)
@@ -133,7 +133,7 @@ print(f"{test.name}: {accuracy.mean():.3f}   {accuracy.min():.3f}   {accuracy.ma
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# Next to it we put scikit-learn's logistic regression on counts of words. It learns one number per word, where our model learns 16. Will the 16 do better?
+# We compare this with scikit-learn's logistic regression on word counts. It learns one number per word, where our model learns 16. Will the 16 do better?
 
 # %%
 bag = CountVectorizer(analyzer=list)
@@ -144,8 +144,8 @@ runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
 plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The 16 numbers do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they stand beside published results on this test split: averaged word vectors
-# 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; their training data label phrases as well). The reason is that a sum under one weight *is* one number per word: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
+# The 16 numbers do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
+# 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model *is* one number per word, too: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
 
 # %% tags=["nbval-check-output"]
 with torch.no_grad():
@@ -156,7 +156,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## Polarity is a direction
 #
-# With two dimensions we can look at the vectors. Words of positive reviews were pushed along $w$, words of negative ones against it. Where will "fun", "dull" and "the" point?
+# If the vectors have only two dimensions, we can draw them. Words of positive reviews were pushed along $w$, words of negative ones against it. Where will "fun", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -167,9 +167,9 @@ vectors = flat.embedding.weight[[vocabulary[word] for word in shown]]
 plots.directions(vectors, shown, flat.output.weight[0], direction_name="w", title="word vectors of width 2")
 
 # %% [markdown]
-# Positive words point along $w$ and negative ones against it, while words such as "the" stay short, near 0. The **word polarity** is the cosine between a word's vector and $w$: 1 along it, -1 against it, 0 across.
+# Positive words point along $w$ and negative ones against it, while words such as "the" stay short, near 0. The **word polarity** is the cosine between a word's vector and $w$: 1 along it, -1 against it, and 0 at a right angle to it.
 #
-# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing of vectors: the **log-odds** of a word, the logarithm of how many positive reviews hold it divided by how many negative ones do.
+# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing about vectors: the **log-odds** of a word, the logarithm of the ratio of positive to negative reviews that contain it.
 
 # %%
 frequent = [word for word in build_vocabulary(learn.sentences, min_count=12) if word.isalpha()]
@@ -205,7 +205,7 @@ for sentence in sentences:
     print(f"p = {p.item():.2f}   {adds}")
 
 # %% [markdown]
-# On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only their total counts. And "not" lowers the probability a little, by the same amount in any sentence.
+# On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only the total of all words counts. And "not" lowers the probability a little, by the same amount in any sentence.
 #
 # ## Where it must fail: "not"
 #
@@ -220,20 +220,20 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# On SST-2 negative reviews lose nothing by a negation, and positive ones lose most, because there a negation pulls every sentence down. To see the failure clearly, we need a world in which we know the truth.
+# On SST-2 a negation costs the negative reviews nothing; it is the positive ones that lose, because there it lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #
-# **Generated reviews** have one opinion word. In about one quarter of them a "not" stands before it and turns the label round.
+# **Generated reviews** have one opinion word. In about a quarter of them a "not" comes before this word and reverses the label.
 
 # %%
 world, world_test = (generate_reviews(n, seed, negation=0.25) for n, seed in ((4000, 0), (2000, 1)))
 for sentence, label in zip(world.sentences[:4], world.labels, strict=False):
     print(label.item(), " ".join(sentence))
-print(f"{world_test.negated.float().mean():.4f} of the test reviews hold a negation")
+print(f"{world_test.negated.float().mean():.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# What would the best sum do here? Exchange good and bad words, and all labels turn: each solution has a mirror image that is as good, in which "not" adds the opposite number. The cross-entropy is convex in the numbers that words add, so the average of the two is at least as good, and in it "not" adds 0. Then a negated review is scored as if it were plain. What share of the test reviews will be right?
+# What would the best sum do here? If we swap good and bad words, all labels are reversed, so each solution has a mirror image that is equally good, in which "not" adds the opposite number. The cross-entropy is convex in the numbers that words add, so the average of the two is at least as good, and in this average "not" adds 0. Then a negated review gets the score that it would have without "not", as a plain one. What share of the test reviews will be right?
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -258,7 +258,7 @@ print("One of the contrast pairs:", " ".join(one.sentences[0]), "/", " ".join(ot
 reveal("01.with_negation", sum(measured["all"]) / 5)
 
 # %% [markdown]
-# **Contrast pairs** hold the same words in another order, with opposite labels, so a sum gets exactly one of the two right. The short black lines show what we expect from this reasoning: plain 1, negated 0, all the share of plain reviews, pairs one half. How close do five runs come?
+# In **contrast pairs** two reviews have the same words in different orders and opposite labels, so a sum gets exactly one of the two right. The short black lines show what we expect from this reasoning: 1 for plain reviews, 0 for negated ones, the share of plain reviews for all, and one half for pairs. How close do five runs come?
 
 # %%
 expected = {
@@ -270,7 +270,7 @@ expected = {
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
 # %% [markdown]
-# In every run plain reviews are all right, negated ones are all wrong, and of each contrast pair one is right, as the reasoning says.
+# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says.
 #
 # Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right. Here the cheapest case to lose is one of the two negated ones.
 
@@ -282,7 +282,7 @@ print(
 # %% [markdown]
 # ## Questions
 #
-# Five questions on the goals at the top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("01.q1", ...)
@@ -303,9 +303,9 @@ check("01.q5", ...)
 # ## Recap
 #
 # - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
-# - How far does it go? A logistic regression on the sum gets about four of five real reviews right, and learns a direction along which words lie by their polarity.
+# - How far does it go? A logistic regression on the sum gets about four out of five real reviews right, and learns a direction along which words are ordered by their polarity.
 # - All words of a sentence receive the same error.
-# - Where must it fail? "not" adds one fixed number wherever it stands, so of good and bad, plain and negated, any sum gets three of four at most; and word order is lost.
+# - Where must it fail? "not" adds one fixed number wherever it occurs, so any sum gets at most three of the four cases right, good or bad, plain or negated; and word order is lost.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words.ipynb)
 #

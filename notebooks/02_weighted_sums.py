@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We take three words of two features, D = 2, small enough for paper. What if each word had one weight of its own, the same in every sentence?
+# We take three words with two features each, D = 2, which is small enough to compute on paper. What if each word had one weight of its own, the same in every sentence?
 
 # %%
 words = ["not", "really", "great"]
@@ -37,7 +37,7 @@ other_vectors = of_each_word[:, None] * x  # S D: the weights are now part of th
 print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
 
 # %% [markdown]
-# On paper: $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
+# On paper this is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
 #
 # One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To matter, weights have to depend on the other words.
 #
@@ -59,10 +59,10 @@ print("naive", torch.exp(far) / torch.exp(far).sum(), " library", far.softmax(-1
 # %% [markdown]
 # A score higher by 1 gives $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
 #
-# ## How sharp should it choose?
+# ## How sharply should softmax choose?
 #
 # Dividing all scores by a **temperature** does change the weights. At temperature 1 the word "great" has 84 % of the weight. A temperature above 1 makes the weights more equal, and one below 1
-# makes them more different. How much will "great" have at 0.4? Put your guess in place of the dots.
+# makes them more unequal. How much weight will "great" get at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -95,7 +95,7 @@ temperature_explorer
 #
 # ## Padding gets no weight
 #
-# Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn the weight of $e^0 = 1$. So the score of padding becomes
+# Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn some weight, since $e^0 = 1$. So the score of padding becomes
 # $-\infty$, and $e^{-\infty} = 0$. In this course **True in a mask means "may attend"**.
 
 # %% tags=["nbval-check-output"]
@@ -106,11 +106,11 @@ print("minus ∞ ", scores.masked_fill(~mask, -torch.inf).softmax(-1)[1])
 print("nothing ", masked_softmax(scores[1:], torch.zeros(1, 3, dtype=torch.bool)))
 
 # %% [markdown]
-# The last line is a row in which nothing may be attended to. A softmax of nothing but $-\infty$ is $0/0$; our `masked_softmax` gives zeros there.
+# The last line shows a row in which no word may be attended to. A softmax of nothing but $-\infty$ is $0/0$; our `masked_softmax` gives zeros there.
 #
 # ## Where do scores come from?
 #
-# **Fixed attention** learns one vector $\theta$ and takes its dot product with every word:
+# **Fixed attention** learns one vector $\theta$ and takes its dot product with every word as the score $g$ of that word:
 #
 # $$g(x; \theta) = x^\top \theta$$
 
@@ -122,8 +122,8 @@ print("scores", scores, " weights", a, " context", a @ x)
 diagrams.fixed_attention()
 
 # %% [markdown]
-# The drawing shows the way from word vectors to the output. Here θ points where "not" points, so "not" takes nearly all the weight. How does a word's weight fall as it turns away from θ? We turn one word through a full circle
-# beside two words that stand at 90° to θ, for three lengths of θ. For which length will the weight fall most abruptly?
+# The drawing shows the way from word vectors to the output. Here θ points in the direction of "not", so "not" takes nearly all the weight. How does a word's weight fall as the word turns away from θ? We turn one word through a full circle
+# beside two words at 90° to θ, for three lengths of θ. For which length will the weight fall most abruptly?
 
 # %%
 angles = torch.linspace(-180, 180, 25)
@@ -178,7 +178,7 @@ reveal("02.great_after_not", weights[-1])
 #
 # ## Two directions at once
 #
-# **MLP attention** computes scores with a hidden layer and the logistic sigmoid σ: $g(x; W, b, \theta) = \theta^\top \sigma(Wx + b)$.
+# **MLP attention** (multilayer perceptron) computes scores with a hidden layer and the logistic sigmoid σ: $g(x; W, b, \theta) = \theta^\top \sigma(Wx + b)$.
 
 # %%
 W = torch.tensor([[4.0, 0.0], [-4.0, 0.0]])  # H D: one unit looks right, one looks left
@@ -193,7 +193,7 @@ print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
 #
 # ## Can one attention undo "great" after "not"?
 #
-# We return to the generated reviews of lesson 01, half of them negated. The test reviews come in fours that differ only in the opinion word and in "not".
+# We return to the generated reviews of lesson 01, now with half of them negated. The test reviews come in groups of four that differ only in the opinion word and in whether "not" is there.
 
 # %%
 learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
@@ -207,9 +207,9 @@ for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
 #
 # $$\sum_s e^{g(x_s)} (w^\top x_s + b).$$
 #
-# This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each four, at most three can be right. Two attentions are divided by two different totals, and this proof no longer applies. Can two do it?
+# This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, and this proof no longer applies. Can two attentions do it?
 #
-# Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of two attentions find?
+# Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of the two attentions find?
 
 # %% tags=["nbval-check-output"]
 first = {"not": 20.0, "great": 10.0, "awful": 10.0}  # listens to "not" most, then to opinions
@@ -226,7 +226,7 @@ for opinion in ("great", "not great", "awful", "not awful"):
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1: which others work?
+# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1: which others work?
 #
 # Can training find such numbers? What share of the four cases will *one* trained attention get right?
 
@@ -257,10 +257,10 @@ runs = {name: values for name, (values, _) in results.items()}
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# One attention gets three of four in all five runs, with an MLP as well, as the proof says. Two attentions get all four in four of the five runs, and three get them in all. So two can, but training does not always find it.
+# One attention gets three of the four in all five runs, also with an MLP, as the proof says. Two attentions get all four in four of the five runs, and three attentions in every run. So two attentions can do it, but training does not always find the way.
 # The sum stays at chance here: since half of the reviews are negated, no single word says anything about the label.
 #
-# How do two do it? We look at one trained model, with four sentences. Which words does each attention choose, and what does "not" change?
+# How do two attentions do it? We look at one trained model on four sentences. Which words does each attention choose, and what does "not" change?
 
 # %%
 model = results["2 attentions"][1]
@@ -276,7 +276,7 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Where "not" stands, an attention can move its weight from the opinion to "not", and the two contexts no longer balance as before. What both add has the right sign in all four sentences. Other runs divide the work differently.
+# Where "not" stands, an attention can move its weight from the opinion to "not", and the two contexts no longer balance as before. Their sum has the right sign in all four sentences. Other runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #
@@ -295,9 +295,9 @@ gap_explorer = explore(graph_at, gap=gap_slider)
 gap_explorer
 
 # %% [markdown]
-# From a score of 5 on, less than 1 % reaches the second word: attention masks the error on its way back. What an example does not attend to, it hardly changes.
+# From a score of 5 on, less than 1 % reaches the second word: attention weighs the error on its way back. A word with little weight in an example hardly learns from it.
 #
-# There is a second way back: δ also changes the scores, and through them θ and the vectors. PyTorch gives us both parts. What happens to each when the choice gets surer?
+# There is a second path back: δ also changes the scores, and through them θ and the vectors. PyTorch gives us both parts. What happens to each part as the attention becomes more sure of its choice?
 
 # %% tags=["nbval-check-output"]
 theta, delta = torch.tensor([1.0, 0.0]), torch.tensor([0.6, 0.8])
@@ -311,13 +311,13 @@ for gap in (0.0, 2.0, 4.0, 8.0):
     )
 
 # %% [markdown]
-# Through the sum the first word gets nearly the whole error and the second nearly none. Through the scores both get little once the attention is sure. The next picture shows that for all gaps between the two scores. At which gap does a score learn most?
+# As the gap grows, the first word gets nearly the whole error through the sum and the second nearly none. Through the scores both get little once the attention is sure. The next picture shows this for all gaps between the two scores. At which gap does a score learn most?
 
 # %%
 gaps = torch.linspace(-8, 8, 17)
 a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with the score 0
 curves = {"share of the error that reaches x₂": (1 - a1)[None]}
-curves["derivative of the weight of x₁ by its score"] = (a1 * (1 - a1))[None]
+curves["how fast the weight of x₁ grows with its score"] = (a1 * (1 - a1))[None]
 ax = plots.axes(width=6.4)
 plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="upper right")
 
@@ -326,7 +326,7 @@ plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legen
 #
 # ## And on real reviews?
 #
-# We train lesson 01's sum and three attentions on real reviews. Their settings were chosen on the dev split, and we report the test split. Does attention pay, and does it pay where a negation stands?
+# We train lesson 01's sum and three attentions on real reviews. Their settings were chosen on the dev split, and we report results on the test split. Does attention help, and does it help where there is a negation?
 
 # %%
 real, held_out = load_reviews("train"), load_reviews("test")
@@ -343,15 +343,15 @@ for seed in range(3):
         hits = correct(model, *test_ids, held_out.labels).float()
         for part, chosen in rows.items():
             on_test[f"{name},\n{part}"].append(hits[chosen].mean().item())
-print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews hold a negation.")
+print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews contain a negation.")
 plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0.5, 1))
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both are worse where one stands. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" alike in every review; it cannot know which of several opinions it belongs to.
+# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" the same way in every review; it cannot know which of several opinions "not" belongs to.
 #
 # ## Questions
 #
-# Five questions on the goals at the top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("02.q1", ...)
@@ -371,11 +371,11 @@ check("02.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A context is a weighted sum. Softmax makes weights that are positive and sum to 1, a temperature says how different they are, and a mask sets scores to $-\infty$ first.
+# - A context is a weighted sum. Softmax makes weights that are positive and sum to 1, a temperature sets how unequal they are, and a mask sets scores to $-\infty$ before the softmax.
 # - Can a word's weight depend on the other words? In fixed attention its score cannot, but its weight can, through the total that all words share.
-# - One attention has the limit of a sum. Two, concatenated and weighed by a linear layer, do not.
+# - One attention has the same limit as a sum. Two attentions, concatenated and weighed by a linear layer, do not.
 # - The error that reaches a word is multiplied by its weight, and an attention that is sure hardly learns.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums.ipynb)
 #
-# **Next**: θ is the same for every sentence. [What if the sentence asks the question itself?](03_queries_keys_values.ipynb)
+# **Next**: θ asks every sentence the same question. [What if the sentence asks the question itself?](03_queries_keys_values.ipynb)

@@ -35,7 +35,7 @@ print("all at once    ", (q @ k.T).tolist())  # T S
 #
 # ## Score, normalise, sum
 #
-# Each key has a **value** $v$, the vector that goes into the sum. Three steps make the context of query $t$:
+# Each key has a **value** $v$, the vector that goes into the sum. Three steps give the context of query $t$:
 #
 # $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 
@@ -54,7 +54,7 @@ diagrams.attention(new=["queries", "keys", "values"])
 # The drawing shows the three steps. What is new since lesson 02 is that queries, keys and values come in separately. You can check $\theta_1$ on paper. Its scores are $(2, 1, 0)$. Their exponentials $7.39$, $2.72$ and $1$ add up to $11.11$, so the
 # weights are $0.665, 0.245, 0.090$, and the context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# The loops are two matrix products with a softmax between them. The library does it in one call; `scale=1.0` turns off a division that lesson 04 explains. Must each column of the weights sum to 1, too?
+# The loops are two matrix products with a softmax between them. The library does all this in one call; `scale=1.0` turns off a division that lesson 04 explains. Must each column of the weights sum to 1, too?
 
 # %% tags=["nbval-check-output"]
 a = (q @ k.T).softmax(-1)  # T S
@@ -67,9 +67,9 @@ plots.weights(a, words, ["θ₁", "θ₂"], title="two queries, three keys")
 # %% [markdown]
 # θ₁ puts 0.67 of its weight on "not", and θ₂ puts 0.84 on "great". Each row sums to 1, but a column need not: queries do not compete with each other.
 #
-# ## A dictionary that answers softly
+# ## A soft look-up in a dictionary
 #
-# A Python dictionary compares a word with its keys and returns the value of the key that matches. Attention, $f(Q, K, V)$, compares a query with all keys and returns a mean of all values. Here we ask for "really", whose value is 20.
+# A Python dictionary compares a word with its keys and returns the value of the key that matches. Attention, $f(Q, K, V)$, compares a query with all keys and returns a weighted mean of all values. Here we ask for "really", whose value is 20.
 
 # %% tags=["nbval-check-output"]
 k = torch.eye(3)[None]  # B S D: three keys that have nothing in common
@@ -104,7 +104,7 @@ lookup_explorer = explore(look_up, angle=angle, length=length)
 lookup_explorer
 
 # %% [markdown]
-# At 20° the query lies nearest to the key k₁, so the context lies close to the value v₁. At 45° two keys are equally near, and the context is halfway. It never leaves the triangle, because a weighted mean lies among what it averages.
+# At 20° the query lies nearest to the key k₁, so the context lies close to the value v₁. At 45° two keys are equally near, and the context is halfway. It never leaves the triangle, because a weighted mean lies between the points it averages.
 #
 # ## Who asks?
 #
@@ -124,9 +124,9 @@ for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4),
     plots.weights(a, english, rows[kind], title=kind, ax=ax, xlabel="keys")
 
 # %% [markdown]
-# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds itself: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share.
+# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds itself: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
 #
-# What is such a question worth? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum decides. A guess of the label is right half of the time. What will this reach?
+# How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What will this model reach?
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -149,14 +149,14 @@ def accuracies(make):
 
 size = len(vocabulary)
 as_it_is, _ = accuracies(lambda: SelfAttention(size, projections=False))
-print("What five runs reach, each from another seed:")
+print("The accuracy of five runs, each with its own seed:")
 print(" ".join(f"{run:.3f}" for run in as_it_is))
 reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# So it does not help that the sentence asks, as long as each word asks for what it is itself. "not" should ask for something else: the opinion that it negates. And it should bring back its opposite.
+# So it does not help that the sentence asks, as long as each word asks for words like itself. "not" should ask for something else: the opinion that it negates. And it should bring back the opposite of that opinion.
 #
-# ## What a word asks for, is found by, and hands over
+# ## What a word asks for, what it is found by, and what it hands over
 #
 # So each word gets three vectors instead of one, made by three learned matrices, the **projections**. What is each of them for?
 #
@@ -168,11 +168,11 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**.
 #
-# Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1 or -1, and three that are 1 for an opinion, for "not", and for any other word.
+# Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
 
 # %%
 x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "other": [0.0, 0, 0, 1]}
-W_q = 10 * torch.tensor([[0.0, 0], [0, 1], [1, 0], [0, 1]])  # "not" looks for opinions, the others for others
+W_q = 10 * torch.tensor([[0.0, 0], [0, 1], [1, 0], [0, 1]])  # "not" looks for opinions, all the rest look for other words
 W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
 W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
 
@@ -184,7 +184,7 @@ def by_hand(sentence):
 
 
 # %% [markdown]
-# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$, the keys of the five words give it the scores $0, 0, 0, 0, 10$, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Change the sentences and run the cell again: what happens to "not really great", and what to "great , not awful"?
+# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$ and gets the scores $0, 0, 0, 0, 10$ from the keys of the five words, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Run the next cell, then change its sentences: what happens to "not really great", and what to "great , not awful"?
 
 # %% tags=["nbval-check-output"]
 for sentence in (
@@ -197,8 +197,8 @@ for sentence in (
     print(f"{total:+.2f}  {sentence}")
 
 # %% [markdown]
-# All four cases come out right with one attention. "not" asks for the opinion of *its own* sentence, so the same word takes away $2$ after which $-1$ is left, or adds $2$ so that $+1$ is left. No sum can do that.
-# "great , not awful" still defeats it: "not" finds two opinions, both equally near, since a word's place in the sentence is not known yet.
+# All four cases come out right with one attention. "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
+# "great , not awful" still defeats it: "not" finds two opinions that match equally well, since the model does not know yet where in the sentence a word is.
 #
 # ## Can training find such questions?
 #
@@ -211,7 +211,7 @@ runs["projections\nand residual"], models = accuracies(lambda: SelfAttention(siz
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# With projections, self-attention gets all or nearly all of the reviews right in all five runs, where the sum of words and self-attention without projections stay at chance. With the residual connection as well, every run is at 1.000.
+# With projections, self-attention gets all or nearly all of the reviews right in all five runs, while the sum of words and self-attention without projections stay at chance. With the residual connection as well, every run reaches 1.000.
 #
 # Does "not" really ask for the opinion? In each run we read off four weights.
 
@@ -231,7 +231,7 @@ for seed, model in enumerate(models):
     print(f"{seed}  ", *(f"{attends(model, *pair):14.2f}" for pair in pairs))
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other: which is half of our solution. For the other opinion the runs find other ways: training finds *a* solution, and rarely the one that we would write down. Which words attend to which in the first run?
+# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other, which is half of our solution. For the other opinion the runs find other ways. Training finds *a* solution, but rarely the one that we would write down. Which words attend to which in the first run?
 
 # %%
 for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6), strict=True):
@@ -241,11 +241,11 @@ for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6),
     plots.weights(a[0], sentence, sentence, f"not {opinion}", ax)
 
 # %% [markdown]
-# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that asks for "not". So this is what happens when the sentence asks the question itself: a word asks the same question everywhere, and the sentence answers.
+# In "not great" the word "not" attends to "great"; in "not awful" the word "awful" attends to "not". This is what happens when the sentence asks the question itself: each word asks its own question, and the other words decide the answer.
 #
 # ## Who may attend to whom?
 #
-# A **padding mask**, B×S, says which places hold a word. A **causal mask**, T×T, lets a word attend to itself and to what came before. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, which has three words?
+# A **padding mask**, B×S, says which places contain a word. A **causal mask**, T×T, lets a word attend to itself and to what came before. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1 (the second), which has three words?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
@@ -261,14 +261,14 @@ context, a = attention(x, x, x, both)
 naive = dot(x, x).masked_fill(~both, -torch.inf).softmax(-1)
 print("open pairs in each sentence       ", both.sum((1, 2)).tolist())
 print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", bool((context[2] == 0).all()))
-print("the same by a softmax without care", naive[2].sum(-1))
+print("the same with a plain softmax     ", naive[2].sum(-1))
 
 # %% [markdown]
 # The padding mask is open for 5, 3 and 0 places, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
 #
 # ## Does the future leak?
 #
-# A mask that is slightly wrong still gives plausible numbers. A **leak test** finds out: change one word, and see which outputs move. One of three masks below is wrong by one place. In which picture will we see the leak?
+# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the three masks below is wrong by one place. In which picture will we see the leak?
 
 
 # %%
@@ -290,11 +290,11 @@ for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2)
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. With the causal mask a change moves only its own output and later ones. With the wrong mask it also moves the output one place earlier: that is the leak. The picture that we measured is the mask itself, and we did not have to read any code.
+# Without a mask every change moves every output. With the causal mask a change moves only its own output and later ones. With the wrong mask it also moves the output one place earlier: that is the leak. The picture that we measured equals the mask itself, and to get it we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #
-# A test is a choice of inputs and of what to look at. Here are three wrong candidates, each a slip that people make.
+# A test is a choice of inputs and of what to look at. Here are three wrong candidates, each with a mistake that people often make.
 
 
 # %%
@@ -338,7 +338,7 @@ for candidate in (attention, softmax_over_queries, mask_forgotten, masked_too_la
 reveal("03.slips_through", "mask_forgotten")
 
 # %% [markdown]
-# The shape catches nobody. Each slip has an input that exposes it, and the forgotten mask needs a mask that hides something. In the exercises you write a test that uses all of these inputs.
+# The test of the shape catches none of them. Each mistake has an input that exposes it; for the forgotten mask it is a mask that hides something. In the exercises you write a test that uses all of these inputs.
 #
 # ## Does the order of the words matter?
 #
@@ -360,7 +360,7 @@ for what, results in same.items():
     print(f"{what:18} the same context in {sum(results):2} of {len(results)}")
 
 # %% [markdown]
-# Without a mask, keys with their values are a set. A causal mask lets order in, and lesson 11 will give words positions.
+# Without a mask, keys with their values are a set. With a causal mask their order matters, and lesson 11 will give words positions.
 #
 # ## When others say "query" for our "key"
 #
@@ -372,11 +372,11 @@ for what, results in same.items():
 # | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
 # | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows; lesson 04 adds the scale |
 #
-# $X_e$ are the words of the encoder, $X_d$ those of the decoder. We follow Vaswani et al. 2017: a query asks, keys are compared with it. Where T = S no error warns of a mix-up, so our tests use sizes that differ.
+# $X_e$ are the words that the encoder reads, $X_d$ those the decoder writes. We follow Vaswani et al. 2017: a query asks, keys are compared with it. If T = S, no error warns of a mix-up, so our tests use different sizes.
 #
 # ## Questions
 #
-# Five questions on the goals at the top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("03.q1", ...)
@@ -396,11 +396,11 @@ check("03.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention is $f(Q, K, V)$: score each query against each key, normalise, sum the values. It is a look-up that answers softly and has a gradient.
-# - In self-attention the words of the sentence ask. With three learned projections "not" can ask for the opinion in its own sentence, and four cases that no sum gets right come out right.
+# - Attention is $f(Q, K, V)$: score each query against each key, normalise, sum the values. It is a soft look-up, which returns a weighted mean of all values and has a gradient.
+# - In self-attention the words of the sentence ask. With three learned projections "not" can ask for the opinion in its own sentence, and all four cases come out right, which no sum can do.
 # - Masks are True where a query may attend. They combine by broadcasting, and an empty row gives zeros.
 # - Without positions, keys with their values are a set: their order does not matter.
-# - A wrong attention needs an input that exposes it: a changed word, a mask that hides something, sizes that differ.
+# - To expose a wrong attention, a test needs the right input: a changed word, a mask that hides something, sizes that differ.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values.ipynb)
 #

@@ -11,10 +11,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 seeds = range(5)
 
 # %% [markdown]
-# ## The same step, eight times
+# ## The same step in eight versions
 #
 # In translation one network gives each source word a vector, its **hidden state** $h$; the other, which writes the translation, has a **state** $s$.
-# States are the queries, hidden states the keys. An **alignment score** says how well two of them match. There are T states of width D and S hidden states of width E, and some scores have A hidden units. We count from 1.
+# States are the queries, hidden states the keys. An **alignment score** says how well a state and a hidden state match. There are T states of width D and S hidden states of width E, and some scores have A hidden units. $[s; h]$ is $s$ and $h$ concatenated. We count from 1.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -24,7 +24,7 @@ seeds = range(5)
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. 2015 |
 # | additive | $v^\top \tanh(W [s; h])$ | $W$: A×(D+E), $v$: A | Luong et al. 2015, who call it "concat" |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. 2014 |
-# | concatenating | $W [s; h]$ | $W$: D+E | the same "concat", in some prints |
+# | concatenating | $W [s; h]$ | $W$: D+E | the same "concat", in some versions of the paper |
 # | location-based | $\mathrm{softmax}(W s)$ | $W$: S×D | Luong et al. 2015 |
 #
 # Be careful with one name: most papers say **additive** for Bahdanau's score, our perceptron. Where in attention does the choice make a difference?
@@ -41,7 +41,7 @@ diagrams.attention(
 # %% [markdown]
 # Only the score's box changes. The mask, the softmax and the weighted sum stay what they were in lesson 03.
 #
-# ## Three that learn nothing
+# ## Three scores that learn nothing
 #
 # $$\text{dot}_{ti} = s_t^\top h_i$$
 #
@@ -55,8 +55,8 @@ by_matrix = s @ h.mT  # B T S
 print(by_matrix, torch.equal(by_loop, by_matrix), torch.equal(by_loop, dot(s, h)))
 
 # %% [markdown]
-# Row $t$ belongs to state $s_t$, column $i$ to hidden state $h_i$: $s_2^\top h_3 = 0 \cdot 3 + 2 \cdot 4 = 8$. The next two divide it: by $\sqrt{D} = \sqrt{2}$,
-# or by both lengths. The third hidden state has length 5, so its **cosine** with the second state is $8 / (2 \cdot 5)$.
+# Row $t$ belongs to state $s_t$, column $i$ to hidden state $h_i$: $s_2^\top h_3 = 0 \cdot 3 + 2 \cdot 4 = 8$. The next two scores divide this number by $\sqrt{D} = \sqrt{2}$,
+# or by the lengths of the two vectors. The third hidden state has length 5, so its **cosine** with the second state is $8 / (2 \cdot 5)$.
 #
 # $$\text{scaled}_{ti} = \frac{s_t^\top h_i}{\sqrt{D}} \qquad \text{content}_{ti} = \frac{s_t^\top h_i}{\lVert s_t \rVert\,\lVert h_i \rVert}$$
 
@@ -69,14 +69,14 @@ clearest = torch.tensor([1.0] + [-1.0] * 9)  # one hidden state along the state,
 print(f"the largest weight that a cosine can give among ten: {clearest.softmax(-1)[0]:.3f}")
 
 # %% [markdown]
-# A cosine stays between -1 and 1, so the softmax over it stays soft: among ten hidden states the best gets 0.451 at most. Graves et al. multiply the cosine
-# by a number that the network chooses, the inverse of a temperature.
+# A cosine stays between -1 and 1, so the softmax over it stays soft: among ten hidden states the best gets a weight of 0.451 at most. Graves et al. multiply the cosine
+# by a number that the network chooses, which acts as the inverse of a temperature.
 #
 # ## A matrix in between, or a small network
 #
 # $$\text{general}_{ti} = s_t^\top W h_i \qquad \text{perceptron}_{ti} = v^\top \tanh(W s_t + U h_i) \qquad \text{additive}_{ti} = v^\top \tanh(W [s_t; h_i])$$
 #
-# Now D and E may differ. Our first $W$ exchanges the two features. The network has one hidden unit, which subtracts the second feature of $h$ from the first of $s$, and $v = 2$.
+# Now D and E may differ. The $W$ of our general score swaps the two features. The network has one hidden unit, which subtracts the second feature of $h$ from the first of $s$, and $v = 2$.
 
 # %% tags=["nbval-check-output"]
 W = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E
@@ -87,13 +87,13 @@ print("perceptron", layer @ v, torch.equal(layer @ v, perceptron(s, h, W, U, v))
 print("additive  ", additive(s, h, torch.cat([W, U], dim=1), v))
 
 # %% [markdown]
-# By hand: $s_1 = (1, 0)$ becomes $(0, 1)$ and so reads the second features, 0, 1, 4. For $s_1$ and $h_1$ the network gives $2 \tanh(1 - 0) = 1.523$. A matrix on $[s; h]$ is two matrices side by side, $[W\,|\,U]$, so the two scores are one function.
+# By hand: $s_1 = (1, 0)$ becomes $(0, 1)$ and so reads the second features of the hidden states, 0, 1, 4. For $s_1$ and $h_1$ the network gives $2 \tanh(1 - 0) = 1.523$. A matrix on $[s; h]$ is two matrices side by side, $[W\,|\,U]$, so perceptron and additive are one function.
 #
-# ## Two that look at less
+# ## Two scores that look at less
 #
 # $$\text{concatenating}_{ti} = W [s_t; h_i] \qquad \text{location}_{t} = \mathrm{softmax}(W s_t)$$
 #
-# The first has no tanh. The second has no $h$: $W$ has one row for each of the S positions, and the result is already normalised. So S is fixed; for shorter sources Luong et al. use the top part of the weights, and they ignore what lies behind position S in longer ones.
+# The first has no tanh. The second has no $h$: $W$ has one row for each of the S positions, and the result is already normalised. So S is fixed; for shorter sources Luong et al. use the top part of the weights, and they ignore the words after position S in longer ones.
 
 # %% tags=["nbval-check-output"]
 from course_utils.models.attention import concatenating, location_based
@@ -106,7 +106,7 @@ print("location     ", location_based(s, weight))
 # %% [markdown]
 # By hand: the entries of $s_1$ add up to 1 and $h_1$ gives $2 - 0$, so the first score is 3. The location weights of $s_1$ are $1, e, 1$ divided by $e + 2$.
 #
-# For the experiments we need random inputs and learned parts for each score.
+# For the experiments we need random inputs and random values of the learned parts of each score.
 
 
 # %%
@@ -131,9 +131,9 @@ def draws(seed, D):
 
 
 # %% [markdown]
-# ## Which score does not see what?
+# ## What does each score fail to see?
 #
-# We ask three questions of each score. Do the weights differ from state to state? Does it matter if $h_4$ becomes three times as long? Does each hidden state keep its weight when two of them exchange places? One score gives *every state the same weights*. Which one?
+# We ask three questions of each score. Do the weights differ from state to state? Does it matter if $h_4$ becomes three times as long? Does each hidden state keep its weight when their order is reversed? One score gives *every state the same weights*. Which one?
 
 # %% tags=["nbval-check-output"]
 predict("04.blind", ...)
@@ -150,15 +150,15 @@ reveal("04.blind", next(name for name, (differ, _, _) in seen.items() if not dif
 table(seen, ["states differ", "length matters", "weights follow the words"], corner="score")
 
 # %% [markdown]
-# The concatenating score is linear: $W[s_t; h_i] = w_s^\top s_t + w_h^\top h_i$. The state's part stands above and below, and cancels:
+# The concatenating score is linear: $W[s_t; h_i] = w_s^\top s_t + w_h^\top h_i$. The state's factor is in numerator and denominator, so it cancels:
 #
 # $$\frac{e^{w_s^\top s_t} e^{w_h^\top h_i}}{\sum_j e^{w_s^\top s_t} e^{w_h^\top h_j}} = \frac{e^{w_h^\top h_i}}{\sum_j e^{w_h^\top h_j}}$$
 #
 # What is left is lesson 02's fixed attention. For the same reason a bias added to a score does nothing. The cosine does not see length, and the location-based score does not see the words: its weights stay at their positions.
 #
-# ## Which are the same function in disguise?
+# ## Which scores are the same function in disguise?
 #
-# Each column below writes a score in other words, and each number is the largest difference of the weights. In "general" $W$ is $W_q^\top W_k$, and √D is 2. In which cells do you expect a zero?
+# Each column below writes a score in other words, and each number is the largest difference between the weights. In "general" $W$ is $W_q^\top W_k$, and √D is 2. In which cells do you expect a zero?
 
 # %%
 state, hidden, _ = parts("general")
@@ -183,11 +183,11 @@ ax, labels = plots.axes(width=8, height=4.6), ("in other words", "score")
 plots.differences(difference, in_other_words, SCORES, "largest difference of weights", ax, *labels)
 
 # %% [markdown]
-# There is a zero in each row: every score has a double among the other wordings. Additive and perceptron share theirs, so they are one function, and "general" is a dot product of projections, as in lesson 03. The eight scores are six families.
+# Each row has a zero, since every score equals one of the columns. Additive and perceptron share theirs, so they are one function, and "general" is a dot product of projections, as in lesson 03. Up to a temperature, the eight scores are six families.
 #
 # ## Why divide by √D?
 #
-# The dot product adds up D products. Vaswani et al. 2017 (footnote 4) argue like this: if all entries are independent with mean 0 and variance 1, each product has variance 1, and variances of independent terms add up:
+# The dot product adds up D products. Vaswani et al. 2017 (footnote 4) argue that, if all entries are independent with mean 0 and variance 1, each product has variance 1, and variances of independent terms add up:
 #
 # $$\mathrm{Var}(s^\top h) = D \qquad \mathrm{Var}(s^\top h / \sqrt{D}) = 1$$
 #
@@ -209,11 +209,11 @@ plots.curves(widths, variance, "width D", "variance", "grey: theory", ax, theory
 reveal("04.variance", torch.tensor(variance["plain dot"])[:, widths.index(64)].mean())
 
 # %% [markdown]
-# The four variances follow the theory, in grey: the plain dot product rises like D, ÷ √D stays at 1, ÷ D falls like 1/D, and ÷ 8 is right at the width of 64 alone. The assumption fits fresh networks; trained ones may differ.
+# The four variances follow the theory, in grey: the plain dot product rises like D, ÷ √D stays at 1, ÷ D falls like 1/D, and ÷ 8 is right only at width 64. The assumption fits networks before training; trained ones may differ.
 #
-# ## What does it do to the weights?
+# ## What does the division do to the weights?
 #
-# Lesson 02 found that a sure attention stops learning: the derivative of a weight by its own score is $a_i (1 - a_i)$. Their sum over the hidden states says how much gradient passes. Which divisor keeps both pictures level?
+# Lesson 02 found that a sure attention stops learning: the derivative of a weight with respect to its own score is $a_i (1 - a_i)$. The sum of these over the hidden states says how much gradient passes. Which divisor keeps the largest weight and this sum level?
 
 # %%
 largest, passed = {}, {}
@@ -229,7 +229,7 @@ plots.curves(widths, passed, "width D", "gradient passed, mean", ax=right)
 right.set_xscale("log", base=2)
 
 # %% [markdown]
-# Only ÷ √D keeps both the largest of 16 weights and the gradient level. Under the plain dot product the largest weight rises towards 1 and the gradient falls. ÷ D ends near 1/16 each, the plain mean, and ÷ 8 depends on the width.
+# Only ÷ √D keeps both the largest of 16 weights and the gradient level. Under the plain dot product the largest weight rises towards 1 and the gradient falls. ÷ D ends near weights of 1/16 each, the plain mean, and ÷ 8 depends on the width.
 #
 # Does that matter for training? Two learned projections, one for the states and one for the hidden states, have to find one of eight hidden states, with and without the division. Will the difference be larger at D = 4 or at D = 256?
 
@@ -248,7 +248,7 @@ def losses(score, D, seed, steps=300):
         loss.backward()
         adam.step()
         run.append(loss.item())
-    return torch.tensor(run).reshape(-1, 10).mean(1)  # the mean of each ten steps
+    return torch.tensor(run).reshape(-1, 10).mean(1)  # the mean of every ten steps
 
 
 # %%
@@ -258,17 +258,17 @@ for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     print(
         f"D = {D:3}",
         *(
-            f"  {name}: {run[:, 0].mean():.2f} at first, {run[:, -1].mean():.3f} at last"
+            f"  {name}: {run[:, 0].mean():.2f} at first, {run[:, -1].mean():.3f} at the end"
             for name, run in runs.items()
         ),
     )
 
 # %% [markdown]
-# At D = 4 the two curves nearly coincide. At D = 256 the unscaled scores start out sure and mostly wrong, and at this learning rate training becomes unstable: the loss rises again, while the scaled one goes to 0. Dividing by √D lets one rate serve both widths.
+# At D = 4 the two curves nearly coincide. At D = 256 the unscaled scores start out sure and mostly wrong, and at this learning rate training becomes unstable: the loss rises again, while the scaled one goes to 0. Dividing by √D lets one learning rate serve both widths.
 #
-# ## What does each cost?
+# ## What does each score cost?
 #
-# We count multiply-adds by formula, and let PyTorch count its matrix products (it reports two operations for each). The additive score multiplies every
+# We count multiply-adds by formula, and let PyTorch count its matrix products (it reports two operations for each multiply-add). The additive score multiplies every
 # pair by $W$; the perceptron multiplies each side once and then adds. What does the same function cost in both ways?
 
 # %% tags=["nbval-check-output"]
@@ -283,7 +283,7 @@ pairs = {"additive": "T S D+E", "concatenating": "T S D+E", "perceptron": "T S A
 costs = {}
 for name in SCORES:
     state, hidden, learned = inputs[name]
-    as_matrices = [w[:, None] if w.ndim == 1 else w for w in learned]  # a vector's products go uncounted
+    as_matrices = [w[:, None] if w.ndim == 1 else w for w in learned]  # PyTorch does not count products with a vector
     with FlopCounterMode(display=False) as counter:
         scores_of(name, state, hidden, as_matrices)
     of_dot = formula[name] / formula["dot"]
@@ -291,7 +291,7 @@ for name in SCORES:
 table(costs, ["by formula", "counted", "times dot", "largest tensor"], corner="score", digits=1)
 
 # %% [markdown]
-# The formulas agree with the count. For 50 words and width 64 the additive score costs 129 times as much as the dot product, and the perceptron, the same function, 3.6 times. (The concatenating score could be split in the same way.) Additive and perceptron also take T·S·A times a tanh. Does the clock agree with the count?
+# The formulas agree with the count. For 50 words and width 64 the additive score costs 129 times as much as the dot product, and the perceptron, the same function, 3.6 times. (The concatenating score could be split in the same way.) Additive and perceptron also compute a tanh T·S·A times. Does the clock agree with the count?
 
 # %%
 from time import perf_counter
@@ -329,7 +329,7 @@ table(of_dot, ["time, in dot products"], corner="score", digits=1)
 #
 # ## Does it matter which?
 #
-# In four worlds a state must find one of eight hidden states. In "same" the state is that hidden state plus noise. In "turned" it is also turned by an orthogonal matrix. In "position" it names a place. In "salience" the right one stands out by itself. Each vector ends in a 1, a bias.
+# In four worlds a state must find one of eight hidden states. In "same" the state is that hidden state plus noise. In "turned" it is also turned by an orthogonal matrix. In "position" it names a position. In "salience" the right one stands out by itself. Each vector ends in a 1 as a bias.
 
 
 # %%
@@ -357,7 +357,7 @@ def all_worlds(name, bias=1.0):
 
 
 # %% [markdown]
-# The additive score is left out, being the perceptron, and so is the scaled dot, which ranks the hidden states as the dot product does. Chance is 1/8. Which score finds the right one in all four worlds?
+# We leave out the additive score, which is the perceptron, and the scaled dot product, which ranks the hidden states as the dot product does. Chance is 1/8. Which score finds the right one in all four worlds?
 
 # %% tags=["nbval-check-output"]
 predict("04.all_worlds", ...)
@@ -369,8 +369,8 @@ reveal("04.all_worlds", next((name for name, runs in accuracy.items() if (runs.m
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds it in all four. Dot product and cosine find it in "same" only, since they need a shared space. The general score also does in "turned" and "salience". The concatenating score sees salience alone, and the location-based score positions alone. The perceptron finds it everywhere but there.
-# A dot product also rewards length, and a long wrong state can beat a short right one; that is why the cosine is better in "same".
+# No score finds it in all four. Dot product and cosine find it in "same" only, since they need a shared space. The general score also finds it in "turned" and "salience". The concatenating score sees only salience, and the location-based score only positions. The perceptron finds it everywhere except in "position".
+# A dot product also rewards length, so a long wrong hidden state can beat a short right one; that is why the cosine is better in "same".
 #
 # Without the 1, the perceptron fails in "same" and "turned". Why?
 
@@ -381,16 +381,16 @@ turned_round, plain = perceptron(-state, -hidden, *learned), perceptron(state, h
 print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -plain, atol=1e-6))
 
 # %% [markdown]
-# Without the 1 the perceptron is odd: if it ranks the wanted hidden state first for $s$ and $h$, it ranks it last for $-s$ and $-h$. In "same" and "turned" both occur equally often, so it stays at chance. In "salience" the wanted one itself turns from first to last, so an odd score is right there.
+# Without the 1 the perceptron is an odd function: if it ranks the wanted hidden state first for $s$ and $h$, it ranks it last for $-s$ and $-h$. In "same" and "turned" both occur equally often, so it stays at chance. In "salience" the right ranking itself is reversed for $-h$, so an odd score can be right there.
 #
 # ## So which one?
 #
 # | score | finds | cannot | cost, in dot products | used in |
 # | --- | --- | --- | --- | --- |
-# | dot, scaled dot | what is alike, in one space | widths that differ | 1 | Luong 2015; the Transformer, after projections |
-# | content-based | what is alike, at any length | be sure without a factor | 1 | Neural Turing Machine |
-# | general | what a matrix can turn into each other | positions | 2.3 | Luong 2015 |
-# | perceptron, additive | any smooth comparison, with a bias | positions; being fast | 3.6; 129 | Bahdanau 2014 |
+# | dot, scaled dot | what is alike, in one space | compare different widths | 1 | Luong 2015; the Transformer, after projections |
+# | content-based | what is alike, at any length | give sharp weights without a factor | 1 | Neural Turing Machine |
+# | general | what a matrix can map onto each other | find positions | 2.3 | Luong 2015 |
+# | perceptron, additive | any smooth comparison, with a bias | find positions; be fast | 3.6; 129 | Bahdanau 2014 |
 # | concatenating | what stands out by itself | see the query | 2 | best left alone |
 # | location-based | a position | see the words; sources longer than S | 1 | Luong 2015, as a comparison |
 #
@@ -398,7 +398,7 @@ print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -p
 #
 # ## Questions
 #
-# Five questions on the goals at the top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("04.q1", ...)
@@ -421,7 +421,7 @@ check("04.q5", ...)
 # - Does it matter which score we take? Yes: each sees something that another cannot, and they cost between 1 and 129 dot products.
 # - Eight scores are six families; additive and perceptron are one function at two prices.
 # - The concatenating score cannot depend on the query, the location-based one on the words.
-# - Dividing by √D keeps variance, weights and gradient level as the width grows, so that one learning rate serves all widths.
+# - Dividing by √D keeps variance, weights and gradient level as the width grows, so that one learning rate can serve small and large widths.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)
 #

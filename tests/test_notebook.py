@@ -348,7 +348,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     check("02.q1", f" {letters[question.right[0]].upper()}) ")
     assert "is right. Dividing by a small temperature" in capsys.readouterr().out
     progress()
-    assert "1 of 5 questions answered" in capsys.readouterr().out
+    assert "1 of 25 questions answered" in capsys.readouterr().out
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 

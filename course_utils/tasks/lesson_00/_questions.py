@@ -1,4 +1,4 @@
-"""What lesson 00 asks: five questions on its goals, and what to guess before a cell shows it."""
+"""The questions of lesson 00: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -14,7 +14,7 @@ questions = (
             2.0: "2 is the second number of the sum. The first comes from the first numbers, 2 and 4.",
             3.0: "3 is the plain mean. Multiply each vector by its weight.",
             6.0: "6 is the plain sum. Multiply each vector by its weight first.",
-            3.5: "Here the weights are exchanged: (2, 0) has the weight 0.75.",
+            3.5: "Here the weights are swapped: (2, 0) has the weight 0.75.",
         },
         otherwise="Multiply the first number of each vector by the weight of that vector, then add.",
     ),
@@ -47,7 +47,7 @@ questions = (
         "A has the shape (2, 7, 3) and B the shape (2, 3, 5). What is the shape of A @ B?",
         right=(
             "(2, 7, 5)",
-            "The product is made for each of the two in the batch, and the axis of length 3, over which it sums, disappears.",
+            "The product is computed for each of the two matrices in the batch, and the axis of length 3, which is summed over, disappears.",
         ),
         wrong=(
             ("(7, 5)", "The first axis is a batch of two: it stays."),
@@ -64,15 +64,15 @@ questions = (
         "A check says “failed” and shows an input with an expected and a received value. What is that input?",
         right=(
             "The smallest one on which your function goes wrong.",
-            "So you can often follow it on paper. The check has tried more inputs, and larger ones.",
+            "It is small so that you can often follow it on paper. The check has tried other inputs as well, and larger ones.",
         ),
         wrong=(
             (
-                "The only one that the check has tried.",
+                "The only input that the check has tried.",
                 "A check tries many, drawn from a seed, and edge cases as well. It shows the smallest that fails.",
             ),
             (
-                "The input that you have called your function with last.",
+                "The input with which you last called your function.",
                 "The check calls your function itself, on inputs of its own.",
             ),
             (
@@ -87,20 +87,20 @@ questions = (
         "Your answer fails and you do not see why. What can you do?",
         right=(
             "Read what the report says, then ask for a hint, which gives away a little at a time.",
-            "The hints go from the idea over a worked example to the steps. After an attempt, solution() shows an answer.",
+            "The hints start with the idea, then give a worked example, then the steps. After an attempt, solution() shows an answer.",
         ),
         wrong=(
             (
                 "Call solution() before you write anything.",
-                "It asks you to try first: an answer read is soon forgotten.",
+                "It asks you to try first: an answer that you have only read is soon forgotten.",
             ),
             (
-                "Give up this lesson, since the next one needs its answers.",
+                "Stop here, since the next lesson needs this answer.",
                 "No task needs an earlier one to be solved: the course brings its own functions.",
             ),
             (
                 "Change the check until it passes.",
-                "What a check asks does not stand in the cell. Changing the call changes nothing about your function.",
+                "The tests of a check are not in the cell. Changing the call does not change your function.",
             ),
         ),
     ),

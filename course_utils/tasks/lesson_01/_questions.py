@@ -1,4 +1,4 @@
-"""What lesson 01 asks: five questions on its goals, and what to guess before a cell shows it."""
+"""The questions of lesson 01: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -9,13 +9,13 @@ questions = (
         "Sentences of different lengths share one tensor of word numbers, filled up with 0. What goes wrong if you add up the looked-up vectors "
         "without the mask?",
         right=(
-            "Each padding adds the vector in row 0 of the table, so a sentence's sum depends on how long the longest sentence is.",
+            "Each place of padding adds the vector in row 0 of the table, so a sentence's sum depends on how long the longest sentence is.",
             "The mask multiplies those vectors by 0, so the sum is the same whatever the sentence is batched with.",
         ),
         wrong=(
             (
                 "Nothing, since the number of padding is 0.",
-                "0 is a number like any other to a look-up: it fetches row 0 of the table, which holds whatever training or chance put there.",
+                "0 is a number like any other: the look-up fetches row 0 of the table, which holds whatever training or chance put there.",
             ),
             (
                 "PyTorch raises an error.",
@@ -47,7 +47,7 @@ questions = (
         "A sentence of three words is classified wrongly. Which of its word vectors does one step of training change most?",
         right=(
             "None more than the others: each receives the same gradient, (p - y) w.",
-            "The sum treats its words alike, and so does its gradient. Only over many sentences do words come to differ.",
+            "The sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
         ),
         wrong=(
             (
@@ -67,7 +67,7 @@ questions = (
     Question(
         "01.q4",
         "polarity",
-        "After training, the vector of a word is nearly at a right angle to w. What does that say of the word?",
+        "After training, the vector of a word is nearly at a right angle to w. What does that say about the word?",
         right=(
             "It hardly changes the score: it occurs in positive and in negative reviews about equally often.",
             "Its pushes along w and against it have cancelled out, so its dot product with w is near 0.",
@@ -82,7 +82,7 @@ questions = (
                 "A negative word points against w, at an angle near 180°.",
             ),
             (
-                "It turns other words round, as “not” does.",
+                "It reverses other words, as “not” does.",
                 "In a sum no word can change what another one adds.",
             ),
         ),
@@ -92,7 +92,7 @@ questions = (
         "where any sum must fail",
         "Why can no choice of word vectors get “good”, “not good”, “bad” and “not bad” all right in a sum?",
         right=(
-            "“not” adds the same number to both, but it would have to lower the score of “good” and raise that of “bad”.",
+            "“not” adds the same number to either word, but it would have to lower the score of “good” and raise that of “bad”.",
             "That is the whole proof: the number cannot be negative and positive at once.",
         ),
         wrong=(
@@ -122,11 +122,11 @@ predictions = (
     Prediction(
         "01.accuracy",
         "What share of the test reviews will the sum of word vectors get right, from 0 to 1?",
-        why="Half would be right by guessing. Most reviews give themselves away by their words, whatever the order.",
+        why="Guessing would get half of them right. Most reviews give themselves away by their words, whatever the order.",
     ),
     Prediction(
         "01.with_negation",
         "If every plain review comes out right and every negated one wrong, what share is right, from 0 to 1?",
-        why="It is the share of the plain reviews, or a hair beside it.",
+        why="It is the share of the plain reviews, give or take a little.",
     ),
 )

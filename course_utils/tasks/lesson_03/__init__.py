@@ -1,4 +1,4 @@
-"""Lesson 03. Its tasks stand in this folder, a file each."""
+"""Lesson 03. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 
@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "rewrite fixed attention as queries, keys and values",
         "compute the three steps by hand and as $f(Q, K, V)$",
-        "let the words of a sentence ask, and say what the learned projections are for",
+        "use the words of a sentence as queries, and say what the learned projections are for",
         "mask padding and the future",
         "tell which inputs expose a wrong attention",
     ),

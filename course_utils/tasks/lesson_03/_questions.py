@@ -1,4 +1,4 @@
-"""What lesson 03 asks: five questions on its goals, and what to guess before a cell shows it."""
+"""The questions of lesson 03: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -14,8 +14,8 @@ questions = (
         wrong=(
             (
                 "The words of the sentence.",
-                "In fixed attention the words are what is compared and summed: they are the keys and the values. They are the queries too in "
-                "self-attention.",
+                "In fixed attention the words are what is compared and summed: they are the keys and the values. In self-attention they are the "
+                "queries, too.",
             ),
             (
                 "The weights after the softmax.",
@@ -36,7 +36,7 @@ questions = (
         why="The scores are ln 3 and 0, their exponentials 3 and 1, so the weights are 0.75 and 0.25, and 0.75 · 8 + 0.25 · 4 = 7.",
         wrong={
             6: "6 is the plain mean of the values. The first key has the larger score, so its value counts more.",
-            5: "5 has the two weights exchanged: the key with the larger score gets 0.75.",
+            5: "5 has the two weights swapped: the key with the larger score gets 0.75.",
             8: "8 is the value of the best key alone, as a dictionary would return it. Here every key has a share.",
             28: "28 is 3 · 8 + 1 · 4. Divide the exponentials by their sum, 4, before you add up.",
         },
@@ -47,14 +47,14 @@ questions = (
         "what projections are for",
         "Why does self-attention without projections fail on the four cases of good and bad, plain and with “not”?",
         right=(
-            "A word asks for words like itself, and hands over its own vector times a positive weight, which never turns its sign round.",
+            "A word asks for words like itself, and hands over its own vector times a positive weight, which never reverses its sign.",
             "The three matrices remove all of these limits: what a word asks for, what it is found by and what it hands over can all differ.",
         ),
         wrong=(
             (
                 "It has no learned parameters.",
                 "Its word vectors and the output layer are learned, and training tries its best with them. What is missing is that a word can "
-                "ask for something else than itself.",
+                "ask for something other than itself.",
             ),
             (
                 "The softmax forbids a word to attend to another word.",
@@ -62,7 +62,7 @@ questions = (
             ),
             (
                 "It does not know the order of the words.",
-                "That is so with projections as well, and they do get the four cases right. No two of those reviews hold the same words in "
+                "That is so with projections as well, and they do get the four cases right. No two of those reviews contain the same words in "
                 "another order.",
             ),
         ),
@@ -79,7 +79,7 @@ questions = (
         wrong=(
             (
                 "padding[:, :, None] & causal",
-                "That is B×S×1: it closes the rows of padding that asks, and leaves open the columns of padding that is asked.",
+                "That is B×S×1: it closes the rows in which padding is the query, and leaves open the columns in which padding is the key.",
             ),
             (
                 "padding[:, None] | causal",
@@ -94,10 +94,10 @@ questions = (
     Question(
         "03.q5",
         "which input exposes it",
-        "An attention ignores its mask. Which test finds out?",
+        "An attention ignores its mask. Which test exposes that?",
         right=(
-            "Hide one key by the mask, change that key and its value, and see whether any context moves.",
-            "With the mask at work nothing may move. An attention that ignores it moves at once.",
+            "Hide one key with the mask, change that key and its value, and see whether any context moves.",
+            "If the mask works, nothing moves. In an attention that ignores the mask, a context moves at once.",
         ),
         wrong=(
             (
@@ -105,7 +105,7 @@ questions = (
                 "The rows sum to 1 without the mask as well.",
             ),
             (
-                "Compare it with a right attention under a mask that is True everywhere.",
+                "Compare it with a correct attention under a mask that is True everywhere.",
                 "There the mask changes nothing, so both agree. The mask has to hide something.",
             ),
             (
@@ -119,15 +119,15 @@ questions = (
 predictions = (
     Prediction(
         "03.own_question",
-        "Self-attention in which each word is its own query, key and value, then a sum: what share of the four cases will it get right, from 0 to 1?",
+        "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
         why="It is no better than guessing. A word finds words like itself, and a positive weight makes what a word adds larger or "
-        "smaller, but never turns its sign round. “not” would have to turn “great” down and “awful” up.",
+        "smaller, but never reverses its sign. “not” would have to lower “great” and raise “awful”.",
     ),
     Prediction(
         "03.slips_through",
         "Four tests look at the shape, the sums of the rows, the values under an open mask and the values under a mask that hides something. "
         "Which candidate passes the most of them?",
-        why="It passes three of the four: without a mask that hides something, forgetting the mask changes nothing.",
+        why="The forgotten mask passes three of the four tests: without a mask that hides something, forgetting the mask changes nothing.",
         choices=("softmax_over_queries", "mask_forgotten", "masked_too_late"),
     ),
 )

@@ -1,4 +1,4 @@
-"""What lesson 04 asks: five questions on its goals, and what to guess before a cell shows it."""
+"""The questions of lesson 04: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -20,7 +20,7 @@ questions = (
         wrong=(
             (
                 "dot and general",
-                "The general score is a dot product only where its matrix is the identity.",
+                "The general score is the plain dot product only if its matrix is the identity.",
             ),
             (
                 "additive and concatenating",
@@ -38,7 +38,7 @@ questions = (
         "The concatenating score is W[s; h]. Why are its weights the same for every state s?",
         right=(
             "The state adds the same number to all scores of its row, and softmax does not change when a constant is added.",
-            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. It needs a tanh, or a product, to make s and h work together.",
+            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. Only a tanh or a product would make s and h interact.",
         ),
         wrong=(
             (
@@ -61,7 +61,7 @@ questions = (
         "All entries of s and h are independent, with mean 0 and variance 1, and D = 100. What is the standard deviation of the dot product?",
         answer=10,
         tolerance=0.05,
-        why="Each of the 100 products has the variance 1, so the sum has the variance 100, whose root is 10. That is what √D divides away.",
+        why="Each of the 100 products has the variance 1, so the sum has the variance 100, whose square root is 10. That is what √D divides away.",
         wrong={
             100: "100 is the variance. The standard deviation is its square root.",
             1: "That is the standard deviation after the division by √D.",
@@ -84,18 +84,18 @@ questions = (
             ),
             (
                 "All weights become equal, so that nothing is chosen.",
-                "That is what a division by too much does, such as by D. Without any division the weights become too sharp.",
+                "That is what happens if one divides by too much, such as by D. Without any division the weights become too sharp.",
             ),
             (
                 "The exponentials overflow.",
-                "They would only overflow in a softmax that does not subtract the largest score first, and every library does.",
+                "They would only overflow in a softmax that does not subtract the largest score first, and every library subtracts it.",
             ),
         ),
     ),
     Question(
         "04.q5",
         "choosing a score",
-        "Queries of width 64 meet keys of width 48 that live in another space, in sequences of up to 500 words of any length. Which score do you try first?",
+        "Queries of width 64 meet keys of width 48 that live in another space, in sequences of any length up to 500 words. Which score do you try first?",
         right=(
             "general, or the scaled dot product of two projections",
             "A matrix brings both sides into one space and one width, and the cost stays near that of a dot product.",
@@ -111,7 +111,7 @@ questions = (
             ),
             (
                 "additive",
-                "It can do the task, but as it is written it costs some hundred dot products for each pair, for 500 × 500 pairs.",
+                "It can do the task, but as it is written it costs more than a hundred dot products for each pair, and there are 500 × 500 pairs.",
             ),
         ),
     ),
@@ -132,7 +132,7 @@ predictions = (
     Prediction(
         "04.all_worlds",
         "Which score finds the right hidden state in all four worlds?",
-        why="The location-based score alone sees positions, and it sees nothing else.",
+        why="Only the location-based score sees positions, and it sees nothing else.",
         choices=("dot", "general", "perceptron", "content_based", "concatenating", "location_based", "none"),
     ),
 )
