@@ -14,7 +14,7 @@ function setOnce(node, attribute, value) {
   }
 }
 
-function nameSliders() {
+function nameAll() {
   for (const handle of document.querySelectorAll(SLIDER)) {
     const widget = handle.closest(".jupyter-widgets");
     setOnce(handle, "aria-label", widget.querySelector(".widget-label")?.textContent.trim());
@@ -26,23 +26,12 @@ function nameSliders() {
   }
 }
 
-let planned = false;
-
-function plan() {
-  if (!planned) {
-    planned = true;
-    requestAnimationFrame(() => {
-      planned = false;
-      nameSliders();
-    });
-  }
-}
-
+// An observer is called before anything of the change is painted or read out.
 const plugin = {
   id: "attention-course:names",
   autoStart: true,
   activate: () =>
-    new MutationObserver(plan).observe(document.body, { childList: true, subtree: true, characterData: true }),
+    new MutationObserver(nameAll).observe(document.body, { childList: true, subtree: true, characterData: true }),
 };
 
 globalThis._JUPYTERLAB ??= {};
