@@ -1,4 +1,4 @@
-"""Does in a real browser what a learner does: opens JupyterLab, moves a slider, solves an exercise.
+"""Does in a real browser what a learner does: opens JupyterLab, moves a slider, solves an exercise. Looks for what one cannot see, too.
 
 Runs on a copy of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
 Not here: `course lab` without a browser (`test_cli.py`), and what the checks say (the tests of each task).
@@ -16,6 +16,8 @@ from test_kinds import GATED, KINDS
 from course_utils.commands import doctor
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install -e .[test]")
 
 LESSON = "02_weighted_sums"
 WRONG = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
@@ -96,6 +98,25 @@ def code_cell(page, text):
     return page.locator(".jp-CodeCell", has=source).first
 
 
+def wait_until_all_ran(page):
+    """Wait for the last cell with a number of its run, then until the kernel rests; bring every output into view once."""
+    cells = page.locator(".jp-CodeCell")
+    for place in range(cells.count()):
+        cells.nth(place).scroll_into_view_if_needed()
+        playwright.expect(cells.nth(place).locator(".jp-InputPrompt").first).to_have_text(re.compile(r"\[\d+\]:"))
+    page.get_by_text("Attention course | Idle").wait_for()
+
+
+def assert_that_outputs_say_what_they_show(page):
+    """Every picture in an output has words, and axe finds nothing serious there. JupyterLab's own surface is not looked at."""
+    pictures = page.locator(".jp-Cell-outputArea img")
+    without = [place for place in range(pictures.count()) if not pictures.nth(place).get_attribute("alt")]
+    assert not without, f"of {pictures.count()} pictures these have no words: {without}"
+    found = axe.Axe().run(page, context={"include": [[".jp-Cell-outputArea"]]}).response["violations"]
+    serious = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert not serious, [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in serious]
+
+
 def type_and_run(page, cell, text=None):
     """Replace a cell's source, if a text is given, and run it."""
     cell.locator(".cm-content").click()
@@ -112,7 +133,7 @@ def test_a_slider_changes_the_picture(page, lab):
     handle = cell.locator(".noUi-handle")  # a stored output holds no slider: a kernel has drawn this one
     handle.wait_for()
     page.get_by_text("Attention course | Idle").wait_for()  # all cells have run: the kernel now hears the slider
-    picture, sentence = cell.locator("img.widget-image"), cell.locator(".widget-html-content")
+    picture, sentence = cell.locator(".widget-html-content img"), cell.locator(".widget-html-content[role=status]")
     handle.scroll_into_view_if_needed()
     playwright.expect(sentence).to_contain_text(re.compile(r"\w"))
     before, source, pixels = sentence.text_content(), picture.get_attribute("src"), picture.screenshot()
@@ -120,6 +141,9 @@ def test_a_slider_changes_the_picture(page, lab):
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     playwright.expect(sentence).not_to_have_text(before)
+    playwright.expect(picture).to_have_attribute("alt", sentence.text_content())
+    playwright.expect(handle).to_have_attribute("aria-label", "temperature")
+    playwright.expect(handle).to_have_attribute("aria-valuetext", cell.locator(".widget-readout").text_content())
     playwright.expect(picture).not_to_have_attribute("src", source)
     assert picture.screenshot() != pixels
     assert page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0
@@ -184,3 +208,38 @@ def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
     playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
     playwright.expect(weights).to_contain_text("no gradient reaches weights['out']")
     weights.screenshot(path=SCREENSHOTS / "weights.png")
+
+
+@pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 2), (LESSON, 8)])
+def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(page, lab, lesson, pictures):
+    open_notebook(page, lab, f"notebooks/{lesson}.ipynb")
+    run_all(page)
+    wait_until_all_ran(page)
+    assert page.locator(".jp-Cell-outputArea img").count() >= pictures
+    assert_that_outputs_say_what_they_show(page)
+
+
+def test_after_a_failed_check_one_can_play(page, lab):
+    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    run_all(page)
+    answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
+    wait_until_all_ran(page)
+    type_and_run(page, answer, WRONG)
+    type_and_run(page, check)
+    playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("play() lets you change this input")
+    type_and_run(page, check, 'play("02.softmax")')
+    box = code_cell(page, 'play("02.softmax")').locator(".course-play")
+    scores, verdict = box.get_by_label("scores"), box.locator("[role=status]")
+    playwright.expect(verdict).to_contain_text("✗ weights[")
+    scores.fill("0 0 0\n0 0 1")
+    playwright.expect(box).to_contain_text("≠ 0.5")
+    playwright.expect(verdict).to_contain_text("6 of 6 numbers are wrong")
+    box.screenshot(path=SCREENSHOTS / "play.png")
+    scores.fill("0 0 x\n0 0 1")
+    playwright.expect(verdict).to_contain_text("scores, line 1: x is not a number.")
+    playwright.expect(box).to_contain_text("≠ 0.5")  # what came before is not lost
+    scores.fill("1 1\n1 1")
+    playwright.expect(verdict).to_contain_text("✓ For this input your function is right.")
+    assert_that_outputs_say_what_they_show(page)
+    box.get_by_role("button", name="Put the first input back").click()
+    playwright.expect(verdict).to_contain_text("✗ weights[")

@@ -13,7 +13,7 @@ import patience
 import pytest
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, build, first_sentence
+from course_utils.authoring.build import ANSWERS, _tidy, build, first_sentence
 
 LESSON = """\
 # %%
@@ -202,6 +202,24 @@ def test_picture_gets_the_next_sentence(built_once):
     assert picture["metadata"]["image/png"]["alt"] == "The line rises by 0.5."
     assert picture["data"]["text/plain"] == ["The line rises by 0.5."]
     assert picture["data"]["image/png"]
+
+
+def test_a_picture_is_stored_once():
+    data = {
+        "image/png": "abc",
+        "text/html": "<img src='data:image/png;base64,abc' alt='a line'>",
+        "text/plain": "a line",
+    }
+    shown = {"output_type": "display_data", "data": data, "metadata": {"image/png": {"alt": "a line"}}}
+    table = {"output_type": "display_data", "data": {"text/html": "<table>", "text/plain": "a table"}, "metadata": {}}
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown, table]},
+        {"cell_type": "markdown", "metadata": {}, "source": "It rises."},
+    ]
+    _tidy(cells)
+    assert shown["data"] == {"image/png": "abc", "text/plain": "It rises."}
+    assert shown["metadata"]["image/png"]["alt"] == "It rises."
+    assert "text/html" in table["data"]
 
 
 def test_first_sentence():

@@ -220,6 +220,10 @@ IN_WORDS = [
     (lambda: plt.plot(["a", "b"], [1, 3]), ["1 at 0, 3 at 1."]),
     (lambda: plots.weights(torch.tensor([[1e-9, 1 - 1e-9]]), ["a", "b"], ["q"]), ["Row q: a 0, b 1."]),
     (lambda: plots.curves([1, 2], {"D": [[1e-4, 4]]}, "x", "y", log=True), ["D: 0.0001 at 1, 4 at 2."]),
+    (
+        lambda: plots.curves([1, 1024], {"scaled_dot": [[0.5, 1023.7]], "$x_1$": [[1, 2]]}, "x", "y", log=True),
+        ["scaled_dot: 0.5 at 1, 1024 at 1024. x1: 1 at 1, 2 at 1024."],
+    ),
     (lambda: plt.figure(), ["An empty picture."]),
 ]
 

@@ -60,7 +60,7 @@ def player_of(task_id, answer):
 def test_play_opens_the_input_on_which_the_last_check_failed(shell):
     in_a_cell(
         shell,
-        "from course_utils import check, play\n"
+        "from course_utils import check\n"
         + "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)",
     )
     shown = in_a_cell(shell, 'report = check("02.softmax", softmax)')
@@ -176,6 +176,14 @@ def test_a_check_that_passes_leaves_nothing_to_play_with(shell):
 )
 def test_wrong_use_gets_a_sentence(call, says, shell):
     assert says in words(in_a_cell(shell, f"from course_utils import play\n{call}"))
+
+
+def test_a_name_of_the_learners_own_is_not_overwritten(shell):
+    in_a_cell(
+        shell, "from course_utils import check\nplay = 3\ndef softmax(scores, temperature=1.0):\n    return scores"
+    )
+    assert "play()" not in words(in_a_cell(shell, 'report = check("02.softmax", softmax)'))
+    assert shell.user_ns["play"] == 3
 
 
 def test_outside_a_notebook_nothing_breaks(capsys):

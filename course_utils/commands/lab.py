@@ -44,6 +44,7 @@ def run(options) -> int:
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news, kernel
+        f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # names for sliders
         "--LabApp.extension_manager=readonly",  # the other one asks the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",

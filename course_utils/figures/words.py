@@ -164,8 +164,10 @@ def _ticks(axis):
 
 
 def _plain(text):
-    """Return a label on one line and without the marks of formulas."""
-    return " ".join(str(text).translate({ord(mark): None for mark in "$\\{}_^"}).split())
+    """Return a label on one line, its formulas without their marks."""
+    marks = {ord(mark): None for mark in "\\{}_^"}
+    parts = str(text).split("$")  # every second one is a formula
+    return " ".join("".join(part.translate(marks) if i % 2 else part for i, part in enumerate(parts)).split())
 
 
 def _is_number(text):
@@ -182,5 +184,9 @@ def _decimals(values, digits):
 
 
 def _number(value, decimals=None):
-    value = float(value) if decimals is None or not isfinite(value) else round(float(value), decimals)
-    return f"{value + 0.0:.{3 if decimals is None else 6}g}"
+    """Return a number with so many decimals at most; by itself, with three digits at least."""
+    value = float(value)
+    if isfinite(value) and (decimals is not None or abs(value) >= 100):
+        value = round(value, max(decimals or 0, 0))
+        return f"{value + 0.0:.10g}"
+    return f"{value + 0.0:.3g}"

@@ -15,7 +15,7 @@ from course_utils.checks.answer import compare_on
 from course_utils.checks.report import in_text, side_by_side, with_code
 from course_utils.learner.written import check_shapes, is_writable, read, written
 
-HOW = "Change a number and look at what comes: one line for each row. A row or a column more or less is fine, too."
+HOW = "Change a number and see what your function returns then. Each line is a row; you may add or remove rows and columns, too."
 RIGHT = "✓ For this input your function is right."
 STYLE = "<style>.course-play textarea {font-family: monospace; white-space: pre}</style>"
 
@@ -43,7 +43,14 @@ class Player(ipywidgets.VBox):
         left = ipywidgets.VBox([*self.fields.values(), back])
         right = ipywidgets.VBox([self.verdict, self.values], layout={"max_width": "45em"})
         both = ipywidgets.HBox([left, right], layout={"flex_flow": "row wrap", "grid_gap": "1.5em"})
-        super().__init__([ipywidgets.HTML(f"{STYLE}<div>{escape(f'{task.id}, {case.name}. {HOW}')}</div>"), both])
+        super().__init__(
+            [
+                ipywidgets.HTML(
+                    f"{STYLE}<div>{escape(f'The check of {task.id} failed on this input: {case.name}. {HOW}')}</div>"
+                ),
+                both,
+            ]
+        )
         self.add_class("course-play")
         self.said, self.shown = "", ()
         self.update()
