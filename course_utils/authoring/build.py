@@ -370,7 +370,7 @@ def _notebook(target, cells):
     seen, made = {}, []
     for cell in cells:
         seen[cell.text] = seen.get(cell.text, 0) + 1
-        identity = _hash([target.built, cell.text, seen[cell.text]])[:12]
+        identity = cell_id(target.built, cell.text, seen[cell.text])
         folded = {"jupyter": {"outputs_hidden": True}} if REVEALS in cell.metadata.get("tags", ()) else {}
         cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
@@ -379,6 +379,11 @@ def _notebook(target, cells):
         "language_info": {"name": "python"},
     }
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": made}
+
+
+def cell_id(built: str, text: str, time: int) -> str:
+    """Return the id of a cell: the same as long as its text is. `time` counts the cells of this text, from 1."""
+    return _hash([built, text, time])[:12]
 
 
 def _hash(value):
