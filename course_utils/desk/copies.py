@@ -134,7 +134,8 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
     """
     metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
-    known = {cell["id"]: digest(cell) for cell in built["cells"] if untouched or _is_original(place, built, cell)}
+    originals = [cell for cell in built["cells"] if cell["id"] and (untouched or _is_original(place, built, cell))]
+    known = {cell["id"]: digest(cell) for cell in originals}
     metadata["course"] = {
         "lesson": number_of(place.name),
         "name": place.name,
@@ -149,7 +150,10 @@ def fresh(cell: dict) -> dict:
     if folded := {k: v for k, v in cell["metadata"].get("jupyter", {}).items() if k != "outputs_hidden"}:
         metadata["jupyter"] = folded
     unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
-    return cell | {"metadata": metadata} | unrun
+    named = (
+        cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
+    )  # old notebooks name no cell
+    return named | {"metadata": metadata} | unrun
 
 
 def copied(own: dict) -> dict | None:
