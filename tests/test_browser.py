@@ -56,7 +56,7 @@ def git(folder, *words):
     return subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
-def lab_on_a_clone(copy):
+def lab_on_a_copy(copy):
     """`course lab` on a clone of the course in this folder, with settings and progress of its own."""
     for name in ("pyproject.toml", ".gitignore"):
         shutil.copy(ROOT / name, copy)
@@ -75,7 +75,7 @@ def lab_on_a_clone(copy):
 @pytest.fixture(scope="module")
 def lab(chromium, tmp_path_factory):
     clone = tmp_path_factory.mktemp("course")
-    with lab_on_a_clone(clone) as lab:
+    with lab_on_a_copy(clone) as lab:
         lab.clone = clone
         yield lab
 

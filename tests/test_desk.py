@@ -265,6 +265,16 @@ def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
     assert sources(own(clone)) == sources(clone / "exercises" / f"{SUMS}.ipynb")
 
 
+def test_a_notebook_that_was_opened_on_colab_from_the_repository_is_updated_as_well(clone):
+    shutil.copy(clone / "exercises" / f"{SUMS}.ipynb", own(clone))
+    write_into(own(clone), answered(SOFTMAX))
+    published(clone, replaced(*PROMPT))
+    lines = []
+    assert update(clone, ["02"], lines.append) == []
+    assert "1 new cell, 1 old cell removed; 1 cell of yours kept; read 02.softmax again" in lines[0]
+    assert SOFTMAX in sources(own(clone))
+
+
 def test_two_cells_of_one_id_both_stay(clone):
     write_into(own(clone), lambda cells: cells.append(cells[4] | {"source": "twice = 1"}))
     published(clone, replaced(*PROMPT))
@@ -279,12 +289,13 @@ def test_updating_says_what_it_cannot_do_and_goes_on(clone):
     write_into(own(clone, "notebooks", "00_start_here"), lambda cells: None)
     stripped = load(own(clone, "notebooks", "00_start_here"))
     del stripped["metadata"]["course"]
+    stripped["cells"] = [cell | {"id": f"n{place}"} for place, cell in enumerate(stripped["cells"])]
     own(clone, "notebooks", "00_start_here").write_text(json.dumps(stripped))
     published(clone, replaced(*PROMPT))
     lines = []
     problems = update(clone, [], lines.append)
     assert len(lines) == 1 and len(problems) == 2
-    assert "does not say which version it was copied from" in problems[0]
+    assert "is no copy of the course's notebook" in problems[0]
     assert "cannot be read as a notebook: move it elsewhere" in problems[1]
     with pytest.raises(CourseError, match="no lesson '77'"):
         update(clone, ["77"])

@@ -18,6 +18,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import NAMED, OWN, number_of
 
+SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
 
 
@@ -134,7 +135,7 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
     """
     metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
-    originals = [cell for cell in built["cells"] if cell["id"] and (untouched or _is_original(place, built, cell))]
+    originals = [cell for cell in built["cells"] if cell["id"] and (untouched or is_original(place, cell))]
     known = {cell["id"]: digest(cell) for cell in originals}
     metadata["course"] = {
         "lesson": number_of(place.name),
@@ -176,7 +177,6 @@ def digest(cell: dict) -> str:
     return hashlib.sha256(f"{cell['cell_type']}\n{text}".encode(errors="replace")).hexdigest()[:16]
 
 
-def _is_original(place, built, cell):
-    """Return whether the build has made a cell: it names each by its text."""
-    times = range(1, len(built["cells"]) + 1)
-    return cell["id"] in {build.cell_id(place.built, cell["source"], time) for time in times}
+def is_original(place: Place, cell: dict) -> bool:
+    """Return whether a cell is as the build has made it: the build names each by its text."""
+    return cell["id"] in {build.cell_id(place.built, cell["source"], time) for time in range(1, SAME + 1)}

@@ -46,12 +46,7 @@ def _update(place):
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, copies.to_text(copies.copy_of(place, built)))
         return f"{place.own}: new."
-    base = copies.copied(own)
-    if base is None:
-        raise CourseError(
-            f"{place.own} does not say which version it was copied from: move it elsewhere, run `course update {number_of(place.name)}` "
-            "for a new copy, and put your answers into it."
-        )
+    base = copies.copied(own) or _told_by_names(place, own)
     if base["version"] == copies.version_of(built):
         return ""
     merged = merge(own["cells"], base["cells"], built["cells"])
@@ -61,6 +56,17 @@ def _update(place):
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
     write(path, copies.to_text(own | version | {"metadata": metadata, "cells": merged.cells}))
     return _line(place, merged, kept)
+
+
+def _told_by_names(place, own):
+    """Return what a notebook that does not say so was copied from, such as one opened on Colab: as far as its cells' names tell."""
+    known = {cell["id"]: copies.digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
+    if not known:
+        raise CourseError(
+            f"{place.own} is no copy of the course's notebook: move it elsewhere, run `course update {number_of(place.name)}` "
+            "for a new copy, and put your answers into it."
+        )
+    return {"version": "", "cells": known}
 
 
 def _keep(place, path):
