@@ -435,7 +435,7 @@ def test_progress_travels_and_the_better_counts(laptop, capsys):
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"tasks": {"02.softmax": {"state": "won"}}}', '{"tasks": {"<b>": {}}}', '{"tasks": {}, "seed": -1}',
-     '{"tasks": {}, "x": "' + "x" * 1_000_000 + '"}', "[" * 100_000],
+     '{"tasks": {}}' + " " * 1_000_000, "[" * 100_000],
 )  # fmt: skip
 def test_a_file_that_is_no_progress_changes_nothing(laptop, capsys, text):
     laptop("home")
