@@ -112,7 +112,9 @@ predict("00.masked_sum", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
-mask = torch.tensor([[True, True, True], [True, True, False]])  # B S: only two entries of the second row count
+mask = torch.tensor(
+    [[True, True, True], [True, True, False]]
+)  # B S: only two entries of the second row count
 print("The mask at work:")
 print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0

@@ -172,7 +172,9 @@ diagrams.self_attention(new=["projections", "residual"])
 
 # %%
 x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "other": [0.0, 0, 0, 1]}
-W_q = 10 * torch.tensor([[0.0, 0], [0, 1], [1, 0], [0, 1]])  # "not" looks for opinions, all the rest look for other words
+W_q = 10 * torch.tensor(
+    [[0.0, 0], [0, 1], [1, 0], [0, 1]]
+)  # "not" looks for opinions, all the rest look for other words
 W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
 W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
 

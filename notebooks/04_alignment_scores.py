@@ -283,7 +283,9 @@ pairs = {"additive": "T S D+E", "concatenating": "T S D+E", "perceptron": "T S A
 costs = {}
 for name in SCORES:
     state, hidden, learned = inputs[name]
-    as_matrices = [w[:, None] if w.ndim == 1 else w for w in learned]  # PyTorch does not count products with a vector
+    as_matrices = [
+        w[:, None] if w.ndim == 1 else w for w in learned
+    ]  # PyTorch does not count products with a vector
     with FlopCounterMode(display=False) as counter:
         scores_of(name, state, hidden, as_matrices)
     of_dot = formula[name] / formula["dot"]

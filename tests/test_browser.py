@@ -1,11 +1,14 @@
-"""Does in a real browser what a learner does: opens JupyterLab, moves a slider, solves an exercise. Looks for what one cannot see, too.
+"""Does in a real browser what a learner does: opens JupyterLab on copies of their own, moves a slider, solves an exercise.
+Looks for what one cannot see, too.
 
-Runs on a copy of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
+Runs on a clone of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
 Not here: `course lab` without a browser (`test_cli.py`), and what the checks say (the tests of each task).
 """
 
 import re
 import shutil
+import subprocess
+import time
 
 import nbformat
 import patience
@@ -19,7 +22,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is mi
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install -e .[test]")
 
-LESSON = "02_weighted_sums"
+FIRST, LESSON = "00_start_here", "02_weighted_sums"
 WRONG = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
 RIGHT = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
 DIAGNOSIS = "You normalise over the first axis"
@@ -51,21 +54,32 @@ OF_OTHER_KINDS = [
 ]
 
 
+def git(folder, *words):
+    named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    return subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
 def lab_on_a_copy(copy):
-    """`course lab` on a copy of the course in this folder, with settings and progress of its own."""
-    shutil.copy(ROOT / "pyproject.toml", copy)
+    """`course lab` on a clone of the course in this folder, with settings and progress of its own."""
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, copy)
     for folder in ("notebooks", "exercises"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
     kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(kinds, copy / "exercises" / "90_kinds.ipynb")
+    git(copy, "init", "-q")
+    git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
+    git(copy, "commit", "-qm", "as it is published")
     settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
     return Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings)
 
 
 @pytest.fixture(scope="module")
 def lab(chromium, tmp_path_factory):
-    with lab_on_a_copy(tmp_path_factory.mktemp("course")) as lab:
+    clone = tmp_path_factory.mktemp("course")
+    with lab_on_a_copy(clone) as lab:
+        lab.clone = clone
         yield lab
 
 
@@ -151,6 +165,21 @@ def test_a_slider_changes_the_picture(page, lab):
     picture.scroll_into_view_if_needed()
 
 
+def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_sees_no_change(page, lab):
+    open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
+    code_cell(page, "import").wait_for()
+    playwright.expect(page.locator(".jp-OutputArea-output")).to_have_count(0)
+    run_all(page)
+    playwright.expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]"))
+    page.keyboard.press("ControlOrMeta+s")
+    own = lab.clone / "my_course" / "notebooks" / f"{FIRST}.ipynb"
+    deadline = time.monotonic() + patience.SECONDS
+    while '"output_type"' not in own.read_text(encoding="utf-8"):
+        assert time.monotonic() < deadline, "the copy was not saved"
+        time.sleep(0.2)
+    assert git(lab.clone, "status", "--porcelain", "--", "notebooks", "exercises", "my_course") == ""
+
+
 def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
     run_all(page)
@@ -177,14 +206,12 @@ def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
     playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
 
 
-def test_a_prediction_is_folded_until_it_is_run_and_a_question_is_answered(page, lab):
+def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(page, lab):
     open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
     guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
     shows.scroll_into_view_if_needed()
-    playwright.expect(shows.locator(".jp-OutputPlaceholder, .jp-OutputCollapser").first).to_be_attached()
-    playwright.expect(shows.get_by_text("0.993")).to_have_count(0)  # folded: nothing is given away
-    playwright.expect(shows.get_by_text("0.9928")).to_have_count(0)
-    shows.screenshot(path=SCREENSHOTS / "folded.png")
+    playwright.expect(shows.locator(".jp-OutputArea-output")).to_have_count(0)  # nothing is given away
+    shows.screenshot(path=SCREENSHOTS / "before.png")
     run_all(page)
     playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
     page.get_by_text("Attention course | Idle").wait_for()  # at its end Run All takes the focus

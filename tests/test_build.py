@@ -252,7 +252,7 @@ def test_badge_and_setup_cell(built_once):
         assert lines[2].startswith("[![Open in Colab](") and lines[2].endswith(f"(https://{address})")
         assert setup["metadata"]["tags"] == ["setup"]
         assert '"git+https://github.com/someone/sums"' in source(setup)
-        assert len(source(setup).split("\n")) <= 8 and source(setup).startswith("# ")
+        assert len(source(setup).split("\n")) <= 12 and source(setup).startswith("# ")
 
 
 def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_path):

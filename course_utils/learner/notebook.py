@@ -1,6 +1,7 @@
 """What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
 from html import escape
+from pathlib import Path
 
 from course_utils import tasks
 from course_utils.base.errors import CourseError
@@ -16,7 +17,7 @@ USES = {
     "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
     "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
     "play": 'play("02.softmax"), or play() for the check that failed last',
-    "progress": "progress()",
+    "progress": 'progress(), or progress(save="progress.json") to take it with you and progress(load="progress.json") where you go on',
     "predict": 'predict("02.cold", 0.5)',
     "reveal": 'reveal("02.cold", value)',
 }
@@ -260,10 +261,19 @@ def _prediction(prediction_id, use, more, unknown):
         return Message(str(error))
 
 
-def progress(*more, **unknown):
-    """Show a table of lessons and tasks and how far you are."""
-    if more or unknown:
+def progress(*more, save=None, load=None, **unknown):
+    """Show a table of lessons and tasks and how far you are.
+
+    Args:
+        save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
+        load: such a file; of what it holds and what is kept here, the better counts.
+    """
+    if more or unknown or not all(file is None or file and isinstance(file, (str, Path)) for file in (save, load)):
         return _wrong_use("progress")
+    try:
+        _carry(save, load)
+    except CourseError as error:
+        return _show(Message(str(error)))
     kept, rows = state.read(_say), []
     for number in tasks.by_lesson():
         for task in tasks.asked(number, questions=True):
@@ -280,6 +290,18 @@ def progress(*more, **unknown):
                 )
             )
     return _show(Message(_progress_text(rows), _progress_html(rows)))
+
+
+def _carry(save, load):
+    if load is not None:
+        state.load(load, _say)
+        _say(f"The progress in {load} has been added to yours.")
+    if save is not None:
+        state.save(save)
+        name = Path(save).name
+        _say(
+            f'Your progress is in {save}. To go on elsewhere, put that file beside the notebook there and run `progress(load="{name}")`.'
+        )
 
 
 def _summary(rows):
