@@ -40,10 +40,8 @@ def _(draw):
 
 @task.oracle
 def _(share):
-    width = 1
-    while 1 / (1 + exp(-sqrt(2 * width))) < share:
-        width += 1
-    return width
+    # With an end: the judge also asks what comes of shares that no width reaches, such as twice the right one.
+    return next(width for width in range(1, 1000) if 1 / (1 + exp(-sqrt(2 * width))) >= share)
 
 
 @task.mistake(
