@@ -398,7 +398,7 @@ check("04.width_that_saturates", width_that_saturates)
 #
 # Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. You write a function that finds them out. It is given a `score` and an
 # example of what the score takes, and returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or
-# zero, so try others. Count numbers that differ by less than $10^{-5}$ as equal.
+# zero, so try others. Count numbers that differ by less than $10^{-5}$ as equal. The scores come as plain numbers, through which no gradient flows.
 #
 # Before you run the check, guess: which of the eight scores of this lesson ignore the query?
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 PADDING = "import torch\ndef padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]"
 CAUSAL = "import torch\ndef causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
-ASKED = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
+ASKED = ("padding_mask", "causal_mask", "attention", "self_attention", "influence", "catch_wrong_attention")
 
 
 @pytest.fixture(scope="module")

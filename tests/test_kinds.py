@@ -387,6 +387,27 @@ def test_what_is_wrong_with_a_module_is_told(old, new, says):
     assert says in message or says == "2 values" and "tuple" in message, message
 
 
+def test_a_parameter_that_cannot_learn_is_told():
+    class Frozen(gated()):
+        def __init__(self, width):
+            super().__init__(width)
+            self.requires_grad_(False)
+
+    assert "cannot learn: its requires_grad is False" in refused("gated_layer", Frozen).message
+
+
+def test_a_sentence_that_fills_a_batch_by_itself_is_allowed():
+    batches = TASKS["token_batches"].oracle_function
+
+    def too_strict(lengths, limit):
+        if any(length >= limit for length in lengths):
+            raise ValueError
+        return batches(lengths, limit)
+
+    for seed in range(5):
+        assert judge_answer(TASKS["token_batches"], too_strict, seed).state == "error"
+
+
 def test_a_parameter_under_two_names_is_no_fault():
     alias = gated(
         "self.inner = nn.Linear(width, width)", "self.inner = nn.Linear(width, width); self.again = self.gate.weight"

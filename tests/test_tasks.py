@@ -304,3 +304,47 @@ def test_a_test_without_room_for_rounding_is_told(task_id):
     (right,) = [case for case in TASKS[task_id].make_cases(0) if "a right" in case.name][:1]
     assert "room for rounding" in TASKS[task_id].properties[0](right, False)
     assert TASKS[task_id].properties[0](right, True) is None
+
+
+def test_a_tensor_does_not_pass_for_a_number_in_a_dict():
+    right = solution_of("01.build_vocabulary")
+    as_tensors = lambda *a: {word: torch.tensor(number) for word, number in right(*a).items()}  # noqa: E731
+    report = judge_answer(TASKS["01.build_vocabulary"], as_tensors)
+    assert report.kind == "type" and "a plain Python number was expected" in report.message, str(report)
+
+
+def test_labels_of_0_and_1_are_exact_however_far_out_the_scores_are():
+    def labels_smoothed(sums, labels, weight, bias):
+        error = (torch.sigmoid(sums @ weight + bias) - labels) / len(labels)
+        error = error + 1e-7 * (1 - 2 * labels) * (sums.abs().amax() > 1e3)
+        return error @ sums, error.sum()
+
+    report = judge_answer(TASKS["01.sentiment_gradient"], labels_smoothed)
+    assert report.state == "failed" and "±10,000" in report.case.name, str(report)
+
+
+def test_an_answer_with_many_right_values_is_judged_by_what_it_leads_to():
+    task = TASKS["02.negation_by_hand"]
+    lost = judge_answer(task, lambda longest: ([8, 4, 0], [0, 8, 0], [2, -1]))
+    assert lost.mistake is None and "give them a much lower score" in lost.message, str(lost)
+    assert "output['great'] is 'positive only in short sentences', expected 'positive'" in lost.message
+    for value, says in (
+        (3, "Three lists are expected"),
+        (([1, 2], [1, 2, 3], [1, 2]), "3 numbers in a list are expected for the first attention"),
+        (([1, 2, "3"], [1, 2, 3], [1, 2]), "one of them is something else"),
+        (([1, 2, 3], [1, 2, 3], [1, torch.nan]), "infinite or NaN"),
+        (([1, 2, 10**400], [1, 2, 3], [1, 2]), "cannot be read"),
+        (([1, 2, 3], [1, 2, True], [1, 2]), "one of them is something else"),
+    ):
+        report = judge_answer(task, lambda longest, value=value: value)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_function_to_look_into_that_is_called_wrongly_is_no_wrong_candidate():
+    report = judge_answer(TASKS["03.influence"], lambda function, x: function(x[0]))
+    assert report.state == "error" and "compare them with those in the exercise" in report.message, str(report)
+
+
+def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():
+    report = judge_answer(TASKS["04.width_that_saturates"], lambda share: round(100 * share))  # looked for in relations
+    assert report.state == "failed" and report.mistake is None, str(report)

@@ -114,14 +114,18 @@ def _in_list(expected, received, name):
     if len(received) != len(expected):
         return Finding("shape", f"{name} has length {len(received)}, expected {len(expected)}.", expected, received)
     for place, (e, r) in enumerate(zip(expected, received, strict=True)):
-        entry = f"{name}[{place}]"
-        if isinstance(r, torch.Tensor) and isinstance(e, (bool, int, float)):
-            sentence = f"{entry} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
-            return Finding("type", sentence, expected, received)
-        finding = _part(e, r, entry)
+        finding = _entry(e, r, f"{name}[{place}]")
         if finding:
             return replace(finding, expected=expected, received=received)
     return None
+
+
+def _entry(expected, received, name):
+    """Return the first thing wrong with an entry of a list or a dict, where a tensor does not pass for a number."""
+    if isinstance(received, torch.Tensor) and isinstance(expected, (bool, int, float)):
+        sentence = f"{name} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
+        return Finding("type", sentence)
+    return _part(expected, received, name)
 
 
 def _as_float(number):
@@ -195,7 +199,7 @@ def _in_dict(expected, received, name):
         return Finding("type", f"Your function returned {describe(received)}; a dict was expected.")
     missing = [key for key in expected if key not in received]
     extra = [key for key in received if key not in expected]
-    both = (_part(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
+    both = (_entry(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
     found = sorted(filter(None, both), key=lambda finding: KINDS.index(finding.kind))
     if found and found[0].kind == "type":
         return replace(found[0], expected=expected, received=received)

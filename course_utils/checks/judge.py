@@ -136,7 +136,7 @@ class Expected:
 
 
 def _last_digit(leaf, turn):
-    if not is_float(leaf):
+    if not is_float(leaf) or bool(((leaf == 0) | (leaf == 1)).all()):  # labels and masks are exact, not rounded
         return leaf
     exact = leaf.double()
     return exact * (1 + 2**-23 * (exact * 12345.678 + turn).sin().sign())

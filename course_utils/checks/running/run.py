@@ -275,6 +275,8 @@ def _check_parameters(module, weights):
             raise NotAsAsked(f"{name}'s parameter {part} has shape {has[part]}, expected {tuple(tensor.shape)}.")
     known = {id(dict(module.named_parameters(remove_duplicate=False))[part]) for part in weights}
     for part, parameter in module.named_parameters():
+        if not parameter.requires_grad:
+            raise NotAsAsked(f"{name}'s parameter {part} cannot learn: its requires_grad is False.")
         if id(parameter) not in known:
             raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 

@@ -109,6 +109,14 @@ def other_words_get_little(case, value):
     return None
 
 
+@task.property
+def far_from_zero(case, value):
+    """The output is far enough from 0 wherever its sign is right."""
+    if any(f"{right}, but too close to 0" == value[phrase] for phrase, right in task.oracle_function(2).items()):
+        return "The sign is right there, but the output should be 0.5 or more away from 0."
+    return None
+
+
 @task.mistake(
     "Only one attention takes part, and one cannot do it. Its sum is the value of the opinion times a weight, and a weight is never negative. "
     'So the sign of its output is the same with "not" as without. The other attention must get a weight in the output, too, and must have other scores.'
@@ -123,6 +131,14 @@ def one_attention(longest):
 )
 def one_attention_on_not(longest):
     return [20, 10, 0], [0, 20, 0], [1, 0]
+
+
+@task.mistake(
+    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong: one attention never "
+    "changes the sign between the two. The other attention must get a weight in the output, too."
+)
+def one_attention_turned(longest):
+    return [20, 10, 0], [0, 20, 0], [0, -1]
 
 
 @task.mistake(

@@ -34,6 +34,10 @@ def size_of_dot(state, hidden):
     return (state @ hidden.mT).abs()
 
 
+def blind_to_the_mean(state, hidden):
+    return (state - state.mean(-1, keepdim=True)) @ hidden.mT
+
+
 def general(state, hidden):
     return state @ _made_of(state, state.shape[-1], hidden.shape[-1]) @ hidden.mT
 
@@ -77,6 +81,7 @@ SCORES = {  # and whether their weights ignore the query
     length_of_state_only: ("a score that sees only how long the state is", False),
     cosine: ("the cosine", False),
     size_of_dot: ("the dot product without its sign", False),
+    blind_to_the_mean: ("the dot product of a state whose mean is subtracted", False),
     general: ("the general score", False),
     perceptron: ("the perceptron score", False),
     location_based: ("the location-based score, before its softmax", False),
@@ -199,6 +204,13 @@ def state_multiplied(score, state, hidden):
 )
 def state_negated(score, state, hidden):
     return _same(_weights(score, state, hidden), _weights(score, -state, hidden))
+
+
+@task.mistake(
+    "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers."
+)
+def constant_added(score, state, hidden):
+    return _same(_weights(score, state, hidden), _weights(score, state + 1, hidden))
 
 
 @task.mistake("You compare with a state of zeros. The state given may be just that: take random numbers.")

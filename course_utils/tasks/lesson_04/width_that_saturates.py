@@ -40,10 +40,8 @@ def _(draw):
 
 @task.oracle
 def _(share):
-    width = 1
-    while 1 / (1 + exp(-sqrt(2 * width))) < share:
-        width += 1
-    return width
+    # With an end: the judge also asks what comes of shares that no width reaches, such as twice the right one.
+    return next(width for width in range(1, 1000) if 1 / (1 + exp(-sqrt(2 * width))) >= share)
 
 
 @task.mistake(
@@ -77,7 +75,23 @@ def variance_for_deviation(share):
     return ceil(_lead(share) / 2)
 
 
-@task.mistake("You subtract variances. Those of independent numbers add up, also where the numbers are subtracted.")
+@task.mistake(
+    "You compare the lead with the variance of one score, D. It is the standard deviation of the difference of two that should reach the lead."
+)
+def variance_of_one_score(share):
+    return ceil(_lead(share))
+
+
+@task.mistake(
+    "You double where the width is half: the variance of the difference, 2D, has to reach the square of the lead."
+)
+def doubled(share):
+    return ceil(2 * _lead(share) ** 2)
+
+
+@task.mistake(
+    "You add up two standard deviations. Of independent numbers the variances add up, and the root is taken after that."
+)
 def deviations_added(share):
     return ceil((_lead(share) / 2) ** 2)
 

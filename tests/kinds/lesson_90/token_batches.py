@@ -20,6 +20,8 @@ def _(draw):
     yield Case("3 sentences", ([2, 1, 2], 4))
     for n in (5, 11, 17):
         yield Case(f"{n} sentences", (draw.whole(1, 9, n).tolist(), 16))
+    limit = int(draw.whole(3, 8))
+    yield Case("a sentence as long as the limit", ([1, limit, 1], limit))
     yield Case("no sentence", ([], 4), edge=True)
     yield Case("a sentence above the limit", ([3, 9], 8), edge=True, raises="ValueError")
 
