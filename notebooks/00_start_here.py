@@ -64,7 +64,7 @@ def mix_at(red):
     return f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
 
 
-red_slider = ipywidgets.FloatSlider(value=0.5, min=0, max=1, step=0.05, description="weight of red")
+red_slider = ipywidgets.FloatSlider(value=1.0, min=0, max=1, step=0.05, description="weight of red")
 colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
@@ -101,6 +101,7 @@ print(shares @ pair)  # D
 recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: three recipes
 print(recipes @ pair)  # T D: three mixes
 print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
+print((torch.ones(4, 3, 2) @ torch.ones(4, 2, 5)).shape)  # B T D: a batch of four
 
 # %% [markdown]
 # A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
@@ -118,6 +119,7 @@ mask = torch.tensor(
 print("The mask at work:")
 print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
+print(mask[..., None].shape)  # B S 1: the dots stand for all axes that are there
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]

@@ -52,8 +52,8 @@ print(mask)
 
 # %%
 vectors = torch.tensor(
-    [[0.0, 0], [0, 0], [2, 1], [0, 1], [1, 0], [0, -1], [1, 1]]
-)  # V D: one row for each of V words
+    [[9.0, 9], [0, 0], [2, 1], [0, 1], [1, 0], [0, -1], [1, 1]]
+)  # V D: a row for each number
 by_loop = torch.zeros(2, 2)  # B D
 for b, sentence in enumerate(ids):
     for number in sentence:
@@ -62,11 +62,12 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Here is the same sum computed under a mask, as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
+# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Row 0 must not count. Here is the same sum computed under a mask (`vectors[ids]` fetches a row for each number, `mask[..., None]` adds an axis at the end), as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
 
 # %% tags=["nbval-check-output"]
 by_mask = (vectors[ids] * mask[..., None]).sum(1)  # B D
-counts = torch.stack([torch.bincount(row[row != 0], minlength=len(vectors)) for row in ids]).float()  # B V
+counts = torch.stack([(ids == number).sum(1) for number in range(len(vectors))], 1).float()  # B V
+counts[:, 0] = 0
 by_counts = counts @ vectors  # B D
 by_library = torch.nn.functional.embedding_bag(ids, vectors, mode="sum", padding_idx=0)
 print([torch.equal(by_loop, other) for other in (by_mask, by_counts, by_library)])
@@ -90,7 +91,7 @@ print("scores", score, " probabilities", torch.sigmoid(score))
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative with respect to the score is the **error** $p - y$: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
+# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. By the chain rule its derivative with respect to the score is $\frac{p - y}{p(1 - p)} \cdot p(1 - p) = p - y$, the **error**: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -107,7 +108,7 @@ print(torch.allclose(x.grad, error[:, None, None] * w * mask[..., None]))
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# A sum passes the same error, $(p - y)\,w$, to each of its words, and none to padding. Every word of a positive review is pushed along $w$, every word of a negative one against it. Words that occur in both are pushed to and fro.
+# A sum passes the same error, $(p - y)\,w$, to each of its words, and none to padding. (Here it is $(0.818 - 1)\,w$, divided by 2, as the loss is the mean over two sentences.) Every word of a positive review is pushed along $w$, every word of a negative one against it.
 #
 # ## Training it
 #
@@ -121,7 +122,7 @@ vocabulary = build_vocabulary(learn.sentences)
 learn_ids, learn_mask = encode(learn.sentences, vocabulary)
 test_ids, test_mask = encode(test.sentences, vocabulary)
 hits = []
-for seed in range(5):  # five random starting points and orders of the reviews
+for seed in range(5):  # a seed is the number that all random choices follow from
     torch.manual_seed(seed)
     model = SumOfWords(len(vocabulary), width=16)
     train(model, learn_ids, learn_mask, learn.labels, seed)
@@ -233,7 +234,7 @@ for sentence, label in zip(world.sentences[:4], world.labels, strict=False):
 print(f"{world_test.negated.float().mean():.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# What would the best sum do here? If we swap good and bad words, all labels are reversed, so each solution has a mirror image that is equally good, in which "not" adds the opposite number. The cross-entropy is convex in the numbers that words add, so the average of the two is at least as good, and in this average "not" adds 0. Then a negated review gets the score that it would have without "not", as a plain one. What share of the test reviews will be right?
+# What would the best sum do here? Suppose that it lets "not" add -3. Swap the numbers of good and bad words, turn all signs, and you have its mirror image, in which "not" adds +3 and which fits equally well. The cross-entropy is convex in these numbers: halfway between two equally good solutions it is at least as low. Halfway, "not" adds 0, and a negated review is scored as if it were plain. What share of the test reviews will be right?
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -272,14 +273,14 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # %% [markdown]
 # In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says.
 #
-# Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right. Here the cheapest case to lose is one of the two negated ones.
+# Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right.
 
 # %% tags=["nbval-check-output"]
-print(
-    f"Apart from luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of these reviews right."
-)
+print(f"Apart from luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of them right.")
 
 # %% [markdown]
+# That is more than the trained sums reached. They lose both negated cases, where only one must be lost, because training lowers the cross-entropy and does not count errors: to get "not good" right, "not" would have to outweigh "good", and every "not bad" would become a confident mistake.
+#
 # ## Questions
 #
 # These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.

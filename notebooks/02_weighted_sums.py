@@ -48,7 +48,7 @@ print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
 # $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}}$$
 
 # %% tags=["nbval-check-output"]
-z = torch.tensor([1.0, 2.0, 4.0])
+z = torch.tensor([1.0, 2.0, 4.0])  # the scores of "not", "really" and "great"
 e = torch.exp(z)
 a = e / e.sum()
 print("e^z", e, " weights", a, " sum", round(a.sum().item(), 6))
@@ -96,7 +96,7 @@ temperature_explorer
 # ## Padding gets no weight
 #
 # Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn some weight, since $e^0 = 1$. So the score of padding becomes
-# $-\infty$, and $e^{-\infty} = 0$. In this course **True in a mask means "may attend"**.
+# $-\infty$, and $e^{-\infty} = 0$. To **attend** to a word is to give it weight, and in this course True in a mask means "may attend".
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([[1.0, 2.0, 4.0], [1.0, 2.0, 0.0]])  # B S: the second sentence has two words
@@ -203,7 +203,7 @@ for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
     print(label.item(), " ".join(sentence))
 
 # %% [markdown]
-# One attention classifies by the sign of $\sum_s a_s\,(w^\top x_s) + b$. Softmax divides by a positive total, so that is also the sign of
+# One attention classifies by the sign of $\sum_s a_s\,(w^\top x_s) + b$. Softmax divides by a positive total, and $b$ is $\sum_s a_s b$, since the weights sum to 1. So that is also the sign of
 #
 # $$\sum_s e^{g(x_s)} (w^\top x_s + b).$$
 #
@@ -226,7 +226,7 @@ for opinion in ("great", "not great", "awful", "not awful"):
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1: which others work?
+# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Any two work whose sum is positive while the second is negative: do you see why?
 #
 # Can training find such numbers? What share of the four cases will *one* trained attention get right?
 
@@ -257,10 +257,10 @@ runs = {name: values for name, (values, _) in results.items()}
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# One attention gets three of the four in all five runs, also with an MLP, as the proof says. Two attentions get all four in four of the five runs, and three attentions in every run. So two attentions can do it, but training does not always find the way.
-# The sum stays at chance here: since half of the reviews are negated, no single word says anything about the label.
+# One attention gets three of the four in all five runs, also with an MLP, as the proof says. Two attentions get all four in four of the five runs, and three attentions in every run. So two can do it, but training does not always find the way.
+# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no word says anything about the label by itself.
 #
-# How do two attentions do it? We look at one trained model on four sentences. Which words does each attention choose, and what does "not" change?
+# How do two attentions do it? Which words does each attention of a trained model choose, and what does "not" change?
 
 # %%
 model = results["2 attentions"][1]
@@ -276,7 +276,7 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Where "not" stands, an attention can move its weight from the opinion to "not", and the two contexts no longer balance as before. Their sum has the right sign in all four sentences. Other runs divide the work differently.
+# Training is less tidy than we were, but the idea is the same: where "not" comes in, at least one attention moves to it, and the sum of what both add changes its sign, from 14 - 6 for "great" to -1 - 6 for "not great". Other runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #
@@ -295,34 +295,34 @@ gap_explorer = explore(graph_at, gap=gap_slider)
 gap_explorer
 
 # %% [markdown]
-# From a score of 5 on, less than 1 % reaches the second word: attention weighs the error on its way back. A word with little weight in an example hardly learns from it.
+# From a score of 5 on, less than 1 % reaches the second word: attention masks the error on its way back.
 #
-# There is a second path back: δ also changes the scores, and through them θ and the vectors. PyTorch gives us both parts. What happens to each part as the attention becomes more sure of its choice?
+# There is a second way back. The error also changes the *scores*: a score should grow if its word would move the context in the direction that lowers the loss, away from where the context is now. We let PyTorch compute both ways for fixed vectors. What happens to each as the attention gets surer?
 
 # %% tags=["nbval-check-output"]
-theta, delta = torch.tensor([1.0, 0.0]), torch.tensor([0.6, 0.8])
+delta = torch.tensor([0.6, -0.8])  # D: the error at the context
 for gap in (0.0, 2.0, 4.0, 8.0):
-    vectors = torch.tensor([[gap, 0.0], [0.0, 1.0]])  # S D: the scores are gap and 0
-    in_sum, in_scores = (vectors.clone().requires_grad_() for _ in range(2))
-    ((in_scores @ theta).softmax(-1) @ in_sum @ delta).backward()
-    sizes = [vectors_.grad.norm(dim=-1).tolist() for vectors_ in (in_sum, in_scores)]
+    vectors = torch.eye(2).requires_grad_()  # S D
+    scores = torch.tensor([gap, 0.0]).requires_grad_()  # S
+    (scores.softmax(-1) @ vectors @ delta).backward()
+    at_vectors = vectors.grad.norm(dim=-1)  # S
     print(
-        f"gap {gap:.0f}   through the sum {sizes[0][0]:.3f} {sizes[0][1]:.3f}   through the scores {sizes[1][0]:.3f} {sizes[1][1]:.3f}"
+        f"gap {gap:.0f}   weights {scores.softmax(-1).detach()}   at the vectors {at_vectors}   at the scores {scores.grad}"
     )
 
 # %% [markdown]
-# As the gap grows, the first word gets nearly the whole error through the sum and the second nearly none. Through the scores both get little once the attention is sure. The next picture shows this for all gaps between the two scores. At which gap does a score learn most?
+# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2$ times what the two vectors differ by along δ, here 1.4. (An exercise finds the rule for any number of words.) How do both depend on the gap between the scores?
 
 # %%
 gaps = torch.linspace(-8, 8, 17)
 a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with the score 0
 curves = {"share of the error that reaches x₂": (1 - a1)[None]}
-curves["how fast the weight of x₁ grows with its score"] = (a1 * (1 - a1))[None]
+curves["derivative of the weight of x₁ by its score"] = (a1 * (1 - a1))[None]
 ax = plots.axes(width=6.4)
 plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="upper right")
 
 # %% [markdown]
-# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 returns to this.
+# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows both in training.
 #
 # ## And on real reviews?
 #
@@ -347,7 +347,7 @@ print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews con
 plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0.5, 1))
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" the same way in every review; it cannot know which of several opinions "not" belongs to.
+# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" the same way in every review; it cannot know which of several opinions "not" belongs to, which may be why. In lesson 03 "not" will look for its opinion.
 #
 # ## Questions
 #

@@ -5,6 +5,7 @@ import torch
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import attention, causal_mask, dot, padding_mask
 from course_utils.models.sentiment import SelfAttention, SumOfWords, build_vocabulary, correct, encode, train
@@ -19,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$g(q, k) = q^\top k$$
 #
-# The vector that asks is the **query** $q$. The vector that is compared with it is the **key** $k$. Below, T is the number of queries, S the number of keys, and D the width of both.
+# The vector that asks is the **query** $q$. The vector that is compared with it is the **key** $k$. Below, T is the number of queries, S the number of keys, D the width of both, and E the width of the values.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -166,15 +167,16 @@ reveal("03.own_question", as_it_is.mean())
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**.
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word would count only if some word attended to it.
 #
 # Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
 
 # %%
 x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "other": [0.0, 0, 0, 1]}
+# rows: the four features; columns: an opinion, another word
 W_q = 10 * torch.tensor(
     [[0.0, 0], [0, 1], [1, 0], [0, 1]]
-)  # "not" looks for opinions, all the rest look for other words
+)  # "not" looks for opinions, all the rest for others
 W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
 W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
 
@@ -199,7 +201,7 @@ for sentence in (
     print(f"{total:+.2f}  {sentence}")
 
 # %% [markdown]
-# All four cases come out right with one attention. "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
+# All four cases come out right with one attention, and "not really great" is -1, too. (The sentence needs at least one neutral word for the others to attend to.) "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
 # "great , not awful" still defeats it: "not" finds two opinions that match equally well, since the model does not know yet where in the sentence a word is.
 #
 # ## Can training find such questions?
@@ -215,25 +217,31 @@ plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0
 # %% [markdown]
 # With projections, self-attention gets all or nearly all of the reviews right in all five runs, while the sum of words and self-attention without projections stay at chance. With the residual connection as well, every run reaches 1.000.
 #
-# Does "not" really ask for the opinion? In each run we read off four weights.
+# Does "not" really ask for the opinion? In each run we read off four weights: what "not" attends to in two sentences, and what "the" attends to without and with a "not".
 
 
 # %%
-def attends(model, asker, word):
-    sentence = ["the", "film", "was", "not", asker if word == "not" else word]
+def attends(model, sentence, asker, word):
+    sentence = sentence.split()
     with torch.no_grad():
         _, a = model.attend(*encode([sentence], vocabulary))  # 1 S S
     return a[0, sentence.index(asker), sentence.index(word)].item()
 
 
 # %%
-pairs = [("not", "great"), ("not", "awful"), ("great", "not"), ("awful", "not")]
-print("run", *(f"{asker} → {word}".rjust(14) for asker, word in pairs))
-for seed, model in enumerate(models):
-    print(f"{seed}  ", *(f"{attends(model, *pair):14.2f}" for pair in pairs))
+looked_at = {
+    "not → great": ("the film was not great", "not", "great"),
+    "not → awful": ("the film was not awful", "not", "awful"),
+    "the → great": ("the film was great", "the", "great"),
+    "the → not": ("the film was not great", "the", "not"),
+}
+read = {
+    f"run {seed}": [attends(model, *of) for of in looked_at.values()] for seed, model in enumerate(models)
+}
+table(read, looked_at, digits=2)
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other, which is half of our solution. For the other opinion the runs find other ways. Training finds *a* solution, but rarely the one that we would write down. Which words attend to which in the first run?
+# In every run "not" puts nearly all its weight on one of the two opinions and nearly none on the other, which is half of our solution. In four of the five runs the other half is the trick of lesson 02: "the" looks for "great", and "not" draws it away. Training finds *a* solution, but rarely the one that we would write down. Which words attend to which in the first run?
 
 # %%
 for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6), strict=True):
@@ -243,11 +251,11 @@ for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6),
     plots.weights(a[0], sentence, sentence, f"not {opinion}", ax)
 
 # %% [markdown]
-# In "not great" the word "not" attends to "great"; in "not awful" the word "awful" attends to "not". This is what happens when the sentence asks the question itself: each word asks its own question, and the other words decide the answer.
+# In "not great" the word "not" attends to "great"; in "not awful" it is "awful" that attends to "not". This is what happens when the sentence asks the question itself: a word asks the same question everywhere, and what it gets depends on the other words of the sentence.
 #
 # ## Who may attend to whom?
 #
-# A **padding mask**, B×S, says which places contain a word. A **causal mask**, T×T, lets a word attend to itself and to what came before. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1 (the second), which has three words?
+# A **padding mask**, B×S, says which keys are words. A **causal mask**, T×T, hides what comes later: a network that learns to predict the next word must not see it. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, the second one, which has three words?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
@@ -266,11 +274,11 @@ print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", 
 print("the same with a plain softmax     ", naive[2].sum(-1))
 
 # %% [markdown]
-# The padding mask is open for 5, 3 and 0 places, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
+# The padding mask is open for 5, 3 and 0 places, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, and nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
 #
 # ## Does the future leak?
 #
-# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the three masks below is wrong by one place. In which picture will we see the leak?
+# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the masks A and B is wrong by one place. Will the pictures tell us which?
 
 
 # %%
@@ -280,19 +288,21 @@ def influence(mask, size=5):
     moved = torch.zeros(size, size, dtype=torch.bool)
     for s in range(size):
         changed = x.clone()
-        changed[0, s] += 1
+        changed[0, s] += torch.tensor(
+            [1.0, -2.0, 3.0, 0.5]
+        )  # along no direction that is likely to be ignored
         after, _ = attention(changed, changed, changed, mask)
         moved[:, s] = (after - before).abs().amax(-1)[0] > 1e-6
     return moved
 
 
 one_too_far = torch.ones(5, 5, dtype=torch.bool).tril(1)
-masks = {"no mask": None, "causal": causal, "one place too far": one_too_far}
+masks = {"no mask": None, "mask A": one_too_far, "mask B": causal}
 for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2), strict=True):
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. With the causal mask a change moves only its own output and later ones. With the wrong mask it also moves the output one place earlier: that is the leak. The picture that we measured equals the mask itself, and to get it we did not have to read any code.
+# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one place earlier: that is the leak. What we measured equals each mask, and we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #
@@ -315,7 +325,7 @@ def masked_too_late(query, key, value, mask):
 
 
 # %% [markdown]
-# We run four tests on each of them. Which candidate passes the most?
+# We test the shape, the sums of the rows, the values under an open mask, and the values under a mask that hides something. Which candidate passes most of these?
 
 # %% tags=["nbval-check-output"]
 predict("03.slips_through", ...)
@@ -362,9 +372,11 @@ for what, results in same.items():
     print(f"{what:18} the same context in {sum(results):2} of {len(results)}")
 
 # %% [markdown]
-# Without a mask, keys with their values are a set. With a causal mask their order matters, and lesson 11 will give words positions.
+# Without a mask, keys with their values are a set: if the words are shuffled, each context moves along with its word. With a causal mask their order matters, and lesson 11 will give words positions.
 #
 # ## When others say "query" for our "key"
+#
+# Two texts that this course is made from use the names differently. Skip the table until you read them.
 #
 # | there | here |
 # | --- | --- |
@@ -374,7 +386,7 @@ for what, results in same.items():
 # | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
 # | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows; lesson 04 adds the scale |
 #
-# $X_e$ are the words that the encoder reads, $X_d$ those the decoder writes. We follow Vaswani et al. 2017: a query asks, keys are compared with it. If T = S, no error warns of a mix-up, so our tests use different sizes.
+# $X_e$ are the words that the encoder reads, $X_d$ those the decoder writes. We follow Vaswani et al. 2017: a query asks, keys are compared with it.
 #
 # ## Questions
 #

@@ -73,7 +73,7 @@ def test_changing_a_lesson(course):
     before = (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes()
     printed = carry_out(course, "Change a lesson")
     assert "wrote notebooks/00_start_here.ipynb" in printed
-    assert "step=0.1)" in (course / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    assert "step=0.1, " in (course / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")
     assert (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes() == before
 
 

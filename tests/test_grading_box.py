@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(
 PADDING = "import torch\ndef padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]"
 CAUSAL = "import torch\ndef causal_mask(size):\n    return torch.ones(size, size).tril().bool()"
 ASKED = ("padding_mask", "causal_mask", "attention", "self_attention", "influence", "catch_wrong_attention")
+QUESTIONS = tuple(f"q{n}" for n in range(1, 6))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def grade(grader, tmp_path):
         path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}))
         found = Found("ada", path, path.name)
         result = grader.grade(found, result_key(found, 7, grader.box.limits))
-        return result, dict(zip(ASKED, result.verdicts, strict=True))
+        return result, dict(zip(ASKED + QUESTIONS, result.verdicts, strict=True))
 
     return one
 

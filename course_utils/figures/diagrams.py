@@ -16,7 +16,7 @@ ONE_QUERY = {"queries": "D", "keys": "B S D", "values": "B S D", "scores": "B S"
 AMONG_WORDS = ONE_QUERY | {"queries": "B S D", "scores": "B S S", "context": "B S D"}
 WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
 EIGHT_SCORES = (
-    *("dot", "scaled dot", "cosine", "general"),
+    *("dot", "scaled dot", "content-based", "general"),
     *("additive", "perceptron", "concatenating", "location-based"),
 )
 

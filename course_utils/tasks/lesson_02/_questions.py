@@ -70,23 +70,24 @@ questions = (
     Question(
         "02.q4",
         "what one attention cannot do",
-        "One fixed attention gives each word a score by one dot product with θ. Which of these can it not do?",
+        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention get right at most, and two of them?",
         right=(
-            "Make a word's weight depend on which other words there are, except through the total of 1 that they share.",
-            "A word's score is computed from that word and θ alone. The other words enter only through the total that e^score is divided by.",
+            "One gets three, two get four.",
+            "One attention has the sign of a sum with one number per word, and such a sum gets three at most. Two are divided by two different "
+            "totals, so this proof does not hold for them, and we have seen them get all four.",
         ),
         wrong=(
             (
-                "Ignore a word altogether.",
-                "It can come as close to that as one likes: a word with a much lower score than the others gets a weight close to 0.",
+                "One gets two, two get four.",
+                "One can do better: it lets “not” switch the opinion off, and then only one of the two negated cases is wrong.",
             ),
             (
-                "Give more weight to words that point in a certain direction.",
-                "That is the very thing it does: θ is that direction.",
+                "One gets three, two get three as well.",
+                "That would be so if they shared one denominator. Each has its own, and we have seen numbers with which two get all four.",
             ),
             (
-                "Handle sentences of different lengths.",
-                "It can: the same θ is used for every word, and the mask takes the padding out.",
+                "One gets four, if its scores come from an MLP.",
+                "However a word's score is made, it depends on that word alone, so the same proof holds: three at most.",
             ),
         ),
     ),

@@ -45,25 +45,23 @@ questions = (
     Question(
         "03.q3",
         "what projections are for",
-        "Why does self-attention without projections fail on the four cases of good and bad, plain and with “not”?",
+        "What can self-attention with learned projections do that it cannot do without them?",
         right=(
-            "A word asks for words like itself, and hands over its own vector times a positive weight, which never reverses its sign.",
-            "The three matrices remove all of these limits: what a word asks for, what it is found by and what it hands over can all differ.",
+            "A word can look for words unlike itself, and hand over something other than its own vector.",
+            "Query, key and value are three different views of the word: “not” can look for opinions, and hand over nothing.",
         ),
         wrong=(
             (
-                "It has no learned parameters.",
-                "Its word vectors and the output layer are learned, and training tries its best with them. What is missing is that a word can "
-                "ask for something other than itself.",
+                "A word can attend to other words, and not only to itself.",
+                "Softmax gives every word some weight in both cases. Without projections most of it goes to words that are like the one that asks.",
             ),
             (
-                "The softmax forbids a word to attend to another word.",
-                "The softmax gives every word some weight. Words do attend to others, but mostly to words that are like themselves.",
+                "The model can be trained.",
+                "Without projections there are still the word vectors and the output layer to be learned. Training finds nothing useful with them.",
             ),
             (
-                "It does not know the order of the words.",
-                "That is so with projections as well, and they do get the four cases right. No two of those reviews contain the same words in "
-                "another order.",
+                "It takes the order of the words into account.",
+                "It does not, with projections or without: shuffled words have the same contexts, shuffled.",
             ),
         ),
     ),
@@ -120,8 +118,8 @@ predictions = (
     Prediction(
         "03.own_question",
         "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
-        why="It is no better than guessing. A word finds words like itself, and a positive weight makes what a word adds larger or "
-        "smaller, but never reverses its sign. “not” would have to lower “great” and raise “awful”.",
+        why="Training finds nothing better than guessing here. A word looks for words like itself and hands over its own vector, so “not” "
+        "has no good way to reach the opinion and to reverse it.",
     ),
     Prediction(
         "03.slips_through",
