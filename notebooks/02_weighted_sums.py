@@ -6,6 +6,7 @@ from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.data.loading import load_reviews
 from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import masked_softmax
 from course_utils.models.sentiment import FixedAttention, SumOfWords, build_vocabulary, correct, encode, train
@@ -258,7 +259,7 @@ plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0
 
 # %% [markdown]
 # One attention gets three of the four in all five runs, also with an MLP, as the proof says. Two attentions get all four in four of the five runs, and three attentions in every run. So two can do it, but training does not always find the way.
-# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no word says anything about the label by itself.
+# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no word tells the label.
 #
 # How do two attentions do it? Which words does each attention of a trained model choose, and what does "not" change?
 
@@ -301,14 +302,13 @@ gap_explorer
 
 # %% tags=["nbval-check-output"]
 delta = torch.tensor([0.6, -0.8])  # D: the error at the context
+errors = {}
 for gap in (0.0, 2.0, 4.0, 8.0):
     vectors = torch.eye(2).requires_grad_()  # S D
     scores = torch.tensor([gap, 0.0]).requires_grad_()  # S
     (scores.softmax(-1) @ vectors @ delta).backward()
-    at_vectors = vectors.grad.norm(dim=-1)  # S
-    print(
-        f"gap {gap:.0f}   weights {scores.softmax(-1).detach()}   at the vectors {at_vectors}   at the scores {scores.grad}"
-    )
+    errors[f"scores ({gap:.0f}, 0)"] = [*vectors.grad.norm(dim=-1), *scores.grad.abs()]
+table(errors, ["at x₁", "at x₂", "at the score of x₁", "at the score of x₂"], caption="size of the error")
 
 # %% [markdown]
 # At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2$ times what the two vectors differ by along δ, here 1.4. (An exercise finds the rule for any number of words.) How do both depend on the gap between the scores?
@@ -322,7 +322,7 @@ ax = plots.axes(width=6.4)
 plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="upper right")
 
 # %% [markdown]
-# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows both in training.
+# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows in training what that costs.
 #
 # ## And on real reviews?
 #

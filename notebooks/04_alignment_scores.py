@@ -258,12 +258,11 @@ def losses(score, D, seed, steps=300):
 for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     runs = {f.__name__: torch.stack([losses(f, D, seed) for seed in range(3)]) for f in (dot, scaled_dot)}
     plots.curves(range(5, 300, 10), runs, "step", "loss", f"D = {D}", ax)
-    ax.set_yscale("log")
     after = {name: f"{run[:, 9].mean():.3f}" for name, run in runs.items()}
     print(f"D = {D}, mean loss after 100 steps:", after)
 
 # %% [markdown]
-# At D = 4 the two curves run together. At D = 256 the unscaled attention is sure and mostly wrong from the start, little of the error comes through, and it learns far more slowly. (Where the loss is a cross-entropy on the scores themselves, being sure and wrong costs less time, as lesson 02 said of classifiers.)
+# At D = 4 the unscaled loss is a little higher at first, and then the two curves meet. At D = 256 the unscaled attention is sure and mostly wrong from the start, little of the error comes through, and it learns far more slowly. (Where the loss is a cross-entropy on the scores themselves, being sure and wrong costs less time, as lesson 02 said of classifiers.)
 #
 # ## What does each score cost?
 #
@@ -382,7 +381,7 @@ turned_round, plain = perceptron(-state, -hidden, *learned), perceptron(state, h
 print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -plain, atol=1e-6))
 
 # %% [markdown]
-# Without the 1 the perceptron is an odd function: if it ranks the wanted hidden state first for $s$ and $h$, it ranks it last for $-s$ and $-h$. In "same" and "turned" both occur equally often, so it stays at chance. In "salience" the right ranking, too, is reversed for $-h$.
+# Without the 1 the perceptron is an odd function: what it ranks first for $s$ and $h$, it ranks last for $-s$ and $-h$. In "same" and "turned" both are equally frequent, so it stays at chance. In "salience" the right ranking, too, is reversed for $-h$.
 #
 # ## So which one?
 #
@@ -395,7 +394,7 @@ print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -p
 # | concatenating | what stands out by itself | see the query | 2 | best left alone |
 # | location-based | a position | see the words; sources longer than S | 1 | Luong 2015, as a comparison |
 #
-# Our advice: project both sides and take the scaled dot product. The perceptron finds more here, at twenty times the time; most of what the general score misses is a matter of length, as the cosine shows in "same", and lesson 12 will keep lengths alike.
+# Our advice: project both sides and take the scaled dot product. The perceptron finds more here, at many times the cost. What the general score misses is mostly a matter of length, as the cosine shows in "same"; lesson 12 will keep lengths alike.
 #
 # ## Questions
 #

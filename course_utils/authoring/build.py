@@ -45,6 +45,10 @@ PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
 REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
+FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own for that), the output of what reveals
+    "setup": {"jupyter": {"source_hidden": True}, "cellView": "form"},
+    REVEALS: {"jupyter": {"outputs_hidden": True}},
+}
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
@@ -406,7 +410,7 @@ def _notebook(target, cells):
     for cell in cells:
         seen[cell.text] = seen.get(cell.text, 0) + 1
         identity = cell_id(target.built, cell.text, seen[cell.text])
-        folded = {"jupyter": {"outputs_hidden": True}} if REVEALS in cell.metadata.get("tags", ()) else {}
+        folded = next((how for tag, how in FOLDED.items() if tag in cell.metadata.get("tags", ())), {})
         cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
     metadata = {
