@@ -158,7 +158,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -184,6 +184,8 @@ solution("01.sum_vectors")
 
 # %% [markdown]
 # `progress` shows how far you are. Your progress is kept in a small file in the course folder, so it survives a restart.
+#
+# `make lab` opens copies of your own, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
 
 # %% tags=["own-machine"]
 progress()

@@ -344,7 +344,7 @@ for seed in range(3):
         for part, chosen in rows.items():
             on_test[f"{name},\n{part}"].append(hits[chosen].mean().item())
 print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews contain a negation.")
-plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0.5, 1))
+plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0, 1.1))
 
 # %% [markdown]
 # On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" the same way in every review; it cannot know which of several opinions "not" belongs to, which may be why. In lesson 03 "not" will look for its opinion.

@@ -180,7 +180,11 @@ def test_form_of_the_file(built_once):
     assert set(notebook["metadata"]) == {"kernelspec", "language_info", "course"}
     identities = [cell["id"] for cell in notebook["cells"]]
     assert len(set(identities)) == len(identities)
-    assert all(set(cell["metadata"]) <= {"tags"} for cell in notebook["cells"])
+    folded = [
+        cell["metadata"].get("jupyter") for cell in notebook["cells"] if "setup" in cell["metadata"].get("tags", ())
+    ]
+    assert folded == [{"source_hidden": True}]
+    assert all(set(cell["metadata"]) <= {"tags", "jupyter", "cellView"} for cell in notebook["cells"])
 
 
 def test_a_title_that_looks_like_a_magic(course, no_kernel):

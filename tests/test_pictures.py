@@ -263,3 +263,8 @@ def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
 
 def test_words_with_marks_of_html_stay_words():
     assert 'alt="a &lt; b &quot;c&quot;"' in words.image(bytes(24), 'a < b "c"')
+
+
+def test_a_name_beside_a_dot_is_told_where_the_dot_lies():
+    plots.scatter([1.0, 2.0], [0.25, -0.5], "log-odds", "polarity", {1: "dull"})
+    assert "dull near (2, -0.5)" in words.describe(plt.gcf())

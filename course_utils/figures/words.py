@@ -140,7 +140,8 @@ def _points(line):
 
 def _texts(ax):
     """Tell the words written into a picture; of an open drawing with axes, also where they stand."""
-    texts = [(_plain(text.get_text()), text.get_position()) for text in ax.texts]
+    # An annotation's own position may be an offset in points: what it points at is in the data's numbers.
+    texts = [(_plain(text.get_text()), getattr(text, "xy", text.get_position())) for text in ax.texts]
     texts = [(words, place) for words, place in texts if words and not _is_number(words)]
     if ax.images or not texts:
         return []

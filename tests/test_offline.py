@@ -1,0 +1,34 @@
+"""Every lesson runs where no real data can be had, in the generated world, and says so in one line.
+
+Not here: lessons on real data, which the build and nbval run.
+"""
+
+from pathlib import Path
+
+import jupytext
+import nbclient
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WITH_DATA = [
+    path
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+    if "load_reviews" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("lesson", WITH_DATA, ids=lambda path: path.stem)
+def test_a_lesson_runs_without_its_data(lesson, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nothing here"))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "kept"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    monkeypatch.delenv("COURSE_REAL_DATA", raising=False)
+    notebook = jupytext.read(lesson, fmt="py:percent")
+    nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert printed.count("Going on with generated reviews") == 1
+    assert not [output for output in outputs if output.get("name") == "stderr"], "nothing warns"
