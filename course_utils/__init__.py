@@ -1,4 +1,4 @@
-"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `progress`, `predict`, `reveal`, `doctor`.
+"""The course's package. What a notebook needs first: `check`, `hint`, `solution`, `play`, `progress`, `predict`, `reveal`, `doctor`.
 
 The names are loaded on first use, so that `import course_utils` costs next to nothing.
 """
@@ -9,6 +9,7 @@ _FROM = {
     "check": "course_utils.learner.notebook",
     "doctor": "course_utils.commands.doctor",
     "hint": "course_utils.learner.notebook",
+    "play": "course_utils.learner.notebook",
     "predict": "course_utils.learner.notebook",
     "progress": "course_utils.learner.notebook",
     "reveal": "course_utils.learner.notebook",

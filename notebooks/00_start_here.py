@@ -1,23 +1,20 @@
 # %%
-import os
-
 import ipywidgets
 import matplotlib.pyplot as plt
 import torch
 
-from course_utils import check, hint, progress, solution
+from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
 
-os.environ["COURSE_PROGRESS"] = "off"  # a demonstration: what is tried here does not count
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## Predict, run, see
 #
-# Each lesson asks before it shows. Make a guess, run the cell (Shift + Enter), compare.
+# Each lesson asks you for a guess before it shows a result. Make your guess, run the cell (Shift + Enter), and compare.
 #
-# Attention is, at its heart, a **weighted sum**. The easiest one to see mixes colours: a colour is a vector of three numbers, the strengths of red, green and blue. Our green is a darker one, so that the numbers differ.
+# Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that not all numbers in the mix are alike.
 
 # %%
 names = ["red", "green", "blue"]
@@ -30,22 +27,21 @@ colours
 #
 # $$\text{mix} = \sum_{s=1}^{S} w_s \, v_s$$
 #
-# Here is the sum as a loop. What is the second number of the result?
+# The next cell computes it with a loop. What will the second number of the result be? Put your guess in place of the dots and run the cell.
 
 # %% tags=["nbval-check-output"]
+predict("00.second_number", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
 mix = torch.zeros(3)
 for w, v in zip(weights, colours, strict=True):
     mix = mix + w * v
+print("The mix of the three colours:")
 print(mix)
+reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# On paper: $0.5 \cdot 0 + 0.5 \cdot 0.8 + 0 \cdot 0 = 0.4$. The same sum is a matrix product, `weights @ colours`, and lessons write it like that from now on.
-
-# %% tags=["nbval-check-output"]
-print(weights @ colours, torch.equal(mix, weights @ colours))
-
-# %% [markdown]
-# What colour is it?
+# Such a guess is not graded, but it helps you to look closely. What colour is the mix?
 
 # %%
 panels = plots.axes(4, width=1.5, height=1.7)
@@ -55,8 +51,6 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
 
 # %% [markdown]
 # Half red and half green give a dark olive; blue has the weight 0 and does not show.
-#
-# ## Pictures that answer
 #
 # Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
 
@@ -70,20 +64,77 @@ def mix_at(red):
     return f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
 
 
-colour_explorer = explore(mix_at, red=ipywidgets.FloatSlider(value=0.5, min=0, max=1, step=0.05))
+red_slider = ipywidgets.FloatSlider(value=0.5, min=0, max=1, step=0.05, description="weight of red")
+colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
 # %% [markdown]
-# Equal weights of red and blue give a purple. Move the slider to one end: with all the weight on one colour, the sum is that colour. Attention is about where such weights come from.
+# Equal weights of red and blue give a purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
+#
+# ## The PyTorch that you need, in fifteen minutes
+#
+# **Shapes.** A tensor has axes, and its shape says how long each of them is. We write a letter for each axis at the end of a line: here S is the number of vectors and D their width. A sum over an axis removes it; axis -1 is the last one.
 
 # %% tags=["nbval-check-output"]
-for red in (0.0, 0.5, 1.0):
-    print(f"{red:.1f}", red * colours[0] + (1 - red) * colours[2])
+pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: an orange and a dark green
+print(pair.shape)
+print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
+print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
+# **Broadcasting.** `shares[:, None]` inserts an axis of length 1. If shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as needed: S×1 times S×D is S×D, and each vector is multiplied by its own weight.
+
+# %% tags=["nbval-check-output"]
+shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
+print(shares[:, None].shape, "times", pair.shape)
+scaled = shares[:, None] * pair  # S D
+print(scaled)
+print(scaled.sum(0))  # D: the weighted sum
+
+# %% [markdown]
+# Take `[:, None]` out of the line that computes `scaled` and run the cell: what does PyTorch say? Without it the two weights are lined up with the three features. If S and D were equal, no error would warn you.
+#
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T×S times S×D is T×D.
+
+# %% tags=["nbval-check-output"]
+print(shares @ pair)  # D
+recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: three recipes
+print(recipes @ pair)  # T D: three mixes
+print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
+
+# %% [markdown]
+# A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
+#
+# **Masks.** A mask is a tensor of True and False; a comparison gives one, for example. It can select entries or fill them. What will the sum of the second row be under its mask?
+
+# %% tags=["nbval-check-output"]
+predict("00.masked_sum", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
+numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
+mask = torch.tensor(
+    [[True, True, True], [True, True, False]]
+)  # B S: only two entries of the second row count
+print("The mask at work:")
+print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
+print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
+reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
+
+# %% [markdown]
+# **Gradients.** PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then stores in `.grad` how fast the result changes with each entry.
+
+# %% tags=["nbval-check-output"]
+w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
+brightness = (w @ colours).sum()  # one number
+brightness.backward()
+print(w.grad)  # S: how fast the brightness grows with each weight
+
+# %% [markdown]
+# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. That is all the PyTorch you need to begin.
+#
 # ## A check tells you what is wrong, and why
 #
-# Every lesson has an exercise notebook. You fill in a function, and the cell below it checks what the function computes. You may write it in any style. An empty one is not counted as wrong:
+# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes, in whatever style you write it. An empty function is not counted as wrong:
 
 
 # %%
@@ -91,10 +142,10 @@ def weighted_sum(weights, values):
     raise NotImplementedError
 
 
-check("00.weighted_sum", weighted_sum)
+check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Now an answer with a mistake. Can you find it before you run the cell?
+# `keep=False` is for this demonstration: what we try here is not recorded as your work. The next answer has a mistake. Can you find it before you run the cell?
 
 
 # %%
@@ -102,16 +153,10 @@ def weighted_sum(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
-report = check("00.weighted_sum", weighted_sum)
+report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, shows the smallest input on which it can be seen, with what was expected and what came, and says how to go on. It is also an object:
-
-# %%
-report.state, report.mistake, report.kind
-
-# %% [markdown]
-# An error inside your function is shown at your own line. Here the two lengths do not fit together:
+# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -122,21 +167,21 @@ def weighted_sum(weights, values):
     return total
 
 
-report = check("00.weighted_sum", weighted_sum)
+report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
 # ## Hints come one at a time
 #
-# First the idea, then the formula, then the steps. `solution` shows an answer, but only after a real attempt of yours.
+# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer, but only after you have tried: the second cell asks for one too early.
 
 # %%
-hint("00.weighted_sum")
+hint("00.weighted_sum", keep=False)
 
 # %%
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows how far you are. What you reach is kept in a small file in the course folder, and survives a restart.
+# `progress` shows how far you are. Your progress is kept in a small file in the course folder, so it survives a restart.
 
 # %% tags=["own-machine"]
 progress()
@@ -144,7 +189,7 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# One table tells, about your machine. A line that is not ok says what to do.
+# This table shows whether your machine has all that the course needs. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
 from course_utils import doctor
@@ -152,12 +197,32 @@ from course_utils import doctor
 doctor()
 
 # %% [markdown]
+# ## Questions
+#
+# Every lesson ends with five questions on the goals at its top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
+
+# %%
+check("00.q1", ...)
+
+# %%
+check("00.q2", ...)
+
+# %%
+check("00.q3", ...)
+
+# %%
+check("00.q4", ...)
+
+# %%
+check("00.q5", ...)
+
+# %% [markdown]
 # ## Recap
 #
-# - A weighted sum multiplies each vector by its weight and adds them up.
-# - A lesson asks, then shows: predict, run, see.
-# - `check` judges what your function computes, `hint` helps a step at a time, `progress` keeps count.
+# - A weighted sum multiplies each vector by its weight and adds them up: `weights @ values`.
+# - Shapes, broadcasting with `None`, `@`, masks and gradients are the parts of PyTorch that the course uses.
+# - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here.ipynb)
 #
-# **Next**: if a sentence is a sum of its words, what is left of its meaning?
+# **Next**: [if a sentence is a sum of its words, what is left of its meaning?](01_bag_of_words.ipynb)

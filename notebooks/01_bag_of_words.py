@@ -3,10 +3,11 @@ import torch
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import bag_of_words_ceiling, contrast_pairs, generate_reviews
 from course_utils.data.loading import load_reviews
-from course_utils.figures import plots
-from course_utils.models.sentiment import SumOfWords, build_vocabulary, correct, encode, train
+from course_utils.figures import diagrams, plots
+from course_utils.models.sentiment import SumOfWords, build_vocabulary, correct, encode, log_odds, train
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -14,7 +15,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Real reviews
 #
-# SST-2 holds sentences from film reviews, each labelled positive (1) or negative (0) by people. Where it cannot be had, generated reviews take its place, and a line says so.
+# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook uses generated reviews instead and says so in one line; your numbers will then differ from what our text says about SST-2.
 
 # %%
 learn, dev, test = load_reviews("train"), load_reviews("dev"), load_reviews("test")
@@ -22,14 +23,22 @@ print(len(learn), len(dev), len(test))
 print(learn.labels[:2].tolist(), *(" ".join(sentence) for sentence in learn.sentences[:2]), sep="\n")
 
 # %% [markdown]
-# ## A sentence as a set of word vectors
+# We want a function from a sentence to the probability that it is positive. This lesson takes one of the simplest there is:
+
+# %%
+diagrams.bag_of_words()
+
+# %% [markdown]
+# The drawing shows the steps: each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. We take the steps one by one.
 #
-# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, 1 for words never seen.
+# ## A sentence as a bag of word vectors
+#
+# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty places after a shorter sentence, and 1 for words that it does not know.
 
 # %% tags=["nbval-check-output"]
 tiny = [["the", "movie", "was", "really", "good"], ["good", "movie"]]
 numbers = build_vocabulary(tiny)
-ids, mask = encode(tiny, numbers)
+ids, mask = encode(tiny, numbers)  # B S: B sentences, S words in the longest
 print(numbers)
 print(ids)
 print(mask)
@@ -37,13 +46,15 @@ print(mask)
 # %% [markdown]
 # The shorter sentence is filled up with 0. The **mask** is True at words and False at padding.
 #
-# Now the simplest function from a set of vectors to one vector, the sum:
+# Now we take the simplest function from many vectors to one, their sum:
 #
-# $$f(\{x_1, \dots, x_S\}) = \sum_{s=1}^{S} x_s$$
+# $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 
 # %%
-vectors = torch.tensor([[0.0, 0], [0, 0], [2, 1], [0, 1], [1, 0], [0, -1], [1, 1]])  # V D, one row a word
-by_loop = torch.zeros(2, 2)
+vectors = torch.tensor(
+    [[0.0, 0], [0, 0], [2, 1], [0, 1], [1, 0], [0, -1], [1, 1]]
+)  # V D: one row for each of V words
+by_loop = torch.zeros(2, 2)  # B D
 for b, sentence in enumerate(ids):
     for number in sentence:
         if number != 0:
@@ -51,21 +62,21 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# On paper, the second sentence: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. The same as a masked sum of looked-up rows, as a count times the table, and as PyTorch's own `embedding_bag`:
+# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Here is the same sum computed under a mask, as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
 
 # %% tags=["nbval-check-output"]
 by_mask = (vectors[ids] * mask[..., None]).sum(1)  # B D
 counts = torch.stack([torch.bincount(row[row != 0], minlength=len(vectors)) for row in ids]).float()  # B V
-by_counts = counts @ vectors
+by_counts = counts @ vectors  # B D
 by_library = torch.nn.functional.embedding_bag(ids, vectors, mode="sum", padding_idx=0)
 print([torch.equal(by_loop, other) for other in (by_mask, by_counts, by_library)])
 
 # %% [markdown]
-# The middle one explains the name **bag of words**: only the counts matter, not the order.
+# The version with counts explains the name **bag of words**: the model sees a sentence as what mathematicians call a multiset. It matters how often a word occurs, but not where.
 #
 # ## From a sum to a probability
 #
-# Logistic regression gives the sum a score and squashes it:
+# Logistic regression turns the sum into a score, and the score into a probability:
 #
 # $$p = \sigma\Big(w^\top \sum_s x_s + b\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 
@@ -75,71 +86,77 @@ score = by_mask @ w + b  # B
 print("scores", score, " probabilities", torch.sigmoid(score))
 
 # %% [markdown]
-# On paper, the second sentence: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
+# You can check the second sentence on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$. Its derivative with respect to the score is as short as can be: $p - y$, how far off the probability is.
-# From there it flows to the weight and to every word. PyTorch records what is done with `x`; `loss.backward()` then leaves the derivative in `x.grad`.
-# Which words of a sentence get the most of it?
+# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative with respect to the score is the **error** $p - y$: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
 
 # %% tags=["nbval-check-output"]
+predict("01.largest_gradient", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
 labels = torch.tensor([1.0, 0.0])
-x = vectors[ids].clone().requires_grad_()
+x = vectors[ids].clone().requires_grad_()  # B S D
 loss = torch.nn.functional.binary_cross_entropy_with_logits((x * mask[..., None]).sum(1) @ w + b, labels)
 loss.backward()
-error = (torch.sigmoid(score) - labels) / len(labels)  # B
-print(x.grad[1])
+error = (torch.sigmoid(score) - labels) / len(labels)  # B: the loss is the mean over the sentences
+print("The gradient of each word, and whether it is the error times w:")
+print(x.grad[0])
 print(torch.allclose(x.grad, error[:, None, None] * w * mask[..., None]))
+reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words of a sentence get the same gradient, $(p - y)\,w$, here divided by the number of sentences; padding gets none. It points along $w$, for every word. That will matter.
+# A sum passes the same error, $(p - y)\,w$, to each of its words, and none to padding. Every word of a positive review is pushed along $w$, every word of a negative one against it. Words that occur in both are pushed to and fro.
 #
 # ## Training it
 #
-# The train split teaches, dev is for choices, test is looked at once. `train` goes through the reviews six times; a strong **weight decay** keeps it from learning rare words by heart.
-# How much of the test split will a model that cannot see word order get right?
+# We train on the train split, choose with the dev split, and look at the test split once. `train` goes through the reviews six times; a strong **weight decay** towards 0 keeps the model from learning rare words by heart. What share of the test reviews will a model that cannot see word order get right?
 
-# %%
+# %% tags=["nbval-check-output"]
+predict("01.accuracy", ...)
+
+# %% tags=["reveals"]
 vocabulary = build_vocabulary(learn.sentences)
 learn_ids, learn_mask = encode(learn.sentences, vocabulary)
 test_ids, test_mask = encode(test.sentences, vocabulary)
 hits = []
-for seed in range(5):  # five random starts and orders
+for seed in range(5):  # five random starting points and orders of the reviews
     torch.manual_seed(seed)
     model = SumOfWords(len(vocabulary), width=16)
     train(model, learn_ids, learn_mask, learn.labels, seed)
     hits.append(correct(model, test_ids, test_mask, test.labels))
 hits = torch.stack(hits).float()  # seeds, reviews
 accuracy = hits.mean(1)
-print(f"{test.name}: mean {accuracy.mean():.3f}, lowest {accuracy.min():.3f}, highest {accuracy.max():.3f}")
+print("The mean of five runs, the lowest and the highest:")
+print(f"{test.name}: {accuracy.mean():.3f}   {accuracy.min():.3f}   {accuracy.max():.3f}")
+reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# Next to it, scikit-learn's logistic regression on counts of words, on the same split. Will learning vectors of width 16 beat learning one number a word?
+# We compare this with scikit-learn's logistic regression on word counts. It learns one number per word, where our model learns 16. Will the 16 do better?
 
 # %%
 bag = CountVectorizer(analyzer=list)
 regression = LogisticRegression(max_iter=1000).fit(bag.fit_transform(learn.sentences), learn.labels)
 baseline = regression.score(bag.transform(test.sentences), test.labels)
 published = {"naive Bayes": 0.818, "averaged vectors": 0.801} if test.name.startswith("SST-2") else {}
-plots.bars(
-    {"sum of vectors": accuracy, "scikit-learn": [baseline]}, "test accuracy", lines=published, ylim=(0.5, 1)
-)
+runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
+plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The sum of vectors and scikit-learn's regression on counts reach about the same accuracy, both far above chance. The lines are published results on this test split: averaged word vectors
-# 80.1 % and naive Bayes 81.8 % (Socher et al. 2013, table 1), from a treebank that labels phrases as well. A sum of vectors under one weight *is* one number a word: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
+# The 16 numbers do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
+# 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model *is* one number per word, too: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
 
 # %% tags=["nbval-check-output"]
 with torch.no_grad():
-    per_word = model.embedding.weight @ model.output.weight[0]  # V: one number a word
-    one_number_each = (per_word[test_ids] * test_mask).sum(1) + model.output.bias
-    print(torch.allclose(one_number_each, model(test_ids, test_mask), atol=1e-4))
+    per_word = model.embedding.weight @ model.output.weight[0]  # V: one number per word
+    from_numbers = (per_word[test_ids] * test_mask).sum(1) + model.output.bias
+    print(torch.allclose(from_numbers, model(test_ids, test_mask), atol=1e-4))
 
 # %% [markdown]
 # ## Polarity is a direction
 #
-# Words that help a sentence to be positive are pushed along $w$, the others against it. In two dimensions we can look. Where will "fun", "dull" and "the" point?
+# If the vectors have only two dimensions, we can draw them. Words of positive reviews were pushed along $w$, words of negative ones against it. Where will "fun", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -150,116 +167,146 @@ vectors = flat.embedding.weight[[vocabulary[word] for word in shown]]
 plots.directions(vectors, shown, flat.output.weight[0], direction_name="w", title="word vectors of width 2")
 
 # %% [markdown]
-# Positive words point along $w$, negative ones against it, and words such as "the" stay short, near 0. **Word polarity** is the cosine between a word's vector and $w$: 1 along, -1 against, 0 across.
+# Positive words point along $w$ and negative ones against it, while words such as "the" stay short, near 0. The **word polarity** is the cosine between a word's vector and $w$: 1 along it, -1 against it, and 0 at a right angle to it.
 #
-# Which of the frequent words pull the score most, and how polar are those that hardly pull?
+# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing about vectors: the **log-odds** of a word, the logarithm of the ratio of positive to negative reviews that contain it.
 
 # %%
 frequent = [word for word in build_vocabulary(learn.sentences, min_count=12) if word.isalpha()]
+odds = log_odds(frequent, learn)  # one for each word
 vectors = flat.embedding.weight[[vocabulary[word] for word in frequent]].detach()
-strength = vectors @ flat.output.weight[0].detach()  # polarity times length
 polarity = torch.nn.functional.cosine_similarity(vectors, flat.output.weight.detach())
-order = strength.argsort().tolist()
-chosen = order[:8] + order[-8:] + strength.abs().argsort()[:4].tolist()
-plots.polarity(polarity[chosen], [frequent[i] for i in chosen])
+named = ("fun", "dull", "bad", "great", "the", "was", "not", "film", "movie")
+named = {place: word for place, word in enumerate(frequent) if word in named}
+plots.scatter(odds, polarity, "log-odds of a word: counted", "polarity: cosine with w", named)
+adds = vectors @ flat.output.weight[0].detach()  # what each word adds to the score
+for name, value in {"polarity": polarity, "what a word adds": adds}.items():
+    print(f"correlation of the log-odds with {name}: {torch.corrcoef(torch.stack([odds, value]))[0, 1]:.2f}")
 
 # %% [markdown]
-# The words with the strongest pull either way have a cosine near 1 or -1; the four with the weakest pull stand across. No one told the model which words are opinions: it read that off the labels.
+# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, the others against it. On SST-2 "was" and "movie" are negative. A cosine does not show that the vector of "the" is short; what a word adds to the score, $w^\top x$, does, and it follows the counts more closely.
+#
+# ## What does the model make of a sentence?
+#
+# We take the sentences of the slides that this lesson follows (Ylipää 2020), and print what each word adds to the score. Write sentences of your own into the list: can you find one that comes out wrong?
+
+# %%
+sentences = [
+    "the movie was really good",
+    "i had a great time",
+    "this was the worst movie ever",
+    "the movie was really great",
+    "the movie was not really great",
+]
+for sentence in sentences:
+    known = [word for word in sentence.split() if word in vocabulary]
+    adds = "  ".join(f"{word} {per_word[vocabulary[word]]:+.2f}" for word in known)
+    p = torch.sigmoid(sum(per_word[vocabulary[word]] for word in known) + model.output.bias.detach())
+    print(f"p = {p.item():.2f}   {adds}")
+
+# %% [markdown]
+# On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only the total of all words counts. And "not" lowers the probability a little, by the same amount in any sentence.
 #
 # ## Where it must fail: "not"
 #
-# A sum scores "not powerful" as "not" plus "powerful". Will the probability of "positive" fall below one half?
-
-# %%
-model.eval()
-with torch.no_grad():
-    for opinion in ("powerful", "bad"):
-        pair = [f"this film is {negation}{opinion}".split() for negation in ("", "not ")]
-        plain, negated = model(*encode(pair, vocabulary))
-        print(
-            f"{opinion:9} p = {plain.sigmoid():.2f}   not {opinion:9} p = {negated.sigmoid():.2f}   scores differ by {negated - plain:.3f}"
-        )
-
-# %% [markdown]
-# "not powerful" is still called positive, "not bad" more negative than "bad". The scores differ by the same number in both rows: "not" adds $w^\top x_{\text{not}}$, wherever it stands. It can lower "powerful" or raise "bad", never both. Does that show over the whole test split?
+# A sum scores "not great" as "not" plus "great". So the word "not" changes the score of "good" and of "bad" reviews by the same number. Does that harm positive and negative reviews alike?
 
 # %%
 positive = test.labels == 1
 split = {"positive": positive & ~test.negated, "positive,\nnegation": positive & test.negated}
 split |= {"negative": ~positive & ~test.negated, "negative,\nnegation": ~positive & test.negated}
 by_split = {name: hits[:, rows].mean(1) for name, rows in split.items()}
-plots.bars(by_split, "accuracy", title=test.name, ylim=(0.5, 1))
+plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# Negative reviews lose nothing by a negation, positive ones lose most: "not" pulls every sentence the same way, down. Over both labels the gap is the one printed. To see the failure pure,
-# we need a world in which we know the truth.
+# On SST-2 a negation costs the negative reviews nothing; it is the positive ones that lose, because there it lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #
-# **Generated reviews** have one opinion word and, in one quarter of them, a "not" in front, which turns the label round.
+# **Generated reviews** have one opinion word. In about a quarter of them a "not" comes before this word and reverses the label.
 
 # %%
-world, world_test = (
-    generate_reviews(4000, seed=0, negation=0.25),
-    generate_reviews(2000, seed=1, negation=0.25),
-)
+world, world_test = (generate_reviews(n, seed, negation=0.25) for n, seed in ((4000, 0), (2000, 1)))
 for sentence, label in zip(world.sentences[:4], world.labels, strict=False):
     print(label.item(), " ".join(sentence))
+print(f"{world_test.negated.float().mean():.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Exchange good and bad words and every label turns: the world is symmetric, so the best fit lets "not" add nothing. Then a word has one score for plain and negated reviews, and three of four of its reviews are plain. **We predict**: plain reviews
-# all right, negated ones all wrong, 75 % together. And two reviews with the same words but opposite labels: one of them is wrong, always.
+# What would the best sum do here? If we swap good and bad words, all labels are reversed, so each solution has a mirror image that is equally good, in which "not" adds the opposite number. The cross-entropy is convex in the numbers that words add, so the average of the two is at least as good, and in this average "not" adds 0. Then a negated review gets the score that it would have without "not", as a plain one. What share of the test reviews will be right?
 
-# %%
-vocabulary = build_vocabulary(world.sentences + contrast_pairs(50, seed=0)[0].sentences)
-encoded = encode(world.sentences, vocabulary)
+# %% tags=["nbval-check-output"]
+predict("01.with_negation", ...)
+
+# %% tags=["reveals"]
+names = build_vocabulary(world.sentences + contrast_pairs(50, seed=0)[0].sentences)
 one, other = contrast_pairs(500, seed=2)
-measured = {"all": [], "plain": [], "negated": [], "contrast pairs": []}
-print(" ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
-
-
-def right(reviews):
-    return correct(model, *encode(reviews.sentences, vocabulary), reviews.labels).float()
-
-
+measured = {"all": [], "plain": [], "negated": [], "contrast\npairs": []}
 for seed in range(5):
     torch.manual_seed(seed)
-    model = SumOfWords(len(vocabulary), width=16)
-    train(model, *encoded, world.labels, seed, weight_decay=0.01)
-    measured["all"].append(right(world_test).mean().item())
-    measured["plain"].append(right(world_test)[~world_test.negated].mean().item())
-    measured["negated"].append(right(world_test)[world_test.negated].mean().item())
-    measured["contrast pairs"].append((right(one).mean() + right(other).mean()).item() / 2)
+    model = SumOfWords(len(names), width=16)
+    train(model, *encode(world.sentences, names), world.labels, seed, weight_decay=0.01)
+    right, of_one, of_other = (
+        correct(model, *encode(reviews.sentences, names), reviews.labels).float()
+        for reviews in (world_test, one, other)
+    )
+    measured["all"].append(right.mean().item())
+    measured["plain"].append(right[~world_test.negated].mean().item())
+    measured["negated"].append(right[world_test.negated].mean().item())
+    measured["contrast\npairs"].append((of_one.mean() + of_other.mean()).item() / 2)
+print("One of the contrast pairs:", " ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
+reveal("01.with_negation", sum(measured["all"]) / 5)
 
 # %% [markdown]
-# How close did the prediction come?
+# In **contrast pairs** two reviews have the same words in different orders and opposite labels, so a sum gets exactly one of the two right. The short black lines show what we expect from this reasoning: 1 for plain reviews, 0 for negated ones, the share of plain reviews for all, and one half for pairs. How close do five runs come?
 
 # %%
-plots.bars(
-    measured,
-    "test accuracy",
-    lines={f"predicted {share}": share for share in (1.0, 0.75, 0.5, 0.0)},
-    ylim=(-0.05, 1.15),
+expected = {
+    "all": 1 - world_test.negated.float().mean(),
+    "plain": 1.0,
+    "negated": 0.0,
+    "contrast\npairs": 0.5,
+}
+plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
+
+# %% [markdown]
+# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says.
+#
+# Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right. Here the cheapest case to lose is one of the two negated ones.
+
+# %% tags=["nbval-check-output"]
+print(
+    f"Apart from luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of these reviews right."
 )
 
 # %% [markdown]
-# Plain reviews are all right, negated ones all wrong, three of four right over both, and contrast pairs exactly half right, in every run: as predicted.
+# ## Questions
 #
-# Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases right needs $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. First and last add up to $g + b + n > 0$, the others to $g + b + n < 0$: three cases at most. The rarest to give up here
-# is one of the two negated ones.
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
-print(f"But for luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of these reviews right.")
+check("01.q1", ...)
+
+# %%
+check("01.q2", ...)
+
+# %%
+check("01.q3", ...)
+
+# %%
+check("01.q4", ...)
+
+# %%
+check("01.q5", ...)
 
 # %% [markdown]
 # ## Recap
 #
-# - A sentence becomes a sum of word vectors; a mask keeps padding out.
-# - Logistic regression on the sum learns a direction, and words lie along it by their polarity.
-# - All words of a sentence get the same error.
-# - "not" adds one fixed number, so of the four cases good/bad × plain/negated any sum gets three at most; word order is lost.
+# - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
+# - How far does it go? A logistic regression on the sum gets about four out of five real reviews right, and learns a direction along which words are ordered by their polarity.
+# - All words of a sentence receive the same error.
+# - Where must it fail? "not" adds one fixed number wherever it occurs, so any sum gets at most three of the four cases right, good or bad, plain or negated; and word order is lost.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words.ipynb)
 #
-# **Next**: could a word's say depend on the other words of its sentence?
+# **Next**: ["not" should change how much "great" counts. Can a word's weight depend on the other words?](02_weighted_sums.ipynb)

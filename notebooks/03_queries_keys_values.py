@@ -2,21 +2,24 @@
 import ipywidgets
 import torch
 
-from course_utils.figures import plots
+from course_utils import check, predict, reveal
+from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.figures import diagrams, plots
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import attention, causal_mask, dot, padding_mask
+from course_utils.models.sentiment import SelfAttention, SumOfWords, build_vocabulary, correct, encode, train
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## Many θ, one function
 #
-# Several fixed attentions $g_1(x) = x^\top\theta_1, \dots, g_N(x) = x^\top\theta_N$ differ in their θ alone.
-# So we take one function and hand it θ as a second argument:
+# Lesson 02 gave each attention its own learned vector θ. Several of them, $g_1(x) = x^\top\theta_1, \dots, g_N(x) = x^\top\theta_N$, differ in θ alone.
+# So we take one function and hand θ to it as a second argument:
 #
 # $$g(q, k) = q^\top k$$
 #
-# The vector that asks is the **query** $q$. The vector that is asked is the **key** $k$.
+# The vector that asks is the **query** $q$. The vector that is compared with it is the **key** $k$. Below, T is the number of queries, S the number of keys, and D the width of both.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -25,18 +28,16 @@ q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: θ₁ and θ₂
 
 for theta in q:
     print("one θ at a time", k @ theta)
-print("all at once    ", (q @ k.T).tolist())
+print("all at once    ", (q @ k.T).tolist())  # T S
 
 # %% [markdown]
-# A row of scores belongs to a query, a column to a key. Once the query is an argument, nobody says that it
-# must be learned and fixed: a word can be one.
+# Each row of scores belongs to a query, each column to a key. Now that the query is an argument, it need not be a learned θ that is the same for every sentence. It can be a word.
 #
 # ## Score, normalise, sum
 #
-# Each key has a **value** $v$, the vector that is summed. Three steps make the context of query $t$:
+# Each key has a **value** $v$, the vector that goes into the sum. Three steps give the context of query $t$:
 #
-# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}}
-# \qquad c_t = \sum_s a_{ts}\, v_s$$
+# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 
 # %%
 v = k  # for now each word is its own value
@@ -47,53 +48,42 @@ for t in range(2):
     a = [torch.exp(score) / total for score in z]  # 2. normalise
     c[t] = sum(a[s] * v[s] for s in range(3))  # 3. sum
     print("scores", torch.stack(z), " weights", torch.stack(a), " context", c[t])
+diagrams.attention(new=["queries", "keys", "values"])
 
 # %% [markdown]
-# On paper, for $\theta_1$: the scores are $(2, 1, 0)$, their exponentials $7.39 + 2.72 + 1 = 11.11$, so the
-# weights are $0.665, 0.245, 0.090$. The context is
-# $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
+# The drawing shows the three steps. What is new since lesson 02 is that queries, keys and values come in separately. You can check $\theta_1$ on paper. Its scores are $(2, 1, 0)$. Their exponentials $7.39$, $2.72$ and $1$ add up to $11.11$, so the
+# weights are $0.665, 0.245, 0.090$, and the context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# The loops are two matrix products with a softmax between them. The library has it all in one call; by
-# default it divides the scores, which `scale=1.0` turns off until lesson 04.
+# The loops are two matrix products with a softmax between them. The library does all this in one call; `scale=1.0` turns off a division that lesson 04 explains. Must each column of the weights sum to 1, too?
 
 # %% tags=["nbval-check-output"]
 a = (q @ k.T).softmax(-1)  # T S
-by_matrix = a @ v  # T E
 by_library = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=1.0)[0]
 by_course, _ = attention(q[None], k[None], v[None])  # B T E
-for context in (by_matrix, by_library, by_course[0]):
+for context in (a @ v, by_library, by_course[0]):  # T E
     print(torch.allclose(c, context, atol=1e-6), context.shape)
-
-# %% [markdown]
-# All four agree; `attention` from the course also returns the weights. Each row of them sums to 1. Must each
-# column, too?
-
-# %%
 plots.weights(a, words, ["θ₁", "θ₂"], title="two queries, three keys")
 
 # %% [markdown]
-# The weights of two queries over three words: θ₁ puts 0.67 on "not", θ₂ puts 0.84 on "great". Each row sums
-# to 1; columns need not, for queries do not compete: all of them may choose one word.
+# θ₁ puts 0.67 of its weight on "not", and θ₂ puts 0.84 on "great". Each row sums to 1, but a column need not: queries do not compete with each other.
 #
-# ## A dictionary that answers softly
+# ## A soft look-up in a dictionary
 #
-# Values may differ from the keys. A Python dictionary compares keys and hands back the value of the one that
-# matches. $f(Q, K, V)$ compares with all keys, and hands back a mean.
+# A Python dictionary compares a word with its keys and returns the value of the key that matches. Attention, $f(Q, K, V)$, compares a query with all keys and returns a weighted mean of all values. Here we ask for "really", whose value is 20.
 
 # %% tags=["nbval-check-output"]
 k = torch.eye(3)[None]  # B S D: three keys that have nothing in common
 v = torch.tensor([[[10.0], [20.0], [40.0]]])  # B S E
 print("dictionary", dict(zip(words, v.flatten().tolist(), strict=True))["really"])
-for sharpness in (0, 1, 2, 4, 8):
-    context, a = attention(sharpness * k[:, 1:2], k, v)  # ask for "really"
-    print(f"query × {sharpness}  weights", a.flatten(), f" answer {context.item():.2f}")
+for length in (0, 1, 2, 4, 8):
+    context, a = attention(length * k[:, 1:2], k, v)  # a query along the key of "really"
+    print(f"query × {length}  weights", a.flatten(), f" answer {context.item():.2f}")
 
 # %% [markdown]
-# A query of length 0 gets the mean of the values; a longer query comes ever nearer to the hard lookup, 20.
-# Unlike the dictionary it has a gradient, faint where the answer is sure (lesson 02), so the question can be learned.
+# A query of length 0 gets the mean of the values. The longer the query, the closer the answer comes to 20, the value that the dictionary returns.
+# Unlike the dictionary, this answer has a gradient with respect to the query, so a network can learn what to ask.
 #
-# Now three keys lie in the plane, and each owns a value elsewhere. Turn the query: which angle puts the
-# context halfway between v₁ and v₂, and can the context ever leave the triangle of the values?
+# Now three keys lie in a plane, and each has a value in another plane. Turn the query with the slider: at which angle does the context lie halfway between v₁ and v₂? Can it ever leave the triangle of the values?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])
@@ -104,14 +94,7 @@ def look_up(angle, length):
     turn = torch.tensor(float(angle)).deg2rad()
     query = length * torch.stack([turn.cos(), turn.sin()])
     context, a = (part[0, 0] for part in attention(query[None, None], keys[None], values[None]))
-    left, right = plots.axes(2, width=4.2, height=3.6)
-    plots.directions(keys, ["", "", ""], query, "keys and their weights", left, direction_name="query")
-    right.plot(*values[[0, 1, 2, 0]].T.tolist(), "o-", color="0.6")
-    right.plot(*context.tolist(), "*", markersize=18, color=plots.COLOURS[1])
-    for s in range(3):
-        left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {a[s]:.2f}")
-        right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
-    right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")
+    plots.look_up(keys, values, query, a, context)
     return f"At {angle}° the weights are {a[0]:.2f}, {a[1]:.2f}, {a[2]:.2f}."
 
 
@@ -121,67 +104,150 @@ lookup_explorer = explore(look_up, angle=angle, length=length)
 lookup_explorer
 
 # %% [markdown]
-# The query at 20° lies nearest to the key k₁, which gets 0.92 of the weight, so the context stands close to
-# the value v₁, inside the triangle of the three values. It never leaves the triangle: a weighted mean stays
-# among what it averages. At 45° two keys are equally near, and the context is halfway.
+# At 20° the query lies nearest to the key k₁, so the context lies close to the value v₁. At 45° two keys are equally near, and the context is halfway. It never leaves the triangle, because a weighted mean lies between the points it averages.
+#
+# ## Who asks?
+#
+# Kinds of attention differ in where their queries come from. **Fixed attention** asks with learned θ, **cross-attention** with the words of another sentence, and
+# **self-attention** with the words of the sentence itself. Here five words have features that we chose by hand. Which two English words will share their weight in self-attention?
+
+# %%
+english = ["the", "film", "was", "not", "great"]
+features = 2 * torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])  # S D
+german = ["kein", "toller", "Film"]  # no, great, film: their features are those of the English words
+theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # N D: negation; film and praise
+
+kinds = {"fixed": theta, "cross": features[[3, 4, 1]], "self": features}
+matrices = {kind: attention(q[None], features[None], features[None])[1][0] for kind, q in kinds.items()}
+rows = {"fixed": ["θ₁", "θ₂"], "cross": german, "self": english}
+for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4), strict=True):
+    plots.weights(a, english, rows[kind], title=kind, ax=ax, xlabel="keys")
+
+# %% [markdown]
+# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds itself: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
+#
+# How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What will this model reach?
 
 # %% tags=["nbval-check-output"]
-for angle in (20, 45, 90, 225):
-    turn = torch.tensor(float(angle)).deg2rad()
-    query = 4 * torch.stack([turn.cos(), turn.sin()])
-    context, a = attention(query[None, None], keys[None], values[None])
-    print(f"{angle:3}°  weights", a.flatten(), " context", context.flatten())
+predict("03.own_question", ...)
+
+# %% tags=["reveals"]
+learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
+vocabulary = build_vocabulary(learn.sentences)
+learn_words, test_words = (encode(reviews.sentences, vocabulary) for reviews in (learn, test))
+
+
+def accuracies(make):
+    runs, models = [], []
+    for seed in range(5):
+        torch.manual_seed(seed)
+        models.append(make())
+        train(models[-1], *learn_words, learn.labels, seed, epochs=15, batch=64, rate=5e-2, weight_decay=0.01)
+        runs.append(correct(models[-1], *test_words, test.labels).float().mean().item())
+    return torch.tensor(runs), models
+
+
+size = len(vocabulary)
+as_it_is, _ = accuracies(lambda: SelfAttention(size, projections=False))
+print("The accuracy of five runs, each with its own seed:")
+print(" ".join(f"{run:.3f}" for run in as_it_is))
+reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# ## How well does a noisy question find its key?
+# So it does not help that the sentence asks, as long as each word asks for words like itself. "not" should ask for something else: the opinion that it negates. And it should bring back the opposite of that opinion.
 #
-# Keys are random, the query is one of them plus noise. How much weight does the right key get? A fixed θ
-# answers all $S$ questions alike, and its weights sum to 1: on average it gives $1/S$.
+# ## What a word asks for, what it is found by, and what it hands over
 #
-# Predict: at width 16, with noise as large as the keys, among how many does the right one still get half of the
-# weight? And do wider keys help?
+# So each word gets three vectors instead of one, made by three learned matrices, the **projections**. What is each of them for?
+#
+# $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
+
+# %%
+diagrams.self_attention(new=["projections", "residual"])
+
+# %% [markdown]
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**.
+#
+# Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
+
+# %%
+x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "other": [0.0, 0, 0, 1]}
+W_q = 10 * torch.tensor(
+    [[0.0, 0], [0, 1], [1, 0], [0, 1]]
+)  # "not" looks for opinions, all the rest look for other words
+W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
+W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
+
+
+def by_hand(sentence):
+    x = torch.tensor([x_of.get(word, x_of["other"]) for word in sentence.split()])  # S D
+    contexts, a = attention((x @ W_q)[None], (x @ W_k)[None], (x @ W_v)[None])
+    return a[0], (x + contexts[0])[:, 0].sum().item()  # only the polarity counts for the sum
+
+
+# %% [markdown]
+# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$ and gets the scores $0, 0, 0, 0, 10$ from the keys of the five words, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Run the next cell, then change its sentences: what happens to "not really great", and what to "great , not awful"?
+
+# %% tags=["nbval-check-output"]
+for sentence in (
+    "the film was great",
+    "the film was not great",
+    "the film was awful",
+    "the film was not awful",
+):
+    a, total = by_hand(sentence)
+    print(f"{total:+.2f}  {sentence}")
+
+# %% [markdown]
+# All four cases come out right with one attention. "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
+# "great , not awful" still defeats it: "not" finds two opinions that match equally well, since the model does not know yet where in the sentence a word is.
+#
+# ## Can training find such questions?
+#
+# Now all the matrices and vectors are learned from labels alone. How many of the five runs will get all four cases right?
+
+# %%
+runs = {"sum of words": accuracies(lambda: SumOfWords(size))[0], "words ask\nas they are": as_it_is}
+runs["projections"], _ = accuracies(lambda: SelfAttention(size, residual=False))
+runs["projections\nand residual"], models = accuracies(lambda: SelfAttention(size))
+plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
+
+# %% [markdown]
+# With projections, self-attention gets all or nearly all of the reviews right in all five runs, while the sum of words and self-attention without projections stay at chance. With the residual connection as well, every run reaches 1.000.
+#
+# Does "not" really ask for the opinion? In each run we read off four weights.
 
 
 # %%
-def share(S, D, noise, seed, worlds=100):
-    draw = torch.Generator().manual_seed(seed)
-    key = torch.randn(worlds, S, D, generator=draw)
-    query = key[:, :1] + noise * torch.randn(worlds, 1, D, generator=draw)  # every world asks for its key 0
-    return attention(query, key, key)[1][:, 0, 0].mean().item()
+def attends(model, asker, word):
+    sentence = ["the", "film", "was", "not", asker if word == "not" else word]
+    with torch.no_grad():
+        _, a = model.attend(*encode([sentence], vocabulary))  # 1 S S
+    return a[0, sentence.index(asker), sentence.index(word)].item()
 
-
-sizes, noises, seeds = (2, 4, 8, 16, 32, 64, 128, 256), (0, 0.5, 1, 1.5, 2, 3), range(5)
-by_size = {f"noise {n}": [[share(S, 16, n, seed) for S in sizes] for seed in seeds] for n in (0, 1, 2)}
-by_noise = {f"D = {D}": [[share(32, D, n, seed) for n in noises] for seed in seeds] for D in (4, 16, 64)}
-
-left, right = plots.axes(2, width=5.0, height=3.8)
-expected = {"any fixed θ: 1/S": [1 / S for S in sizes]}
-plots.curves(sizes, by_size, "number of keys S", "weight on the right key", "D = 16", left, expected)
-plots.curves(noises, by_noise, "noise per feature", "weight on the right key", "S = 32", right)
-left.set_xscale("log", base=2)
-for ax in (left, right):
-    ax.legend(loc="upper center", ncols=2, frameon=False)
-    ax.set(ylim=(0, 1.4), yticks=[0, 0.25, 0.5, 0.75, 1])
-
-# %% [markdown]
-# The weight on the right key falls as keys and noise are added, and rises with the width; bands are the range
-# of five seeds. At width 16 and without noise it stays above 0.75 even among 256 keys; with noise 1 it falls to about a half
-# at 128. At width 4 even a question without noise gives the right one of 32 keys only 0.28: another, longer key often scores higher.
 
 # %%
-for name, runs in {**by_size, **by_noise}.items():
-    runs = torch.tensor(runs)
-    spread = (runs.amax(0) - runs.amin(0)).max().item()
-    print(f"{name:8}", " ".join(f"{m:.2f}" for m in runs.mean(0)), f"  widest band {spread:.2f}")
+pairs = [("not", "great"), ("not", "awful"), ("great", "not"), ("awful", "not")]
+print("run", *(f"{asker} → {word}".rjust(14) for asker, word in pairs))
+for seed, model in enumerate(models):
+    print(f"{seed}  ", *(f"{attends(model, *pair):14.2f}" for pair in pairs))
 
 # %% [markdown]
+# In every run "not" puts nearly all its weight on one of the two opinions, and nearly none on the other, which is half of our solution. For the other opinion the runs find other ways. Training finds *a* solution, but rarely the one that we would write down. Which words attend to which in the first run?
+
+# %%
+for opinion, ax in zip(("great", "awful"), plots.axes(2, width=4.6, height=3.6), strict=True):
+    sentence = f"the film was not {opinion}".split()
+    with torch.no_grad():
+        _, a = models[0].attend(*encode([sentence], vocabulary))
+    plots.weights(a[0], sentence, sentence, f"not {opinion}", ax)
+
+# %% [markdown]
+# In "not great" the word "not" attends to "great"; in "not awful" the word "awful" attends to "not". This is what happens when the sentence asks the question itself: each word asks its own question, and the other words decide the answer.
+#
 # ## Who may attend to whom?
 #
-# A **padding mask** says which places of a row hold a word: one row a sentence, B×S. A **causal mask** says
-# that a word may attend to itself and to what came before: T×T. True means "may attend". For both at once we
-# broadcast B×1×S against T×T.
-#
-# How many pairs are open in sentence 1 (counted from 0), which has three words, when both masks hold?
+# A **padding mask**, B×S, says which places contain a word. A **causal mask**, T×T, lets a word attend to itself and to what came before. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1 (the second), which has three words?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
@@ -192,32 +258,19 @@ plots.mask(padding, ax=one, title="padding", xlabel="places", ylabel="sentences"
 plots.mask(causal, ax=two, title="causal", xlabel="keys", ylabel="queries")
 plots.mask(both[1], ax=three, title="both, sentence 1", xlabel="keys", ylabel="queries")
 
-# %% [markdown]
-# The padding mask is open for 5, 3 and 0 places in its three rows, the causal mask on the diagonal and below
-# it, and both together for 12 pairs: 1, 2, 3, 3 and 3 in the five rows. Rows 3 and 4 belong to padding that
-# asks; their contexts mean nothing and nobody reads them.
-#
-# Sentence 2 is empty: each of its rows has nothing to attend to. What should come out?
-
-# %% tags=["nbval-check-output"]
 x = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))  # B T D
 context, a = attention(x, x, x, both)
 naive = dot(x, x).masked_fill(~both, -torch.inf).softmax(-1)
-print("shapes", *(tuple(mask.shape) for mask in (padding, padding[:, None], causal, both)))
-print("open pairs          ", both.sum((1, 2)).tolist())
-print("sums of sentence 1  ", a[1].sum(-1))
-print("sums of sentence 2  ", a[2].sum(-1), " context all zero:", bool((context[2] == 0).all()))
-print("without that care   ", naive[2].sum(-1))
+print("open pairs in each sentence       ", both.sum((1, 2)).tolist())
+print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", bool((context[2] == 0).all()))
+print("the same with a plain softmax     ", naive[2].sum(-1))
 
 # %% [markdown]
-# In this course such a row gives zeros: zero weights, zero context. A softmax of only $-\infty$ gives NaN,
-# which spreads through every sum it enters.
+# The padding mask is open for 5, 3 and 0 places, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
 #
 # ## Does the future leak?
 #
-# A mask that is a little wrong still gives plausible numbers. A **leak test** finds out: change one word, and
-# see which outputs move. Of the three masks here, one is wrong by one place. What will each picture look
-# like, and in which do we see the leak?
+# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the three masks below is wrong by one place. In which picture will we see the leak?
 
 
 # %%
@@ -239,13 +292,11 @@ for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2)
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output; with the causal mask a change moves only its own and later
-# outputs; with the wrong mask it also moves the output one place earlier, a leak. The measured picture is the
-# mask itself, and we did not have to read the code.
+# Without a mask every change moves every output. With the causal mask a change moves only its own output and later ones. With the wrong mask it also moves the output one place earlier: that is the leak. The picture that we measured equals the mask itself, and to get it we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #
-# A test is a choice of inputs and of what to look at. Three wrong candidates, each a slip that people make:
+# A test is a choice of inputs and of what to look at. Here are three wrong candidates, each with a mistake that people often make.
 
 
 # %%
@@ -264,14 +315,18 @@ def masked_too_late(query, key, value, mask):
 
 
 # %% [markdown]
-# We try four tests. Which candidate slips through the most of them?
+# We run four tests on each of them. Which candidate passes the most?
 
 # %% tags=["nbval-check-output"]
+predict("03.slips_through", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
 draw = torch.Generator().manual_seed(0)
 inputs = [torch.randn(*shape, generator=draw) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 11))]
 every = torch.ones(2, 3, 5, dtype=torch.bool)  # B T S
 some = padding_mask(torch.tensor([5, 3]), 5)[:, None].expand(2, 3, 5)
 
+print("Each candidate, and the tests that catch it:")
 for candidate in (attention, softmax_over_queries, mask_forgotten, masked_too_late):
     (free, _), (masked, weights) = candidate(*inputs, every), candidate(*inputs, some)
     verdicts = {
@@ -281,47 +336,15 @@ for candidate in (attention, softmax_over_queries, mask_forgotten, masked_too_la
         "values when masked": torch.allclose(masked, attention(*inputs, some)[0], atol=1e-5),
     }
     caught = [test for test, passed in verdicts.items() if not passed]
-    print(f"{candidate.__name__:21}", "caught by:", ", ".join(caught) or "none")
+    print(f"{candidate.__name__:21}", ", ".join(caught) or "none")
+reveal("03.slips_through", "mask_forgotten")
 
 # %% [markdown]
-# The shape catches nobody. The forgotten mask passes three tests of four: only a mask that hides something
-# shows it. Each slip has an input that exposes it. In the exercises you write a test with all these inputs.
-#
-# ## One function, three uses
-#
-# What differs between kinds of attention is where the queries come from. Five English words have features
-# that we set by hand:
-
-# %%
-english = ["the", "film", "was", "not", "great"]
-x = 2 * torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])  # S D
-german = ["kein", "toller", "Film"]
-y = x[[3, 4, 1]]  # T D: no, great, film
-theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # N D: negation; film and praise
-
-kinds = {"fixed": theta, "cross": y, "self": x}
-matrices = {kind: attention(queries[None], x[None], x[None])[1][0] for kind, queries in kinds.items()}
-{kind: tuple(a.shape) for kind, a in matrices.items()}
-
-# %% [markdown]
-# Fixed attention asks with learned θ, **cross-attention** with the words of another sentence,
-# **self-attention** with the words of the sentence itself. Keys and values are the same in all three. Which
-# two English words will share their weight in self-attention?
-
-# %%
-rows = {"fixed": ["θ₁", "θ₂"], "cross": german, "self": english}
-for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4), strict=True):
-    plots.weights(a, english, rows[kind], title=kind, ax=ax, xlabel="keys")
-
-# %% [markdown]
-# In fixed attention θ₁ puts 0.93 on "not" and θ₂ nearly half each on "film" and "great"; in cross-attention
-# "kein", "toller" and "Film" put 0.93 on "not", "great" and "film"; in self-attention words attend to
-# themselves, and "the" and "was" share.
+# The test of the shape catches none of them. Each mistake has an input that exposes it; for the forgotten mask it is a mask that hides something. In the exercises you write a test that uses all of these inputs.
 #
 # ## Does the order of the words matter?
 #
-# We shuffle the keys with their values, then the keys alone: does the context stay? We shuffle all words of
-# self-attention: are the contexts shuffled alike?
+# "great , not awful" showed that self-attention does not know where a word stands. Is that so in general? We shuffle the keys together with their values, then the keys alone, then all words of a self-attention.
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(0)
@@ -336,46 +359,51 @@ for _ in range(20):
         shuffled = attention(k[:, p], k[:, p], k[:, p], mask)[0]
         same[what].append(torch.allclose(shuffled, attention(k, k, k, mask)[0][:, p], atol=1e-5))
 for what, results in same.items():
-    print(f"{what:18}", sum(results), "of", len(results))
+    print(f"{what:18} the same context in {sum(results):2} of {len(results)}")
 
 # %% [markdown]
-# Without a mask, keys and values are a set of pairs: in "not bad, great" and "not great, bad" each word gets the same context. A causal mask lets order in; lesson 11 gives words positions.
+# Without a mask, keys with their values are a set. With a causal mask their order matters, and lesson 11 will give words positions.
 #
 # ## When others say "query" for our "key"
 #
 # | there | here |
 # | --- | --- |
 # | slides of Ylipää 2020: *query set*, one element for each value | keys |
-# | the same: *key set*, one weighted vector for each element | queries |
-# | the same: in fixed attention, each θ is a *key* | θ is a query |
-# | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
-# | the same: softmax($Q^\top K / \sqrt{d}$) $V$ | words are rows: softmax($QK^\top$) $V$; lesson 04 scales |
+# | the same slides: *key set*, one weighted vector for each element | queries |
+# | the same slides: in fixed attention, each θ is a *key* | θ is a query |
+# | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
+# | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows; lesson 04 adds the scale |
 #
-# The second slides have our names in reverse order; $X_e$ are the encoder's words, $X_d$ the decoder's. We
-# follow Vaswani et al. 2017: a query asks, keys are asked. The dot product is symmetric, the softmax is not.
+# $X_e$ are the words that the encoder reads, $X_d$ those the decoder writes. We follow Vaswani et al. 2017: a query asks, keys are compared with it. If T = S, no error warns of a mix-up, so our tests use different sizes.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
-# %% tags=["nbval-check-output"]
-theirs = dot(x[None], theta[None]).softmax(-1)[0]  # S N
-print("ours", tuple(matrices["fixed"].shape), " swapped", tuple(theirs.shape), ' row "was":', theirs[2])
-try:
-    attention(x[None], theta[None], x[None])
-except ValueError as error:
-    print(error)
+# %%
+check("03.q1", ...)
+
+# %%
+check("03.q2", ...)
+
+# %%
+check("03.q3", ...)
+
+# %%
+check("03.q4", ...)
+
+# %%
+check("03.q5", ...)
 
 # %% [markdown]
-# Exchanged, the matrix is S×T, and each word divides itself between the θ: "was", which no θ listens for,
-# goes half to each. That is another question, and there is no value for each θ. Where T = S no error warns
-# us, which is why the course tests with sizes that all differ.
-#
 # ## Recap
 #
-# - Fixed attention is $g(q, k) = q^\top k$ with learned queries; a query may also come from a sentence.
-# - Score, normalise, sum: $f(Q, K, V)$, a lookup that is soft and has a gradient.
-# - Masks are True where a query may attend; they combine by broadcasting; an empty row gives zeros.
-# - Without a mask by position, keys with their values are a set: order does not matter.
-# - A wrong attention needs an input that shows it: a changed future word, a mask, sizes that differ.
+# - Attention is $f(Q, K, V)$: score each query against each key, normalise, sum the values. It is a soft look-up, which returns a weighted mean of all values and has a gradient.
+# - In self-attention the words of the sentence ask. With three learned projections "not" can ask for the opinion in its own sentence, and all four cases come out right, which no sum can do.
+# - Masks are True where a query may attend. They combine by broadcasting, and an empty row gives zeros.
+# - Without positions, keys with their values are a set: their order does not matter.
+# - To expose a wrong attention, a test needs the right input: a changed word, a mask that hides something, sizes that differ.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values.ipynb)
 #
-# **Next**: the dot product is one way to compare $q$ and $k$. Which score should we
-# take, and why is it divided?
+# **Next**: we compared queries with keys by a dot product. [Are there other ways, and does it matter which we take?](04_alignment_scores.ipynb)

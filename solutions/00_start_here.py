@@ -1,5 +1,5 @@
 # %% [markdown]
-# This one is here so that you meet a check.
+# This exercise is here so that you can see how a check works.
 
 # %%
 import torch
@@ -39,7 +39,7 @@ def weighted_sum(weights, values):
 check("00.weighted_sum", weighted_sum)
 
 # %% [markdown]
-# `progress` shows the way you have come. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
+# `progress` shows how far you have come. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
 
 # %% tags=["own-machine"]
 progress()

@@ -1,5 +1,5 @@
 # %% [markdown]
-# They lead from words to numbers, and on to a direction that is trained.
+# These exercises lead from words to numbers, and from there to a direction that is trained.
 
 # %%
 from collections import Counter
@@ -42,7 +42,7 @@ check("01.sum_vectors", sum_vectors)
 # %% [markdown]
 # ## 01.sentiment
 #
-# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number a sentence.
+# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number per sentence.
 
 
 # %%
@@ -104,7 +104,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, 0 across it. A zero vector has no direction: give it 0.
+# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: give it 0.
 
 
 # %%
@@ -136,8 +136,8 @@ check("01.word_polarity", word_polarity)
 #
 # *This exercise is optional.* It is practice in sorting with Python and has little to do with attention; nothing later needs it.
 #
-# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, words of the same count in
-# alphabetical order. So the same sentences give the same numbers, in whatever order they come.
+# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
+# alphabetical order. The same sentences then always give the same numbers, whatever order they come in.
 # Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so change no capitals and strip no punctuation.
 
 
@@ -168,7 +168,7 @@ def build_vocabulary(sentences, min_count=1):
 check("01.build_vocabulary", build_vocabulary)
 
 # %% [markdown]
-# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where words count differently.
+# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.
 
 # %% tags=["own-machine"]
 progress()

@@ -10,8 +10,8 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 02.softmax
 #
-# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as far out as ±10,000:
-# the result must be exact there too. `torch.softmax` would do; write it yourself first.
+# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as large as ±10,000:
+# the result must be right there too. `torch.softmax` would do; write it yourself first.
 
 
 # %%
@@ -43,12 +43,12 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Softmax over those scores alone whose mask is True; the others get the weight 0. A row with nothing to attend gives zeros, not NaN, and its gradient must not be NaN either.
+# Take the softmax over only those scores whose mask is True; the others get the weight 0. A row with nothing to attend to gives zeros, not NaN, and its gradient must not be NaN either.
 
 
 # %%
 def masked_softmax(scores, mask):
-    """Return the softmax along the last axis over what may be attended.
+    """Return the softmax along the last axis over what may be attended to.
 
     Args:
         scores: …×S.
@@ -136,7 +136,7 @@ check("02.mlp_scores", mlp_scores)
 # ## 02.several_attentions
 #
 # N fixed attentions by dot product over the same words: a masked softmax over the words for each θ on its own, its weighted sum, and the N results laid end to end in the order of the thetas.
-# The course's `masked_softmax` is there to be used, as `reference_masked_softmax(scores, mask)`.
+# You may use the course's own `masked_softmax`, which is here as `reference_masked_softmax(scores, mask)`.
 
 # %%
 from course_utils.models.attention import masked_softmax as reference_masked_softmax

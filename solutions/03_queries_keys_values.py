@@ -12,8 +12,8 @@ from course_utils.models.attention import attention as reference
 # ## 03.padding_mask
 #
 # Sentences of different length share one tensor: the words come first, padding fills the rest. Say which
-# places hold a word. **True means "is a word"**, so "may be attended"; the result has `size` places, also
-# when every sentence is shorter. Without this mask each padding place earns weight like a word.
+# places hold a word. **True means "is a word"**, so "may be attended"; the result has `size` places, even
+# when every sentence is shorter. Without this mask each padding place would get weight like a word.
 #
 # $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
 
@@ -80,7 +80,7 @@ check("03.causal_mask", causal_mask)
 #
 # Score every query against every key, normalise over the keys, sum the values. The dot product is **not
 # scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets weights and
-# context of **zeros**. `mask` may be `None`: then everything is open. This one function is the core of every
+# context of **zeros**. `mask` may be `None`: then every query may attend to every key. This one function is the core of every
 # later lesson.
 #
 # $$z_{bts} = q_{bt}^\top k_{bs} \qquad a_{bt} = \operatorname{softmax}_s(z_{bt})
@@ -227,7 +227,7 @@ check("03.influence", influence)
 #
 # What goes wrong in real code: the softmax runs along another axis; the scores are scaled; the mask is
 # ignored, turned round, applied too late, or taken from another row; sentences of a batch get mixed up; a
-# query with nothing to attend gives NaN, or attends to everything; one part of the result is right and the
+# query with nothing to attend to gives NaN, or attends to everything; one part of the result is right and the
 # other is not; and some candidates raise an error where they should not. A raised error makes a candidate
 # wrong, and must not stop your test. Which inputs bring each of these to light, and what must you compare?
 
@@ -255,7 +255,7 @@ def catch_wrong_attention(candidate):
     draw = torch.Generator().manual_seed(0)
     inputs = [torch.randn(*shape, generator=draw) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 11))]
     mask = torch.rand(2, 3, 5, generator=draw) < 0.5
-    mask[1, 2] = False  # a query with nothing to attend
+    mask[1, 2] = False  # a query with nothing to attend to
     for allowed in (None, mask):
         expected = reference(*inputs, allowed)
         try:
@@ -276,5 +276,5 @@ check("03.catch_wrong_attention", catch_wrong_attention)
 progress()
 
 # %% [markdown]
-# Attention now asks with any query. Lesson 04 replaces the dot product by seven other scores, and measures
+# Attention now works with any query. Lesson 04 replaces the dot product with seven other scores, and measures
 # what scaling is good for.

@@ -156,7 +156,8 @@ check("04.general", general)
 # %% [markdown]
 # ## 04.perceptron
 #
-# Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. It is the additive score at a fraction of its price: each side is multiplied once, not once a pair.
+# Give state and hidden state a matrix each, add the two for every pair, then tanh, then $v$. This gives the same as the additive score with its $W$ cut into two, at a fraction of the cost: each side is multiplied once, not once per pair.
+# Bahdanau et al. (2014) introduced it as a multilayer perceptron; most papers call it "additive".
 #
 # $$\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$$
 
@@ -193,8 +194,8 @@ check("04.perceptron", perceptron)
 # %% [markdown]
 # ## 04.additive
 #
-# Lay each state and each hidden state end to end, the state first, and put the pair through a hidden layer with tanh. Every state meets every hidden state: T·S pairs a sentence.
-# This is Bahdanau's score with its two matrices written as one.
+# Lay each state and each hidden state end to end, the state first, and put the pair through a hidden layer with tanh. Every state meets every hidden state: T·S pairs per sentence.
+# Luong et al. (2015) call this score "concat". Most papers keep the name "additive" for the form of Bahdanau et al. (2014), with a matrix for each side, which here is `04.perceptron`.
 #
 # $$\text{scores}_{bti} = v^\top \tanh(W [s_{bt}; h_{bi}])$$
 
@@ -238,7 +239,7 @@ check("04.additive", additive)
 # %% [markdown]
 # ## 04.concatenating
 #
-# Lay state and hidden state end to end, the state first, and multiply by one weight vector: no tanh. The lesson shows why the weights it leads to ignore the state; the scores do not.
+# Lay state and hidden state end to end, the state first, and multiply by one weight vector: no tanh. The lesson shows why the weights that come out of it ignore the state, although the scores do not.
 #
 # $$\text{scores}_{bti} = W [s_{bt}; h_{bi}]$$
 
@@ -310,7 +311,7 @@ check("04.location_based", location_based)
 # %% [markdown]
 # ## 04.catch_wrong_scores
 #
-# Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score rightly; `SCORES[name]` is right. The inputs are yours to choose:
+# Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score correctly; `SCORES[name]` is right. The inputs are yours to choose:
 # with some, wrong candidates look right. A candidate may also fail with an error.
 #
 # $$\text{candidate}(s, h, \dots) \approx \text{score}(s, h, \dots) \quad \text{for every input}$$
@@ -318,7 +319,7 @@ check("04.location_based", location_based)
 
 # %%
 def catch_wrong_scores(name, candidate):
-    """Return True if the candidate computes the named score rightly, else False.
+    """Return True if the candidate computes the named score correctly, else False.
 
     Args:
         name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based".
@@ -435,6 +436,6 @@ check("04.ignores_query", ignores_query)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("04.additive")` gives the next rung, and `solution("04.additive")` shows an answer after a try.
+# Stuck on one? `hint("04.additive")` gives the next hint, and `solution("04.additive")` shows an answer after a try.
 #
-# Next, lesson 05: these scores meet a sequence, and an encoder-decoder makes the states.
+# Next, lesson 05: an encoder and a decoder make the states from sequences, and these scores compare them.

@@ -125,7 +125,7 @@ patched("builtins.enumerate", "import builtins\nbuiltins.enumerate = lambda *a, 
 patched("the comparison", "import course_utils.checks.compare as c\nc._in_tensor = lambda *a: None")
 patched("the tolerance", "import course_utils.checks.compare as c\nc.TOLERANCE = 1e30")
 patched("the difference", "import course_utils.checks.judge as j\nj.difference = lambda *a, **k: None")
-patched("the first thing wrong", "import course_utils.checks.judge as j\nj._first_wrong = lambda *a: None")
+patched("the first thing wrong", "import course_utils.checks.judge as j\nj.first_wrong = lambda *a: None")
 patched(
     "the judge",
     "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"

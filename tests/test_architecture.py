@@ -16,7 +16,7 @@ FLOORS = (
     *("base", "figures", "data", "models", "translation", "training"),
     *("checks/running", "checks", "tasks", "learner", "authoring"),
     *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
-    *("grading", "commands"),
+    *("grading", "desk", "commands"),
 )
 FACE = ("__init__.py", "__main__.py")  # of the package: what people call; nothing imports it for its content
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).as_posix() not in FACE)

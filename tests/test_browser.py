@@ -1,11 +1,14 @@
-"""Does in a real browser what a learner does: opens JupyterLab, moves a slider, solves an exercise.
+"""Does in a real browser what a learner does: opens JupyterLab on copies of their own, moves a slider, solves an exercise.
+Looks for what one cannot see, too.
 
-Runs on a copy of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
+Runs on a clone of the course, so that nothing in the tree changes; pictures go to build/screenshots/.
 Not here: `course lab` without a browser (`test_cli.py`), and what the checks say (the tests of each task).
 """
 
 import re
 import shutil
+import subprocess
+import time
 
 import nbformat
 import patience
@@ -17,7 +20,9 @@ from course_utils.commands import doctor
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
 
-LESSON = "02_weighted_sums"
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install -e .[test]")
+
+FIRST, LESSON = "00_start_here", "02_weighted_sums"
 WRONG = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
 RIGHT = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
 DIAGNOSIS = "You normalise over the first axis"
@@ -49,21 +54,32 @@ OF_OTHER_KINDS = [
 ]
 
 
+def git(folder, *words):
+    named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    return subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
 def lab_on_a_copy(copy):
-    """`course lab` on a copy of the course in this folder, with settings and progress of its own."""
-    shutil.copy(ROOT / "pyproject.toml", copy)
+    """`course lab` on a clone of the course in this folder, with settings and progress of its own."""
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, copy)
     for folder in ("notebooks", "exercises"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
     kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(kinds, copy / "exercises" / "90_kinds.ipynb")
+    git(copy, "init", "-q")
+    git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
+    git(copy, "commit", "-qm", "as it is published")
     settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
     return Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings)
 
 
 @pytest.fixture(scope="module")
 def lab(chromium, tmp_path_factory):
-    with lab_on_a_copy(tmp_path_factory.mktemp("course")) as lab:
+    clone = tmp_path_factory.mktemp("course")
+    with lab_on_a_copy(clone) as lab:
+        lab.clone = clone
         yield lab
 
 
@@ -96,6 +112,25 @@ def code_cell(page, text):
     return page.locator(".jp-CodeCell", has=source).first
 
 
+def wait_until_all_ran(page):
+    """Wait for the last cell with a number of its run, then until the kernel rests; bring every output into view once."""
+    cells = page.locator(".jp-CodeCell")
+    for place in range(cells.count()):
+        cells.nth(place).scroll_into_view_if_needed()
+        playwright.expect(cells.nth(place).locator(".jp-InputPrompt").first).to_have_text(re.compile(r"\[\d+\]:"))
+    page.get_by_text("Attention course | Idle").wait_for()
+
+
+def assert_that_outputs_say_what_they_show(page):
+    """Every picture in an output has words, and axe finds nothing serious there. JupyterLab's own surface is not looked at."""
+    pictures = page.locator(".jp-Cell-outputArea img")
+    without = [place for place in range(pictures.count()) if not pictures.nth(place).get_attribute("alt")]
+    assert not without, f"of {pictures.count()} pictures these have no words: {without}"
+    found = axe.Axe().run(page, context={"include": [[".jp-Cell-outputArea"]]}).response["violations"]
+    serious = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert not serious, [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in serious]
+
+
 def type_and_run(page, cell, text=None):
     """Replace a cell's source, if a text is given, and run it."""
     cell.locator(".cm-content").click()
@@ -112,7 +147,7 @@ def test_a_slider_changes_the_picture(page, lab):
     handle = cell.locator(".noUi-handle")  # a stored output holds no slider: a kernel has drawn this one
     handle.wait_for()
     page.get_by_text("Attention course | Idle").wait_for()  # all cells have run: the kernel now hears the slider
-    picture, sentence = cell.locator("img.widget-image"), cell.locator(".widget-html-content")
+    picture, sentence = cell.locator(".widget-html-content img"), cell.locator(".widget-html-content[role=status]")
     handle.scroll_into_view_if_needed()
     playwright.expect(sentence).to_contain_text(re.compile(r"\w"))
     before, source, pixels = sentence.text_content(), picture.get_attribute("src"), picture.screenshot()
@@ -120,11 +155,29 @@ def test_a_slider_changes_the_picture(page, lab):
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     playwright.expect(sentence).not_to_have_text(before)
+    playwright.expect(picture).to_have_attribute("alt", sentence.text_content())
+    playwright.expect(handle).to_have_attribute("aria-label", "temperature")
+    playwright.expect(handle).to_have_attribute("aria-valuetext", cell.locator(".widget-readout").text_content())
     playwright.expect(picture).not_to_have_attribute("src", source)
     assert picture.screenshot() != pixels
     assert page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0
     assert page.locator(".jp-Dialog, .Toastify__toast").count() == 0  # nothing popped up
     picture.scroll_into_view_if_needed()
+
+
+def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_sees_no_change(page, lab):
+    open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
+    code_cell(page, "import").wait_for()
+    playwright.expect(page.locator(".jp-OutputArea-output")).to_have_count(0)
+    run_all(page)
+    playwright.expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]"))
+    page.keyboard.press("ControlOrMeta+s")
+    own = lab.clone / "my_course" / "notebooks" / f"{FIRST}.ipynb"
+    deadline = time.monotonic() + patience.SECONDS
+    while '"output_type"' not in own.read_text(encoding="utf-8"):
+        assert time.monotonic() < deadline, "the copy was not saved"
+        time.sleep(0.2)
+    assert git(lab.clone, "status", "--porcelain", "--", "notebooks", "exercises", "my_course") == ""
 
 
 def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
@@ -153,19 +206,17 @@ def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
     playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
 
 
-def test_a_prediction_is_folded_until_it_is_run_and_a_question_is_answered(page, lab):
+def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(page, lab):
     open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
     guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
     shows.scroll_into_view_if_needed()
-    playwright.expect(shows.locator(".jp-OutputPlaceholder, .jp-OutputCollapser").first).to_be_attached()
-    playwright.expect(shows.get_by_text("0.993")).to_have_count(0)  # folded: nothing is given away
-    playwright.expect(shows.get_by_text("0.9928")).to_have_count(0)
-    shows.screenshot(path=SCREENSHOTS / "folded.png")
+    playwright.expect(shows.locator(".jp-OutputArea-output")).to_have_count(0)  # nothing is given away
+    shows.screenshot(path=SCREENSHOTS / "before.png")
     run_all(page)
     playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
     page.get_by_text("Attention course | Idle").wait_for()  # at its end Run All takes the focus
     type_and_run(page, guess, 'predict("02.cold", 0.9)')
-    playwright.expect(guess).to_contain_text("You say 0.9")
+    playwright.expect(guess).to_contain_text("Your guess is 0.9")
     type_and_run(page, shows)
     playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too low")
     shows.screenshot(path=SCREENSHOTS / "prediction.png")
@@ -184,3 +235,38 @@ def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
     playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
     playwright.expect(weights).to_contain_text("no gradient reaches weights['out']")
     weights.screenshot(path=SCREENSHOTS / "weights.png")
+
+
+@pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 2), (LESSON, 8)])
+def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(page, lab, lesson, pictures):
+    open_notebook(page, lab, f"notebooks/{lesson}.ipynb")
+    run_all(page)
+    wait_until_all_ran(page)
+    assert page.locator(".jp-Cell-outputArea img").count() >= pictures
+    assert_that_outputs_say_what_they_show(page)
+
+
+def test_after_a_failed_check_one_can_play(page, lab):
+    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    run_all(page)
+    answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
+    wait_until_all_ran(page)
+    type_and_run(page, answer, WRONG)
+    type_and_run(page, check)
+    playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("play() lets you change this input")
+    type_and_run(page, check, 'play("02.softmax")')
+    box = code_cell(page, 'play("02.softmax")').locator(".course-play")
+    scores, verdict = box.get_by_label("scores"), box.locator("[role=status]")
+    playwright.expect(verdict).to_contain_text("✗ weights[")
+    scores.fill("0 0 0\n0 0 1")
+    playwright.expect(box).to_contain_text("≠ 0.5")
+    playwright.expect(verdict).to_contain_text("6 of 6 numbers are wrong")
+    box.screenshot(path=SCREENSHOTS / "play.png")
+    scores.fill("0 0 x\n0 0 1")
+    playwright.expect(verdict).to_contain_text("scores, line 1: x is not a number.")
+    playwright.expect(box).to_contain_text("≠ 0.5")  # what came before is not lost
+    scores.fill("1 1\n1 1")
+    playwright.expect(verdict).to_contain_text("✓ For this input your function is right.")
+    assert_that_outputs_say_what_they_show(page)
+    box.get_by_role("button", name="Put the first input back").click()
+    playwright.expect(verdict).to_contain_text("✗ weights[")

@@ -13,7 +13,7 @@ import patience
 import pytest
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, build, first_sentence
+from course_utils.authoring.build import ANSWERS, _tidy, build, first_sentence
 
 LESSON = """\
 # %%
@@ -204,6 +204,24 @@ def test_picture_gets_the_next_sentence(built_once):
     assert picture["data"]["image/png"]
 
 
+def test_a_picture_is_stored_once():
+    data = {
+        "image/png": "abc",
+        "text/html": "<img src='data:image/png;base64,abc' alt='a line'>",
+        "text/plain": "a line",
+    }
+    shown = {"output_type": "display_data", "data": data, "metadata": {"image/png": {"alt": "a line"}}}
+    table = {"output_type": "display_data", "data": {"text/html": "<table>", "text/plain": "a table"}, "metadata": {}}
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown, table]},
+        {"cell_type": "markdown", "metadata": {}, "source": "It rises."},
+    ]
+    _tidy(cells)
+    assert shown["data"] == {"image/png": "abc", "text/plain": "It rises."}
+    assert shown["metadata"]["image/png"]["alt"] == "It rises."
+    assert "text/html" in table["data"]
+
+
 def test_first_sentence():
     assert first_sentence("# Head\nThe *long* row, $w$, `a_b` and [this](x.html), wins. Then.") == (
         "The long row, w, a_b and this, wins."
@@ -234,7 +252,7 @@ def test_badge_and_setup_cell(built_once):
         assert lines[2].startswith("[![Open in Colab](") and lines[2].endswith(f"(https://{address})")
         assert setup["metadata"]["tags"] == ["setup"]
         assert '"git+https://github.com/someone/sums"' in source(setup)
-        assert len(source(setup).split("\n")) <= 8 and source(setup).startswith("# ")
+        assert len(source(setup).split("\n")) <= 12 and source(setup).startswith("# ")
 
 
 def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_path):

@@ -68,7 +68,19 @@ def test_without_a_command_the_help_is_shown(tmp_path):
     assert done.returncode == 0
     assert all(
         name in done.stdout
-        for name in ("lab", "doctor", "build", "lint", "data", "test", "train", "translate", "evaluate")
+        for name in (
+            "lab",
+            "update",
+            "submit",
+            "doctor",
+            "build",
+            "lint",
+            "data",
+            "test",
+            "train",
+            "translate",
+            "evaluate",
+        )
     )
 
 
@@ -112,6 +124,24 @@ def test_an_unreadable_notebook_gets_one_sentence(copy, text):
 def test_a_lesson_not_yet_built_names_the_command(copy):
     (copy / "notebooks" / "00_start_here.ipynb").unlink()
     assert "00_start_here.ipynb is not there: run `course build 00`" in complaint(course(copy, "lab", "0"))
+
+
+def test_lab_goes_on_with_a_copy_that_is_there_and_says_what_is_newer(copy, monkeypatch, capsys):
+    built, mine = copy / "notebooks" / "00_start_here.ipynb", copy / "my_course" / "notebooks" / "00_start_here.ipynb"
+    shutil.copy(ROOT / "notebooks" / built.name, built)
+    assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
+    kept = json.loads(mine.read_text(encoding="utf-8"))
+    kept["metadata"]["course"]["copied"]["version"] = "an older one"
+    mine.write_text(json.dumps(kept), encoding="utf-8")
+    assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
+    lab._say_what_is_newer(copy)
+    assert capsys.readouterr().out.startswith("There is a newer version of 00: `course update` brings it")
+    built.unlink()
+    assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
+    mine.write_text("not a notebook")
+    assert "my_course/notebooks/00_start_here.ipynb cannot be read as a notebook: move it elsewhere" in complaint(
+        course(copy, "lab")
+    )
 
 
 def test_an_unknown_lesson_cannot_be_built(copy):
@@ -223,13 +253,14 @@ def free_port():
         return taken.getsockname()[1]
 
 
-def test_lab_opens_the_lesson_and_ends_at_ctrl_c(copy):
+def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):
     with Lab(copy / "exercises", "00_start_here", "--port", str(port := free_port())) as lab:
         assert (lab.port, lab.path) == (port, "notebooks/00_start_here.ipynb")
         assert "<title>JupyterLab</title>" in lab.get(f"lab/tree/{lab.path}")
         news = json.loads(lab.get("lab/api/settings/@jupyterlab/apputils-extension:notification"))
         assert news["schema"]["properties"]["fetchNews"]["default"] == "false"  # no question about news
         assert json.loads(lab.get(f"api/contents/{lab.path}"))["type"] == "notebook"
+        assert (copy / "my_course" / lab.path).is_file() and "Opening my_course/notebooks/00" in "".join(lab.printed)
         kernel = json.loads(lab.get("api/kernelspecs"))["kernelspecs"]["python3"]["spec"]
         assert kernel["display_name"] == "Attention course"
         assert kernel["argv"][0] == sys.executable

@@ -163,7 +163,7 @@ LESSON_BREACHES = [
     (' tags=["nbval-check-output"]', "", None, "has 2 cells tagged nbval-check-output, at least 3"),
     ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 22 lines, at most 20"),
     ("step = ", "(\n1,\n2,\n3,\n4,\n)\nstep = ", None, "code cells have 8 lines in the median, at most 6"),
-    ("Step 3: which is", words(79), words(79), "81 words of text before the next code cell, at most 80"),
+    ("Step 3: which is", words(99), words(99), "101 words of text before the next code cell, at most 100"),
     ("Step 3: which", "Step 3: simply, which", "Step 3", '"simply" in prose: leave it out'),
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
     ("Step 3: which", "Step 3: just which", "Step 3", '"just" in prose: leave it out'),
@@ -234,7 +234,7 @@ def test_each_breach_in_a_solution(course, old, new, piece, message):
 RIGHT = [
     (NAMES[0], SILENT, SILENT * 19, "40 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
-    (NAMES[0], "Step 3: which is", words(78), "80 words"),
+    (NAMES[0], "Step 3: which is", words(98), "100 words"),
     (NAMES[0], "# ## Recap", f"# {words(50)}\n\n# %% [markdown]\n# {words(50)}\n# ## Recap", "a long end"),
     (NAMES[0], "## Recap", "**Recap.**", "a recap in bold"),
     (

@@ -22,6 +22,7 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(state, "_in_memory", {})
     monkeypatch.setattr(history, "_ran", [])
     monkeypatch.setattr(notebook, "_last_tried", [])
+    monkeypatch.setattr(notebook, "_failed", {})
     return tmp_path
 
 
@@ -100,6 +101,22 @@ def test_progress_counts_and_lists_every_task(capsys):
     out = capsys.readouterr().out
     assert out.startswith("1 of ")
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 02.softmax" in out
+
+
+def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
+    assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
+    check("02.q1", "a", keep=False)
+    hint("04.dot", keep=False)
+    assert kept(course_folder) == {} and not state._in_memory
+    check("04.dot", right)
+    hint("04.dot")
+    before = kept(course_folder)
+    assert "hint 2 of 3" in check("04.dot", wrong, keep=False).note
+    hint("04.dot", keep=False)
+    assert kept(course_folder) == before
+    capsys.readouterr()
+    progress()
+    assert capsys.readouterr().out.startswith("1 of ")
 
 
 @pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution])
@@ -328,11 +345,11 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
         check("02.q1", letters[text])
         assert f"{letters[text]}) is not right. {sentence}" in capsys.readouterr().out
     progress()
-    assert "0 of 5 questions answered" in capsys.readouterr().out
+    assert "0 of 25 questions answered" in capsys.readouterr().out
     check("02.q1", f" {letters[question.right[0]].upper()}) ")
     assert "is right. Dividing by a small temperature" in capsys.readouterr().out
     progress()
-    assert "1 of 5 questions answered" in capsys.readouterr().out
+    assert "1 of 25 questions answered" in capsys.readouterr().out
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
@@ -409,7 +426,7 @@ def test_a_prediction_is_kept_and_compared(course_folder, capsys):
     reveal("02.cold", 0.9928)
     assert "It is 0.9928. Divided by 0.4" in capsys.readouterr().out
     predict("02.cold", 0.4)
-    assert "You say 0.4. Run the next cell to see." in capsys.readouterr().out
+    assert "Your guess is 0.4. Run the next cell to see what comes out." in capsys.readouterr().out
     reveal("02.cold", 0.9928)
     assert "It is 0.9928, and you said 0.4: 0.5928 too low." in capsys.readouterr().out
     predict("02.cold", 0.99)

@@ -109,7 +109,11 @@ def test_conda_installs_the_same_pins():
 def test_the_wheel_holds_answers_presets_and_models_and_no_tests(tmp_path):
     names = zipfile.ZipFile(build_wheel(tmp_path)).namelist()
     assert "course_utils/tasks/answers.json" in names
-    for folder, pattern in (("training/presets", "*.toml"), ("pretrained", "*/*")):
+    for folder, pattern in (
+        ("training/presets", "*.toml"),
+        ("pretrained", "*/*"),
+        ("commands/lab_settings/extensions", "*/*"),
+    ):
         kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "course_utils" / folder).glob(pattern)}
         assert kept == {name for name in names if name.startswith(f"course_utils/{folder}/")}
     assert any(name.endswith("/LICENSE") for name in names)

@@ -2,6 +2,7 @@
 
 import ast
 import base64
+from html import escape
 from pathlib import Path
 
 import ipywidgets
@@ -9,10 +10,12 @@ import matplotlib
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.figures import plots
+from course_utils.figures import plots, words
 from course_utils.figures.widgets import explore
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -46,6 +49,24 @@ def test_a_mask_marks_what_may_be_attended():
     assert texts(plt.gca()) == ["●", ""]
 
 
+def test_empty_rows_of_a_mask_are_seen():
+    plots.mask(torch.zeros(2, 3, dtype=torch.bool))
+    ax = plt.gca()
+    ax.figure.canvas.draw()
+    pixels = np.asarray(ax.figure.canvas.buffer_rgba())[::-1, :, :3]  # from the bottom up, as the axes are
+    left, below, wide, tall = (round(side) for side in ax.bbox.bounds)
+    column = pixels[below + 5 : below + tall - 5, left + wide // 2]
+    assert (column.max(1) < 200).any(), "no line between the two rows"
+
+
+def test_a_zero_among_differences_is_dark_and_a_small_difference_is_none():
+    plots.differences(torch.tensor([[0.0, -0.25], [1e-7, 0.003]]), ["a", "b"], ["c", "d"])
+    ax = plt.gca()
+    assert texts(ax) == ["0", "0.25", "0", "0.003"]
+    assert ax.images[0].get_array().tolist() == [[1, 0], [1, 0]]
+    assert [text.get_color() for text in ax.texts] == ["white", "black", "white", "black"]
+
+
 def test_lines_can_be_told_apart_without_colour():
     plots.curves([1, 2], {name: torch.rand(3, 2) for name in "abcdef"}, "x", "y")
     lines = plt.gca().get_lines()
@@ -61,6 +82,36 @@ def test_bars_stand_at_the_mean_and_show_every_run():
     assert "chance" in texts(ax)
 
 
+def test_a_predicted_value_is_a_mark_at_its_own_bar():
+    plots.bars({"a": [0.5], "b": [0.7]}, "accuracy", expected={"b": 0.75})
+    ax = plt.gca()
+    (marks,) = ax.collections
+    (((left, low), (right, high)),) = marks.get_segments()
+    assert 0.5 < left < 1 < right < 1.5 and low == high == 0.75
+    assert [text.get_text() for text in plt.gcf().legends[0].get_texts()] == ["predicted"]
+    (number,) = (text for text in ax.texts if text.get_text() == "0.700")
+    assert number.get_position()[1] > 0.75, "the mark crosses the number"
+
+
+def test_bars_without_a_prediction_have_no_legend():
+    plots.bars({"a": [0.5]}, "accuracy")
+    assert not plt.gcf().legends and not plt.gca().collections
+
+
+def test_names_in_a_scatter_stand_beside_their_dots_and_not_upon_each_other():
+    close = torch.tensor([0.0, 0.001, 0.002, 0.5, -0.5])
+    plots.scatter(close, close, "cosine", "log-odds", {0: "fun", 1: "great", 2: "powerful", 4: "dull"})
+    ax = plt.gca()
+    names = [text for text in ax.texts if text.get_text()]
+    ax.figure.canvas.draw()
+    spaces = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for i, a in enumerate(spaces) for b in spaces[:i])
+    assert [text.xy[0] for text in names] == pytest.approx([0.0, 0.001, 0.002, -0.5])
+    plain, named = ax.get_lines()[2:]
+    assert len(plain.get_xdata()) == 1 and len(named.get_xdata()) == 4
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("cosine", "log-odds")
+
+
 def test_an_explorer_draws_again_when_a_control_moves():
     def draw(height):
         plt.figure(figsize=(1, 1))
@@ -69,17 +120,19 @@ def test_an_explorer_draws_again_when_a_control_moves():
         return f"The bar has height {height:.0f}."
 
     box = explore(draw, height=ipywidgets.FloatSlider(value=3, min=0, max=10))
-    before = bytes(box.picture.value)
-    assert box.sentence.value == "The bar has height 3." and before.startswith(b"\x89PNG")
+    before = box.png
+    assert box.said == "The bar has height 3." and before.startswith(b"\x89PNG")
     box.controls["height"].value = 7
-    assert box.sentence.value == "The bar has height 7." and bytes(box.picture.value) != before
+    assert box.said == "The bar has height 7." and box.png != before
+    assert 'alt="The bar has height 7."' in box.picture.value, "who cannot see the picture is told what it shows now"
+    assert box.sentence.value == '<div role="status">The bar has height 7.</div>', "a change is announced"
     assert not plt.get_fignums(), "no figure is left for the notebook to show twice"
 
 
 def test_an_explorer_has_a_picture_and_words_where_no_kernel_runs():
     box = explore(lambda x: (plt.figure(), f"x is {x}.")[1], x=ipywidgets.IntSlider(value=2))
     bundle = box._repr_mimebundle_()
-    assert base64.b64decode(bundle["image/png"]) == box.picture.value
+    assert base64.b64decode(bundle["image/png"]) == box.png
     assert bundle["text/plain"] == "x is 2."
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
@@ -111,17 +164,17 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
             for value in ends(control):
                 control.value = value
                 seen.add(shown(box))
-                assert box.sentence.value.endswith(".")
+                assert box.said.endswith(".")
             assert len(seen) > 1, f"{name} does not answer to {control.description}"
             control.value = ends(control)[0]
 
 
 def shown(box):
-    return bytes(box.picture.value), box.sentence.value
+    return box.png, box.said
 
 
 def test_lessons_have_widgets():
-    assert len(WITH_WIDGETS) >= 4
+    assert len(WITH_WIDGETS) >= 3
 
 
 def ends(control):
@@ -130,3 +183,83 @@ def ends(control):
     if isinstance(control, ipywidgets.FloatLogSlider):
         return [control.base**control.min, control.base**control.max]
     return [control.min, control.max]
+
+
+def draw_grid():
+    plots.weights(torch.tensor([[0.25, 0.75], [1, 0]]), ["not", "great"], ["θ₁", "θ₂"], title="two queries")
+
+
+def draw_two_panels():
+    for ax, name in zip(plots.axes(2), ("red", "green"), strict=True):
+        ax.imshow([[[float(name == "red"), float(name == "green"), 0.0]]])
+        ax.set(title=name, xticks=[], yticks=[])
+
+
+IN_WORDS = [
+    (
+        draw_grid,
+        ["“two queries”", "columns: keys: words attended", "Row θ₁: not 0.25, great 0.75.", "Row θ₂: not 1, great 0."],
+    ),
+    (lambda: plots.weights(torch.eye(9), "abcdefghi"), ["Row 8: the largest is 1, at i."]),
+    (lambda: plots.scores(torch.arange(200.0).reshape(20, 10)), ["20 rows and 10 columns of numbers from 0 to 199."]),
+    (
+        lambda: plots.bars({"sum": [0.5, 0.7], "attention": [1.0]}, "accuracy", lines={"chance": 0.5}),
+        ["upward: accuracy", "sum 0.6, attention 1.", "Marked: chance."],
+    ),
+    (lambda: plots.polarity([0.5, -0.25], ["great", "dull"]), ["dull -0.25, great 0.5."]),
+    (lambda: plots.curves([1, 2], {"dot": [[1, 4], [3, 4]]}, "width D", "variance"), ["dot: 2 at 1, 4 at 2."]),
+    (
+        lambda: plots.curves(range(99), {"dot": [range(99)]}, "x", "y"),
+        ["dot: 0 at 0, 24 at 24, 49 at 49, 74 at 74, 98 at 98."],
+    ),
+    (lambda: plots.directions(torch.eye(2), ["great", "dull"]), ["great near (1.09, 0), dull near (0, 1.09)."]),
+    (lambda: plots.attention_graph([0.8], [0.7]), ["x1, weight 0.80, error × 0.70"]),
+    (draw_two_panels, ["Panel 1 of 2: A grid, “red”. It is one colour: red 1, green 0, blue 0. Panel 2 of 2: "]),
+    (lambda: plt.plot([1, 2], [3, 4]), ["Lines. 3 at 1, 4 at 2."]),
+    (lambda: plt.scatter([1, 2, 3], [3, 4, 5]), ["3 points."]),
+    (lambda: plt.plot(["a", "b"], [1, 3]), ["1 at 0, 3 at 1."]),
+    (lambda: plots.weights(torch.tensor([[1e-9, 1 - 1e-9]]), ["a", "b"], ["q"]), ["Row q: a 0, b 1."]),
+    (lambda: plots.curves([1, 2], {"D": [[1e-4, 4]]}, "x", "y", log=True), ["D: 0.0001 at 1, 4 at 2."]),
+    (
+        lambda: plots.curves([1, 1024], {"scaled_dot": [[0.5, 1023.7]], "$x_1$": [[1, 2]]}, "x", "y", log=True),
+        ["scaled_dot: 0.5 at 1, 1024 at 1024. x1: 1 at 1, 2 at 1024."],
+    ),
+    (lambda: plt.figure(), ["An empty picture."]),
+]
+
+
+@pytest.mark.parametrize(("draw", "parts"), IN_WORDS, ids=range(len(IN_WORDS)))
+def test_a_picture_is_told_in_words(draw, parts):
+    draw()
+    told = words.describe(plt.gcf())
+    assert told.endswith(".") and not [part for part in parts if part not in told], told
+
+
+def test_a_notebook_shows_a_picture_with_its_words():
+    shell = InteractiveShell.instance()
+    try:
+        words.attach()
+        draw_grid()
+        data, metadata = shell.display_formatter.format(plt.gcf())
+        plt.close("all")
+        plt.figure()
+        assert "text/plain" in shell.display_formatter.format(plt.gcf())[0], (
+            "a figure without anything in it is shown, too"
+        )
+    finally:
+        InteractiveShell.clear_instance()
+    told = metadata["image/png"]["alt"]
+    assert "Row θ₁: not 0.25, great 0.75." in told and data["text/plain"] == told
+    assert f'alt="{escape(told)}"' in data["text/html"] and data["image/png"] in data["text/html"]
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+
+
+def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
+    monkeypatch.setattr(words, "describe", lambda figure: 1 / 0)
+    plt.plot([1, 2])
+    data, _ = words.bundle(plt.gcf())
+    assert data["image/png"] and 'alt="A picture."' in data["text/html"]
+
+
+def test_words_with_marks_of_html_stay_words():
+    assert 'alt="a &lt; b &quot;c&quot;"' in words.image(bytes(24), 'a < b "c"')

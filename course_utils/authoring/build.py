@@ -52,14 +52,23 @@ ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 SETUP = """\
-# Installs the course's package where it is missing, as on Colab. One thread: in several, tensors as small as ours are slower.
-import importlib.util, os, subprocess, sys
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Finds the course's package where this Python has none: in the folder around this notebook, else at its address, as on Colab.
+import importlib.util, os, pathlib, subprocess, sys
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # in several threads, tensors as small as ours are slower
 if importlib.util.find_spec("course_utils") is None:
-    source = os.environ.get("COURSE_SOURCE", "{source}")
-    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:
+    here, source = pathlib.Path.cwd(), os.environ.get("COURSE_SOURCE", "{source}")
+    if around := [folder for folder in (here, *here.parents) if (folder / "course_utils/base/set_up.py").is_file()]:
+        sys.path.append(str(around[0]))
+        from course_utils.base.set_up import complete
+        complete(){placeholder}
+    elif subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:
         sys.exit(f"The course could not be installed from {{source}}: check the connection, run this again.")
     importlib.invalidate_caches()"""
+PLACEHOLDER = "github.com/example/"  # in the address of a course that is not published yet
+IF_PLACEHOLDER = f"""
+    elif "{PLACEHOLDER}" in source:
+        sys.exit(f"The course is not published yet: {{source}} is a placeholder, and nothing can be installed from it. "
+                 "Download the course's folder and run `make lab` in it, or set COURSE_SOURCE to a copy of the course.")"""
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,22 @@ def build(
             problems.append(str(problem))
     problems += [plan["why"] for plan in plans] if check else _build_all(root, plans, say)
     return list(dict.fromkeys(problems)) + _too_big(root)  # one broken source may concern two notebooks
+
+
+def placeholders(root: Path) -> list[str]:
+    """Return a sentence for each file that still names the placeholder of the course's address: none may when it is published."""
+    files = [
+        root / "pyproject.toml",
+        root / "CITATION.cff",
+        *sorted(root.glob("*.md")),
+        *sorted(root.glob("docs/*.md")),
+    ]
+    return [
+        f"{path.relative_to(root).as_posix()} still names a placeholder, {PLACEHOLDER}…: write the address at which the course is published, "
+        "then run `course build`."
+        for path in files
+        if path.is_file() and is_placeholder(_text(path))
+    ]
 
 
 # What there is to build
@@ -340,8 +365,18 @@ def _compose(root, target, cells, repository):
     if begins_in_header(cells):
         header.append(cells[0].text)
         cells = cells[1:]
-    setup = Cell("code", SETUP.format(source=f"git+{repository}"), 0, {"tags": ["setup"]})
+    setup = Cell("code", _setup(repository), 0, {"tags": ["setup"]})
     return [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
+
+
+def _setup(repository):
+    source, clause = f"git+{repository}", IF_PLACEHOLDER if is_placeholder(repository) else ""
+    return SETUP.format(source=source, placeholder=clause)
+
+
+def is_placeholder(address: str) -> bool:
+    """Return whether an address only holds the place of the one at which the course will be published."""
+    return PLACEHOLDER in address
 
 
 def _with_dots(target, tasks, cell):
@@ -370,7 +405,7 @@ def _notebook(target, cells):
     seen, made = {}, []
     for cell in cells:
         seen[cell.text] = seen.get(cell.text, 0) + 1
-        identity = _hash([target.built, cell.text, seen[cell.text]])[:12]
+        identity = cell_id(target.built, cell.text, seen[cell.text])
         folded = {"jupyter": {"outputs_hidden": True}} if REVEALS in cell.metadata.get("tags", ()) else {}
         cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
@@ -379,6 +414,11 @@ def _notebook(target, cells):
         "language_info": {"name": "python"},
     }
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": made}
+
+
+def cell_id(built: str, text: str, time: int) -> str:
+    """Return the id of a cell: the same as long as its text is. `time` counts the cells of this text, from 1."""
+    return _hash([built, text, time])[:12]
 
 
 def _hash(value):
@@ -587,7 +627,10 @@ def _tidy(cells):
         following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
         sentence = first_sentence(next(following, ""))
         for output in cell["outputs"]:
-            if sentence and "image/png" in output.get("data", {}):
+            if "image/png" not in output.get("data", {}):
+                continue
+            output["data"].pop("text/html", None)  # the picture once more, with words for who runs the cell
+            if sentence:
                 output["data"]["text/plain"] = sentence
                 output["metadata"].setdefault("image/png", {})["alt"] = sentence
 

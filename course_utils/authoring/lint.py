@@ -23,11 +23,15 @@ from course_utils.authoring.build import (
 from course_utils.base.errors import CourseError
 from course_utils.base.places import NAMED
 
-CELLS = (20, 40)  # of a lesson, without the set-up cell that the build inserts, and without the questions at its end
+CELLS = (
+    20,
+    40,
+)  # of a lesson, without the set-up cell that the build inserts, predictions, and the questions at its end
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
+PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
 MAX_CODE_LINES = 20  # of one cell; blank lines and comments don't count
 MAX_MEDIAN_CODE_LINES = 6
-MAX_WORDS = 80  # of prose between two code cells
+MAX_WORDS = 100  # of prose between two code cells
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 12)  # of a lesson
@@ -119,6 +123,7 @@ def _counts(name, cells, built):
     count = len(cells) + (not begins_in_header(cells))  # with the header that the build adds
     questions = sum(bool(QUESTION.fullmatch(cell.text.strip())) for cell in cells)
     count -= questions + bool(questions)  # and without the recap, which they part from the text before it
+    count -= sum(bool(PREDICTION.fullmatch(cell.text.strip())) for cell in cells)
     if limit := _within(count, CELLS):
         yield 0, f"has {count} cells, {limit}"
     compared = sum(COMPARED in cell.metadata.get("tags", []) for cell in cells)
@@ -178,7 +183,10 @@ def _pictures(name, cells, built):
     for place, outputs in enumerate(built or []):
         if not any(key.startswith("image/") for output in outputs for key in output.get("data", {})):
             continue
-        if not any("?" in cell.text for cell in _markdown_before(cells, place)):
+        first = place
+        while first and cells[first - 1].kind == "code":  # a prediction, or functions that the picture uses
+            first -= 1
+        if not any("?" in cell.text for cell in _markdown_before(cells, first)):
             yield cells[place].line, "a picture has no question in the text before it"
         if not _is_markdown(cells, place + 1):
             yield cells[place].line, "a picture has no text right after it that says what it shows"

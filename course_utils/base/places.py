@@ -10,6 +10,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
+OWN = "my_course"  # in the course's folder: the learner's own copies, which git ignores
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
 
 
@@ -40,20 +41,31 @@ def course_folder() -> Path:
         here = Path.cwd()
     except OSError:
         raise CourseError("The current folder is gone: change into the folder of the course.") from None
-    for folder in (here, *here.parents):
-        if (folder / "pyproject.toml").is_file() and (folder / "notebooks").is_dir():
-            return folder
+    if found := next(filter(_is_course, (here, *here.parents)), None):
+        return found
     raise CourseError(
         f"{here} is not inside the course: change into its folder (it holds pyproject.toml and notebooks/)."
     )
 
 
+def _is_course(folder):
+    return (folder / "pyproject.toml").is_file() and (folder / "notebooks").is_dir()
+
+
+def _holds_work(folder):
+    return (folder / ".course").is_dir() or (folder / "exercises").is_dir()
+
+
 def learners_folder() -> Path:
-    """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one."""
+    """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one.
+
+    The course comes first, so that notebooks share one progress whether they lie in the course or in the learner's own copies.
+    """
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)
     here = Path.cwd()
-    return next((p for p in (here, *here.parents) if (p / ".course").is_dir() or (p / "exercises").is_dir()), here)
+    around = (here, *here.parents)
+    return next((folder for is_it in (_is_course, _holds_work) for folder in filter(is_it, around)), here)
 
 
 def names_in(folder: Path, ending: str) -> list[str]:

@@ -22,6 +22,7 @@ from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # wrong numbers that a relation has to account for
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
+TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
 PAIRS_AT_MOST = 4000  # of changes that are tried together
 
@@ -79,12 +80,19 @@ class Known:
     @cached_property
     def of_steps(self):
         """The way to a right answer with one step changed."""
-        return [Base("changed", self._way({step: change}), text) for text, step, change, _ in self._step_changes]
+        return [
+            Base("changed", self._way({change.step: change.function}), change.text) for change in self._step_changes
+        ]
+
+    @cached_property
+    def of_step_results(self):
+        """Those of `of_steps` in which only what a step gives is changed."""
+        return [base for base, change in zip(self.of_steps, self._step_changes, strict=True) if change.of_result]
 
     @cached_property
     def stopped(self):
         """The way to a right answer broken off behind a step."""
-        steps = list(dict.fromkeys(step for _, step, _, _ in self._step_changes))[:-1]  # the last one is the answer
+        steps = list(dict.fromkeys(change.step for change in self._step_changes))[:-1]  # the last one is the answer
         return [Base("stopped", self._way({}, stop=step), step) for step in steps]
 
     @cached_property
@@ -114,16 +122,14 @@ class Known:
         for mistake in self.mistakes:
             for text, change in self._argument_changes:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
-                found.append(Base("two", of, f"{mistake.text} On top of that, you work {text}.", exact=False))
-        common = [change for change in self._step_changes if change[3]]
-        for (a, step, change, _), (b, other, another, _) in combinations(common, 2):
-            if step != other:
+                said = f"The first: “{mistake.text}” The second: the result is as it would be {text}."
+                found.append(Base("two", of, said, exact=False))
+        common = [change for change in self._step_changes if change.common]
+        for a, b in combinations(common, 2):
+            if a.step != b.step:
+                of = self._way({a.step: a.function, b.step: b.function})
                 found.append(
-                    Base(
-                        "two",
-                        self._way({step: change, other: another}),
-                        f"You return what the right computation would give {a}, and {b}.",
-                    )
+                    Base("two", of, f"You return what the right computation would give {a.text}, and {b.text}.")
                 )
         return found[:PAIRS_AT_MOST]
 
@@ -149,7 +155,7 @@ class Known:
 def _walk(steps, changes, args, stop=""):
     """Go a way with some steps changed, of which some need the arguments."""
     for change in changes.values():
-        if isinstance(change, relations.ArgumentInstead):
+        if isinstance(change, relations.NeedsArguments):
             change.args = args
     return relations.walk(steps, args, changes, stop)
 
@@ -275,10 +281,17 @@ def find(expected, outcomes):
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
     for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, _two):
         found = guesses(known, probe, off, received)
-        fits = [guess for guess in found if all(_same(guess.at(known, place), received[place]) for place in ordinary)]
+        fits = [guess for guess in found if _fits_all(guess, known, ordinary, received)]
+        if fits and guesses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
+            further_on = _fitting(known, known.of_step_results, probe, received)
+            fits = [guess for guess in further_on if _fits_all(guess, known, ordinary, received)] or fits
         if fits:
             return fits[0] if _one(fits, expected) else None
     return None
+
+
+def _fits_all(guess, known, places, received):
+    return all(_same(guess.at(known, place), received[place]) for place in places)
 
 
 def _numbers(value):
@@ -410,8 +423,8 @@ def _told(guess, known, everywhere):
     if base.kind == "changed":
         return f"{where}, you return what the right computation would give {base.text}."
     if base.kind == "two":
-        return f"Two things are wrong at once. {base.text}"
+        return f"{TOGETHER} {base.text}"
     if base.kind == "mistake":
         what = f"{returned} is {guess.text.format('that wrong result')}.{guess.evidence}"
-        return f"Two things are wrong at once. {base.text} On top of that, {what}"
+        return f"{TOGETHER} The first: “{base.text}” The second: {what}"
     return f"{where}, {returned} is {guess.text.format(f'the right {names}')}.{guess.evidence}"

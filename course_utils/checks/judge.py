@@ -37,6 +37,11 @@ IN_OTHER_WORDS = {
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
 }
+BY_A_TENSOR = "Operations whose names end in an underscore do that, and so do assignments into an argument."
+BY_A_LIST = (
+    "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
+    "`sorted(…)` and `list(…)` make a new list, which you may change."
+)
 TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges only the last two."
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_MODE = (
@@ -116,7 +121,7 @@ class Expected:
             right, moved = self.truth[place], []
             for turn in range(PERTURBATIONS):
                 args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
-                moved += _run_oracle(self._task, [replace(self.cases[place], args=args)])
+                moved += run_oracle(self._task, [replace(self.cases[place], args=args)])
             single = [in_precision(self.cases[place], torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 came
@@ -167,7 +172,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     outcomes = [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
-    found = [(i, _first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
+    found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
     if not found:
@@ -277,12 +282,13 @@ def as_read(task, case, outcome):
     return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
 
 
-def _run_oracle(task, cases):
+def run_oracle(task, cases):
+    """Return the outcomes of the oracle, which computes in float64."""
     return run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
 
 
 def _truth(task, cases):
-    outcomes = _run_oracle(task, cases)
+    outcomes = run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
         asked = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
         if not asked or case.raises and outcome.status == "value":
@@ -297,7 +303,7 @@ def _urgency(case, finding):
     return case.edge, size, kind
 
 
-def _first_wrong(task, expected, place, outcome):
+def first_wrong(task, expected, place, outcome):
     """Return the first thing wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:
@@ -311,13 +317,13 @@ def _first_wrong(task, expected, place, outcome):
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place)[0])
     if finding:
-        return _also_altered(task, outcome, finding)
+        return _also_altered(task, case, outcome, finding)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
-        return _side_effect(task, outcome)
+        return _side_effect(task, case, outcome)
     finding = _gradient_wrong(task, case, outcome, right)
     if finding and _near(finding):
         finding = _gradient_wrong(task, case, outcome, right, expected.reach(place)[1])
-    return finding or _side_effect(task, outcome)
+    return finding or _side_effect(task, case, outcome)
 
 
 def _near(finding):
@@ -339,11 +345,13 @@ def _raised_wrong(task, case, outcome):
     return None if outcome.status == "error" else Finding("error", _stopped(task, case, outcome))
 
 
-def _also_altered(task, outcome, finding):
+def _also_altered(task, case, outcome, finding):
     """Return a Finding on a value with the altered inputs told first: numbers altered before they are used may be its cause."""
     if finding.kind != "value" or not outcome.changed:
         return finding
-    return replace(finding, sentence=f"Your function alters its input {_altered(task, outcome)}. {finding.sentence}")
+    return replace(
+        finding, sentence=f"Your function alters its input {_altered(task, case, outcome)}. {finding.sentence}"
+    )
 
 
 def _stopped(task, case, outcome):
@@ -417,13 +425,13 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             if expected is None:
                 return Finding(
                     "gradient",
-                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` cuts the way.",
+                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` stops it.",
                 )
         if received is None:
             return Finding(
                 "gradient",
-                f"The values are right, but no gradient reaches {name}: the way from {name} to your result is cut. "
-                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors cut it.",
+                f"The values are right, but no gradient reaches {name}: something between {name} and your result stops it. "
+                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that.",
             )
         if not received.isfinite().all():
             return Finding(
@@ -434,18 +442,24 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
     return None
 
 
-def _side_effect(task, outcome):
+def _side_effect(task, case, outcome):
     if not outcome.changed:
         return None
     return Finding(
         "side effect",
-        f"The result is right, but your function alters its input {_altered(task, outcome)}: whoever calls it finds different numbers there "
-        "afterwards. Operations whose names end in an underscore do that, and so do assignments into an argument.",
+        f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
+        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
-def _altered(task, outcome):
-    return " and ".join(trees.path_text(task.names, path) for path in outcome.changed)
+def _altered(task, case, outcome):
+    """Return the names of what was altered; of a list, whatever was altered in it, its own name."""
+    paths = (path[:1] if _in_a_list(case, path) else path for path in outcome.changed)
+    return " and ".join(dict.fromkeys(trees.path_text(task.names, path) for path in paths))
+
+
+def _in_a_list(case, path):
+    return isinstance(case.args[path[0]], list) and not trees.tensors(case.args[path[0]])
 
 
 def _remark(task, cases, outcomes, borrowed):
@@ -457,8 +471,8 @@ def _remark(task, cases, outcomes, borrowed):
         )
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (
-            "Right. A remark for later: no gradient flows back through your result, since `.item()`, `.tolist()`, numpy and "
-            "torch.tensor(…) on tensors cut it. Whatever is to be trained needs one; tensor operations alone keep it."
+            "Right. A remark for later: no gradient flows back through your result, because `.item()`, `.tolist()`, numpy or "
+            "torch.tensor(…) on tensors stops it. Whatever is to be trained needs a gradient; tensor operations keep it."
         )
     for case, outcome in zip(cases, outcomes, strict=True):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}

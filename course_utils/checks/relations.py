@@ -7,6 +7,7 @@ multiplied by. Not here: which of them an answer shows, which is `explain`'s to 
 
 import operator
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, permutations, product
 from math import isclose
@@ -15,10 +16,25 @@ import torch
 
 from course_utils.checks.running.contract import is_float
 
+
+def truth_values(t):
+    """Return a tensor of truth values as it is; of numbers, nobody says that True and False were exchanged."""
+    if t.dtype != torch.bool:
+        raise TypeError("these are numbers")
+    return t
+
+
+def numbers_of(t):
+    """Return a tensor of numbers as it is; of truth values, nobody says that the maximum was taken."""
+    if t.dtype == torch.bool:
+        raise TypeError("these are truth values")
+    return t
+
+
 ELEMENTWISE = {
     "zeros in place of {}": torch.zeros_like,
     "ones in place of {}": torch.ones_like,
-    "{} with True and False exchanged": torch.logical_not,
+    "{} with True and False exchanged": lambda t: truth_values(t).logical_not(),
     "the exponential of {}": torch.exp,
     "the logarithm of {}": torch.log,
     "the sigmoid of {}": torch.sigmoid,
@@ -31,7 +47,7 @@ ELEMENTWISE = {
     "the square root of {}": torch.sqrt,
     "1 divided by {}": torch.reciprocal,
     "1 minus {}": lambda t: 1 - t,
-    "just the signs of {}": torch.sign,
+    "only the signs of {}": torch.sign,
     "{} rounded to whole numbers": torch.round,
     "{} rounded to one decimal place": lambda t: t.round(decimals=1),
     "{} rounded to two decimal places": lambda t: t.round(decimals=2),
@@ -43,6 +59,7 @@ ELEMENTWISE = {
 ALONG = {  # an axis
     "the softmax of {} along {}": lambda t, a: t.softmax(a),
     "the logarithm of the softmax of {} along {}": lambda t, a: t.log_softmax(a),
+    "1 at the largest number of {} along {} and 0 elsewhere": lambda t, a: _at_the_largest(t, a),
     "{} scaled to sum to 1 along {}": lambda t, a: t / t.sum(a, keepdim=True),
     "{} scaled to length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True),
     "{} divided by the largest number along {}": lambda t, a: t / t.amax(a, keepdim=True),
@@ -54,7 +71,7 @@ ALONG = {  # an axis
     "{} moved back by one place along {}": lambda t, a: t.roll(-1, a),
     "the sum of {} over {}": lambda t, a: t.sum(a),
     "the mean of {} over {}": lambda t, a: t.mean(a),
-    "the maximum of {} over {}": lambda t, a: t.amax(a),
+    "the maximum of {} over {}": lambda t, a: numbers_of(t).amax(a),
     "the sum of {} over {} with that axis kept at size 1": lambda t, a: t.sum(a, keepdim=True),
     "the mean of {} over {} with that axis kept at size 1": lambda t, a: t.mean(a, keepdim=True),
     "the sum of {} over {} repeated all the way along that axis": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
@@ -66,13 +83,23 @@ ALONG = {  # an axis
 }
 
 
+def _at_the_largest(t, a):
+    return torch.zeros_like(numbers_of(t)).scatter(a, t.argmax(a, keepdim=True), 1)
+
+
 def axis_names(letters: str, axes: int) -> list[str]:
-    """Return how to speak of each axis of a tensor whose shape is written with these letters, such as B×T×S or …×S."""
+    """Return how to speak of each axis of a tensor whose shape is written with these letters, such as B×T×S or …×S.
+
+    An axis goes by its letter; one that has none of its own, as both have in size×size, by its number.
+    """
     parts = letters.split("×") if letters else []
     if "…" in parts:
         known = parts[parts.index("…") + 1 :]
-        return [f"axis {a}" for a in range(axes - len(known))] + [f"axis {part}" for part in known]
-    return [f"axis {part}" for part in parts] if len(parts) == axes else [f"axis {a}" for a in range(axes)]
+        parts = ["…"] * (axes - len(known)) + known
+    if len(parts) != axes:
+        parts = ["…"] * axes
+    own = [part.isupper() and parts.count(part) == 1 for part in parts]
+    return [f"axis {part if its_own else a}" for a, (part, its_own) in enumerate(zip(parts, own, strict=True))]
 
 
 def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterator[tuple[str, Callable]]:
@@ -182,8 +209,8 @@ OF_A_NUMBER = {
     "with {} doubled": lambda x: 2 * x,
     "with {} halved": lambda x: x / 2,
     "with the sign of {} flipped": lambda x: -x,
-    "with {0} + 1 in place of {0}": lambda x: x + 1,
-    "with {0} - 1 in place of {0}": lambda x: x - 1,
+    "with 1 added to {}": lambda x: x + 1,
+    "with 1 subtracted from {}": lambda x: x - 1,
 }
 OF_A_LIST = {
     "with {} in reverse order": lambda x: x[::-1],
@@ -209,8 +236,14 @@ def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
             yield (text, lambda args, place=place, function=function: _with(args, place, function))
         if is_float(arg):
             for letter in sizes_of(task, args):
-                yield f"with {name} divided by {letter}", partial(_divided, task, place, letter, 1)
-                yield f"with {name} divided by √{letter}", partial(_divided, task, place, letter, 0.5)
+                yield (
+                    f"if {name} were divided by {letter} before anything else",
+                    partial(_divided, task, place, letter, 1),
+                )
+                yield (
+                    f"if {name} were divided by √{letter} before anything else",
+                    partial(_divided, task, place, letter, 0.5),
+                )
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
@@ -282,6 +315,14 @@ OPERATIONS = {
 }
 
 
+OF_A_STEP_RESULT = {
+    "if {} were doubled": lambda t: 2 * t,
+    "if {} were halved": lambda t: t / 2,
+    "if the sign of {} were flipped": torch.neg,
+    "if zeros stood in place of {}": torch.zeros_like,
+}
+
+
 def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str = ""):
     """Go the way to a right answer with some steps changed, each a function(operation, operands), or up to one; return the result."""
     way = steps(*args)
@@ -297,11 +338,23 @@ def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str =
             return end.value
 
 
-def of_steps(task, args: tuple) -> Iterator[tuple[str, str, Callable, bool]]:
-    """Give (text, step, function(operation, operands), is it common) for each change of a step.
+@dataclass(frozen=True)
+class StepChange:
+    """A change of one step: function(operation, operands) gives what goes on from there.
 
-    `text` completes "you return what the right computation would give …"; a step is named by its words.
+    `text` completes "you return what the right computation would give …"; a step is named by its words. `common`: often made, so that
+    it is tried together with another one too; `of_result`: only what the step gives is changed.
     """
+
+    text: str
+    step: str
+    function: Callable
+    common: bool = False
+    of_result: bool = False
+
+
+def of_steps(task, args: tuple) -> Iterator[StepChange]:
+    """Give each change of a step."""
     met = {}
 
     def noting(text):
@@ -318,10 +371,26 @@ def of_steps(task, args: tuple) -> Iterator[tuple[str, str, Callable, bool]]:
     for text in texts:
         operation, operands, value = met[text]
         for words, function, common in _of_a_step(text, operation, operands, value, task.names, args):
-            yield words, text, function, common
+            yield StepChange(words, text, function, common)
+        if isinstance(value, torch.Tensor):
+            yield from _of_a_step_result(task, args, text, value)
+
+
+def _of_a_step_result(task, args, step, value):
+    if is_float(value):
+        for words, function in OF_A_STEP_RESULT.items():
+            yield StepChange(words.format(step), step, lambda o, x, f=function: f(o(*x)), of_result=True)
+        for letter in sizes_of(task, args):
+            for power, root in ((1, ""), (0.5, "√")):
+                text = f"if {step} were divided by {root}{letter}"
+                yield StepChange(text, step, Divided(task, letter, power), of_result=True)
+    for words, function in _of_tensors("", value.dim()):
+        text = f"if it went on with {words.format(step)}"
+        yield StepChange(text, step, lambda o, x, f=function: f(o(*x)), of_result=True)
 
 
 def _of_a_step(text, operation, operands, value, names, args):
+    """Give (words, function(operation, operands), is it common) for each change of what goes into a step, or of its operation."""
     if len(operands) == 2:
         if operation in OPERATIONS:
             for other, words in OPERATIONS.items():
@@ -331,7 +400,7 @@ def _of_a_step(text, operation, operands, value, names, args):
                         lambda o, ab, f=other: f(*ab),
                         True,
                     )
-        yield f"with the two operands for {text} exchanged", lambda o, ab: o(*ab[::-1]), True
+        yield f"with the two operands exchanged when computing {text}", lambda o, ab: o(*ab[::-1]), True
         yield f"with the left operand alone in place of {text}", lambda o, ab: ab[0], True
         yield f"with the right operand alone in place of {text}", lambda o, ab: ab[1], True
         for place, side in enumerate(("left", "right")):
@@ -343,6 +412,9 @@ def _of_a_step(text, operation, operands, value, names, args):
                 if isinstance(arg, torch.Tensor):
                     i = names.index(name)
                     yield f"with {name} as {where}", ArgumentInstead(place, i), False
+    elif _is_number(operands[0]):
+        for words, function in of_one(f"the number that goes into {text}", "", operands[0]):
+            yield words, lambda o, a, f=function: o(f(a[0])), False
     elif isinstance(operands[0], torch.Tensor):
         yield f"with the step that gives {text} left out", lambda o, a: a[0], True
         for words, function in _of_tensors("", operands[0].dim()):
@@ -352,16 +424,29 @@ def _of_a_step(text, operation, operands, value, names, args):
                 lambda o, a, f=function: f(a[0]),
                 common,
             )
-    if isinstance(value, torch.Tensor):
-        for words, function in _of_tensors("", value.dim()):
-            yield f"if it went on with {words.format(text)}", lambda o, x, f=function: f(o(*x)), False
 
 
-class ArgumentInstead:
-    """Puts an argument in the place of an operand; `args` is set before each walk."""
+class NeedsArguments:
+    """A change of a step that needs the arguments; `args` is set before each walk."""
+
+    args = None
+
+
+class Divided(NeedsArguments):
+    """Divides what a step gives by a power of the length of an axis, or of a number among the arguments."""
+
+    def __init__(self, task, letter, power):
+        self.task, self.letter, self.power = task, letter, power
+
+    def __call__(self, operation, operands):
+        return operation(*operands) / sizes_of(self.task, self.args)[self.letter] ** self.power
+
+
+class ArgumentInstead(NeedsArguments):
+    """Puts an argument in the place of an operand."""
 
     def __init__(self, place, argument):
-        self.place, self.argument, self.args = place, argument, None
+        self.place, self.argument = place, argument
 
     def __call__(self, operation, operands):
         return operation(*_with(tuple(operands), self.place, lambda _: self.args[self.argument]))

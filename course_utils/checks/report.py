@@ -90,9 +90,7 @@ class Report:
             yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
         expected, received = self._finding.expected, self._finding.received
         if expected is not None:
-            digits = _digits(expected, received)
-            yield "Expected", _text(expected, digits)
-            yield "Received", _text(received, digits)
+            yield from in_text(expected, received)
         if self.printed:
             yield "Your function printed", self.printed
 
@@ -126,11 +124,7 @@ class Report:
             yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
         expected, received = self._finding.expected, self._finding.received
         if expected is not None:
-            digits = _digits(expected, received)
-            yield _row(
-                _shown("expected", expected, digits=digits)
-                + _shown("received", received, against=expected, digits=digits)
-            )
+            yield side_by_side(expected, received)
         if self.printed:
             yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
 
@@ -143,6 +137,22 @@ class Report:
         if cell != self._shown_at:
             self._shown_at = cell
             display({"text/html": self._repr_html_(), "text/plain": str(self)}, raw=True)
+
+
+def side_by_side(expected, *received):
+    """Return the HTML of two values beside each other, what differs marked in the second. Where nothing came, of the first."""
+    digits = _digits(expected, *received) if received else DIGITS
+    values = [_shown("received", came, against=expected, digits=digits) for came in received]
+    return _row("".join([_shown("expected", expected, digits=digits), *values]))
+
+
+def in_text(expected, *received):
+    """Return the same as plain text: (label, text) for each value."""
+    digits = _digits(expected, *received) if received else DIGITS
+    return [
+        (label, _text(value, digits))
+        for label, value in zip(("Expected", "Received"), (expected, *received), strict=False)
+    ]
 
 
 def framed(id, title, state, parts):

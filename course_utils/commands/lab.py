@@ -1,16 +1,15 @@
-"""`course lab`: opens JupyterLab on a lesson, with this environment's kernel."""
+"""`course lab`: opens JupyterLab on the learner's own copy of a lesson, with this environment's kernel. Makes copies that are missing."""
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
 
 from course_utils.base.environment import KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import chosen, course_folder, names_in, number_of
+from course_utils.base.places import OWN, chosen, course_folder, names_in, number_of
 
-WORDS = "Open JupyterLab on a lesson."
+WORDS = "Open JupyterLab on your own copy of a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"
 STARTUP = Path(__file__).parents[1] / "learner" / "startup.py"
 
@@ -35,15 +34,17 @@ def run(options) -> int:
     root = course_folder()
     need("lab")
     notebook = _notebook(root, options.lesson)
+    _say_what_is_newer(root)
     _set_up_kernel()
-    os.chdir(root)
+    os.chdir(root / OWN)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
     os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
     arguments = [
-        f"--ServerApp.root_dir={root}",
+        f"--ServerApp.root_dir={root / OWN}",
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news, kernel
+        f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # names for sliders
         "--LabApp.extension_manager=readonly",  # the other one asks the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
@@ -53,24 +54,34 @@ def run(options) -> int:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
-    print(f"Opening {notebook} in JupyterLab. Ctrl-C here ends it.", flush=True)
+    print(f"Opening {OWN}/{notebook} in JupyterLab. Ctrl-C here ends it.", flush=True)
     from jupyterlab.labapp import main as lab
 
     return lab(arguments) or 0
 
 
 def _notebook(root, lesson):
-    """Return the path below the root of the notebook of a lesson such as 02, once it can be read."""
+    """Return the learner's copy of a lesson such as 02, as a path in the folder of copies, once it can be read."""
+    from course_utils.desk import copies
+
     known = sorted({*names_in(root / "notebooks", ".py"), *names_in(root / "notebooks", ".ipynb")})
     (name,) = chosen([lesson], known)
-    notebook = f"notebooks/{name}.ipynb"
-    try:
-        json.loads((root / notebook).read_text(encoding="utf-8"))["cells"]
-    except FileNotFoundError:
-        raise CourseError(f"{notebook} is not there: run `course build {number_of(name)}`.") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise CourseError(f"{notebook} cannot be read as a notebook: run `course build {number_of(name)}`.") from None
-    return notebook
+    for place in copies.make_missing(root):
+        print(f"{place.built} held changes of yours: your copy, {place.own}, begins with them.")
+    place = copies.Place(root, "notebooks", name)
+    if copies.read(root / place.own) is None:
+        what = "cannot be read as a notebook" if (root / place.built).exists() else "is not there"
+        raise CourseError(f"{place.built} {what}: run `course build {number_of(name)}`.")
+    return place.built
+
+
+def _say_what_is_newer(root):
+    from course_utils.desk import copies
+
+    if names := list(dict.fromkeys(number_of(place.name) for place in copies.newer(root))):
+        print(
+            f"There is a newer version of {', '.join(names)}: `course update` brings it, and what you have written stays."
+        )
 
 
 def _set_up_kernel():

@@ -1,11 +1,13 @@
 """`course release`: writes lessons' exercises to hand out (`grading/handing_out/release.py`)."""
 
+import sys
 from pathlib import Path
 
 from course_utils.base.places import course_folder
 from course_utils.commands._arguments import add_handing_out, quoted
 
 WORDS = "Write lessons' exercises to hand out."
+REMEDY = "Write the course's address into pyproject.toml under Repository, run `course build`, and release again."
 RELEASED = Path("released")  # in the current folder
 
 
@@ -19,11 +21,18 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write exercises to hand out, and say where they lie."""
-    from course_utils.grading.handing_out.release import release
+    from course_utils.authoring.build import is_placeholder
+    from course_utils.grading.handing_out.release import address_in, release
     from course_utils.grading.reading.settings import read_settings
 
     settings = read_settings(options.settings)
     notebooks = release(course_folder(), options.lessons, options.out, settings, options.force)
     for notebook in notebooks:
+        address = address_in(notebook)
+        if address and is_placeholder(address):
+            print(
+                f"Careful: {address} is a placeholder, so {notebook.name} cannot install the course, on Colab for instance. {REMEDY}",
+                file=sys.stderr,
+            )
         print(f"To hand out: {quoted(notebook.parent)} ({notebook.name} and README.md, how to hand in)")
     return 0

@@ -1,13 +1,18 @@
-"""The course's pictures: weights, scores, masks, directions, curves with a spread. Computes nothing but means and spreads.
+"""The course's plots: weights, scores, masks, directions, curves with a spread. Computes nothing but means and spreads.
+
+Not here: drawn diagrams (`diagrams.py`), tables (`tables.py`), what moves (`widgets.py`).
 
 Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. Lines differ in dash and marker, not only in colour.
 Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
 """
 
-from itertools import cycle
+from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import torch
+from matplotlib.transforms import Bbox
+
+from course_utils.figures import words
 
 plt.rcParams.update(
     {
@@ -19,6 +24,7 @@ plt.rcParams.update(
         "figure.facecolor": "white",
     }
 )
+words.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 KEYS, QUERIES = "keys: words attended", "queries"
@@ -44,7 +50,26 @@ def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylab
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
     """Draw a mask as a picture: dark where a query may attend, with a dot; white where it may not."""
     matrix = torch.as_tensor(matrix)
-    _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers="●", cmap="Blues", vmin=0, vmax=1.6)
+    numbers = [["●" if may else "" for may in row] for row in matrix.tolist()]
+    ax = _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
+    _lines_between_cells(ax, matrix.shape)
+
+
+def differences(matrix, columns=None, rows=None, title="", ax=None, xlabel="", ylabel="", zero=1e-5):
+    """Differences as a picture in which the zeros stand out: dark up to `zero`, all else white with its number."""
+    matrix = torch.as_tensor(matrix).detach().abs()
+    numbers = [["0" if d <= zero else f"{d:.2f}" if d >= 0.005 else f"{d:.1g}" for d in row] for row in matrix.tolist()]
+    colours = {"cmap": "Blues", "vmin": 0, "vmax": 1.2}
+    ax = _matrix((matrix <= zero).float(), columns, rows, title, ax, xlabel, ylabel, numbers, **colours)
+    _lines_between_cells(ax, matrix.shape)
+
+
+def _lines_between_cells(ax, shape):
+    """Draw thin lines around every cell, so that a row of empty cells is seen as a row."""
+    ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)
+    ax.set_yticks([i - 0.5 for i in range(shape[0] + 1)], minor=True)
+    ax.grid(which="minor", color="0.7", linewidth=1, clip_on=False)
+    ax.tick_params(which="minor", length=0)
 
 
 def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **colours):
@@ -64,15 +89,16 @@ def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **co
     ax.set_yticks(range(rows), range(rows) if queries is None else queries)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.spines[:].set_visible(False)
+    return ax
 
 
-def _numbers(ax, matrix, symbol, colours):
+def _numbers(ax, matrix, texts, colours):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
-            text = f"{value:.2f}" if symbol is None else symbol if value else ""
+            text = f"{value:.2f}" if texts is None else texts[i][j]
             share = (value - colours["vmin"]) / (colours["vmax"] - colours["vmin"])
             dark = share > 0.6 if colours["cmap"] == "Blues" else abs(share - 0.5) > 0.35
-            ax.text(j, i, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+            ax.text(j, i, text, ha="center", va="center", fontsize=10, color="white" if dark else "black")
 
 
 def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, legend="best"):
@@ -95,22 +121,82 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     ax.legend(frameon=False, loc=legend)
 
 
-def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None):
-    """Draw a bar for each label at the mean of its runs, and a dot for each run; `lines` maps a label to a height for reference."""
+def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None):
+    """Draw a bar for each label at the mean of its runs, and a dot for each run.
+
+    `lines` maps a label to a height for reference, drawn across all bars. `expected` maps labels of bars to the height that
+    was predicted for each, drawn as a short mark at its own bar.
+    """
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
-    for i, ((_, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
+    expected, tall = expected or {}, ylim[1] - ylim[0]
+    for i, ((name, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
         values = torch.as_tensor(values).double().reshape(-1).numpy()
         ax.bar(i, values.mean(), color=colour, alpha=0.35, edgecolor=colour)
         ax.plot([i] * len(values), values, "o", color=colour, markersize=4)
-        ax.text(i, values.max() + 0.015 * (ylim[1] - ylim[0]), f"{values.mean():.3f}", ha="center", va="bottom")
-    for (label, height), dash in zip((lines or {}).items(), cycle(("--", ":", "-.")), strict=False):
-        ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
-        near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
-        ax.text(
-            len(runs) - 0.45, height, label, va=("top" if near[0] > 0 else "bottom") if near else "center", fontsize=9
-        )
+        top = values.max()
+        if top <= expected.get(name, top) < top + 0.1 * tall:  # the mark would cross the number
+            top = expected.get(name, top)
+        ax.text(i, top + 0.015 * tall, f"{values.mean():.3f}", ha="center", va="bottom")
+    _reference_lines(ax, lines or {}, len(runs), ylim)
+    if expected:
+        places = [list(runs).index(name) for name in expected]
+        left, right = [place - 0.46 for place in places], [place + 0.46 for place in places]
+        marks = ax.hlines(expected.values(), left, right, color="black", linewidth=2.5, clip_on=False, zorder=1.5)
+        ax.figure.legend([marks], ["predicted"], loc="outside lower center", frameon=False)
     ax.set_xticks(range(len(runs)), runs)
     ax.set(ylabel=ylabel, title=title, ylim=ylim)
+
+
+def _reference_lines(ax, lines, bars, ylim):
+    for (label, height), dash in zip(lines.items(), cycle(("--", ":", "-.")), strict=False):
+        ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
+        near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
+        side = ("top" if near[0] > 0 else "bottom") if near else "center"
+        ax.text(bars - 0.45, height, label, va=side, fontsize=10)
+
+
+def scatter(x, y, xlabel, ylabel, names=None, title="", ax=None):
+    """A dot for each pair of numbers; `names` maps the places of some dots to a name, which is written beside the dot."""
+    ax = axes(width=6.4, height=4.6) if ax is None else ax
+    x, y = (torch.as_tensor(values).detach().double().tolist() for values in (x, y))
+    names = names or {}
+    others = [i for i in range(len(x)) if i not in names]
+    ax.axhline(0, color="0.8", linewidth=1, zorder=0)
+    ax.axvline(0, color="0.8", linewidth=1, zorder=0)
+    ax.plot([x[i] for i in others], [y[i] for i in others], ".", color="0.6", markersize=5)
+    ax.plot([x[i] for i in names], [y[i] for i in names], "o", color=COLOURS[0], markersize=6)
+    ax.margins(0.12)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.figure.draw_without_rendering()  # from here on the axes keep their place
+    taken = [_around(ax, x[i], y[i]) for i in names]
+    for i, name in names.items():
+        taken.append(_beside(ax, (x[i], y[i]), name, taken))
+
+
+def _around(ax, x, y):
+    """Return the little square, in pixels, that a dot covers."""
+    across, up = ax.transData.transform((x, y))
+    return Bbox.from_extents(across - 4, up - 4, across + 4, up + 4)
+
+
+def _beside(ax, point, name, taken):
+    """Write a name where it covers neither a named dot nor another name, if there is such a place; return its space."""
+    sides = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+    for away, (right, up) in product((7, 20, 34, 48, 62), sides):  # points
+        style = {"ha": ("right", "center", "left")[right + 1], "va": ("top", "center", "bottom")[up + 1]}
+        style["bbox"] = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
+        place = {"xy": point, "xytext": (away * right, away * up), "textcoords": "offset points"}
+        text = ax.annotate(name, **place, **style)
+        space = text.get_window_extent()
+        inside = all(ax.bbox.contains(*corner) for corner in space.corners())
+        if inside and not any(space.overlaps(other) for other in taken):
+            break
+        text.remove()
+    else:
+        text = ax.annotate(name, **place)
+    if away > 7:
+        ax.annotate("", **place, arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.8}, zorder=0)
+    return space
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
@@ -184,3 +270,15 @@ def _flow(ax, share, start, end, colour, dash, said, lift):
     ax.text(
         x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center"
     )
+
+
+def look_up(keys, values, query, weights, context):
+    """Draw a soft look-up in two planes: keys S×2 with their weights S and a query on the left, values S×2 and the context on the right."""
+    left, right = axes(2, width=4.2, height=3.6)
+    directions(keys, [""] * len(keys), query, "keys and their weights", left, direction_name="query")
+    right.plot(*values[[*range(len(values)), 0]].T.tolist(), "o-", color="0.6")
+    right.plot(*context.tolist(), "*", markersize=18, color=COLOURS[1])
+    for s in range(len(keys)):
+        left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {weights[s]:.2f}")
+        right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
+    right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")

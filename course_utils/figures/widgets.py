@@ -5,18 +5,23 @@
 
 import base64
 import io
+from html import escape
 
 import ipywidgets
 import matplotlib.pyplot as plt
 
+from course_utils.figures.words import image
+
 
 class Explorer(ipywidgets.VBox):
-    """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts."""
+    """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts.
+
+    The sentence is also the picture's alternative text, and is announced when it changes. `png` and `said` are what is shown now.
+    """
 
     def __init__(self, draw, controls):
         self.draw, self.controls = draw, controls
-        self.picture = ipywidgets.Image(format="png", layout={"width": "max-content", "max_width": "100%"})
-        self.sentence = ipywidgets.HTML()
+        self.picture, self.sentence = ipywidgets.HTML(), ipywidgets.HTML()
         for name, control in controls.items():
             control.description = control.description or name
             control.style = {"description_width": "initial"}
@@ -26,18 +31,19 @@ class Explorer(ipywidgets.VBox):
 
     def update(self, change=None):
         """Draw for the controls' present values."""
-        sentence = self.draw(**{name: control.value for name, control in self.controls.items()})
+        self.said = self.draw(**{name: control.value for name, control in self.controls.items()})
         buffer = io.BytesIO()
         plt.gcf().savefig(buffer, format="png")
         plt.close()  # so that the notebook does not show it a second time
-        self.picture.value, self.sentence.value = buffer.getvalue(), sentence
+        self.png = buffer.getvalue()
+        self.picture.value = image(self.png, self.said)
+        self.sentence.value = f'<div role="status">{escape(self.said)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, and beside it the picture and the sentence for where no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        picture = base64.b64encode(self.picture.value).decode()
-        return {**data, "image/png": picture, "text/plain": self.sentence.value}
+        return {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.said}
 
 
 def explore(draw, **controls):

@@ -53,6 +53,19 @@ def namespace() -> dict:
     return shell.user_ns if shell else vars(sys.modules["__main__"])
 
 
+def in_notebook() -> bool:
+    """Return whether a shell runs this that can show more than text."""
+    return get_ipython() is not None
+
+
+def newest(answer):
+    """Return a function that gives an answer's newest version: what its name means by then, where it means this answer now."""
+    name = getattr(answer, "__name__", "")
+    if namespace().get(name) is not answer:
+        return lambda: answer
+    return lambda: namespace().get(name, answer)
+
+
 def last_defined(names) -> str | None:
     """Return which of some names of functions and classes a cell defined last."""
     found = re.compile(rf"^(?:def|class)\s+({'|'.join(map(re.escape, names))})\b", re.MULTILINE)

@@ -1,6 +1,7 @@
-"""What a learner's notebook calls: check, hint, solution, progress, predict, reveal."""
+"""What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
 from html import escape
+from pathlib import Path
 
 from course_utils import tasks
 from course_utils.base.errors import CourseError
@@ -15,11 +16,13 @@ USES = {
     "check": 'check("02.softmax", softmax), or check() for the answer that you defined last',
     "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
     "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
-    "progress": "progress()",
+    "play": 'play("02.softmax"), or play() for the check that failed last',
+    "progress": 'progress(), or progress(save="progress.json") to take it with you and progress(load="progress.json") where you go on',
     "predict": 'predict("02.cold", 0.5)',
     "reveal": 'reveal("02.cold", value)',
 }
 _last_tried = []
+_failed = {}  # what can be played with, by task, the last one at the end
 
 
 class Message:
@@ -35,7 +38,7 @@ class Message:
         return self.html
 
 
-def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown):
+def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True, **unknown):
     """Check an answer, show the report and return it; None where there is nothing to report, as for an unknown task.
 
     Args:
@@ -44,6 +47,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
             task's name is taken, and a question is shown.
         seed: another seed gives other inputs, and a question's options in another order.
         seconds: how long all the check's calls of your function may take together.
+        keep: False for a demonstration, which does not count in `progress`.
     """
     history.watch()  # where the notebook's shell came later than the first import
     if more or unknown:
@@ -57,7 +61,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
     if isinstance(task, Message):
         return _show(task)
     if not isinstance(task, tasks.Task):
-        return _check_question(task, None if answer is LEFT_OUT else answer, seed)
+        return _check_question(task, None if answer is LEFT_OUT else answer, seed, keep)
     if not (
         isinstance(seconds, (int, float))
         and 0.01 <= seconds <= 86_400
@@ -65,7 +69,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
     ):
         return _show(
             Message(
-                f"check takes a whole number as seed and seconds above 0 (at most a day), not seed={shown(seed)} and seconds={shown(seconds)}."
+                f"check takes a whole number as seed, and a number of seconds above 0 and up to a day, not seed={shown(seed)} and seconds={shown(seconds)}."
             )
         )
     if answer is LEFT_OUT:
@@ -76,13 +80,23 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, **unknown
         report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
-    entry = state.change(task.id, lambda entry: _count(entry, report.state), _say)
+    entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
+    _keep_failure(task, answer, report)
     if lost := history.lost_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
     return _show(report)
+
+
+def _changed(task_id, alter, keep):
+    """Alter what is kept of a task and return it; where it shall not be kept, alter and return a copy."""
+    if keep:
+        return state.change(task_id, alter, _say)
+    entry = dict(state.read(_say).get(task_id, {}))
+    alter(entry)
+    return entry
 
 
 def _count(entry, reached):
@@ -91,13 +105,13 @@ def _count(entry, reached):
     entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
 
 
-def _check_question(question, answer, seed):
+def _check_question(question, answer, seed, keep):
     """Show a question, and what is to be said of an answer."""
     seed = state.seed(_say) if seed is None else seed
     if type(seed) is not int or abs(seed) >= 2**63:
         return _show(Message(f"check takes a whole number as seed, not {shown(seed)}."))
     said = question.judge(answer, seed)
-    state.change(question.id, lambda entry: _count(entry, said.state), _say)
+    _changed(question.id, lambda entry: _count(entry, said.state), keep)
     options = question.options(seed)
     text = "\n".join(
         [
@@ -124,8 +138,47 @@ def _way_on(task, entry):
     return f'You have seen all hints. `solution("{task.id}")` shows an answer.'
 
 
-def hint(task_id=None, *more, **unknown):
-    """Show the next hint for a task: first the idea, then the formula with shapes, then pseudocode."""
+def _keep_failure(task, answer, report):
+    """Keep the input on which an answer failed for `play`, and let the report of a notebook mention it."""
+    _failed.pop(task.id, None)
+    if report.case is None or not history.in_notebook():
+        return
+    from course_utils.learner.player import can_play
+
+    if can_play(task, report):
+        _failed[task.id] = task, history.newest(answer), report.case
+        if history.namespace().setdefault("play", play) is play:  # also where a notebook does not import it
+            report.note += " `play()` lets you change this input and see what comes."
+
+
+def play(task_id=None, *more, **unknown):
+    """Open the input on which a check failed as text to change, with what is expected and what your function returns beside it.
+
+    Args:
+        task_id: such as "02.softmax"; if it is left out, the task whose check failed last.
+    """
+    if more or unknown or not (task_id is None or isinstance(task_id, str)):
+        return _wrong_use("play")
+    if not history.in_notebook():
+        return _show(Message("play() works in a notebook: it shows fields to write in."))
+    if task_id is None and not _failed:
+        return _show(Message("There is nothing to play with: play() opens the input on which a check has failed."))
+    if (task_id or next(reversed(_failed))) not in _failed:
+        task = _task(task_id, "play")
+        none = f"There is no input of {task_id} to play with: play() opens tensors and numbers on which its check has failed."
+        return _show(task if isinstance(task, Message) else Message(none))
+    from course_utils.learner.player import Player
+
+    return _show(Player(*_failed[task_id or next(reversed(_failed))]))
+
+
+def hint(task_id=None, *more, keep=True, **unknown):
+    """Show the next hint for a task: first the idea, then an example worked with numbers, then pseudocode.
+
+    Args:
+        task_id: such as "02.softmax"; if it is left out, the task that you tried last.
+        keep: False for a demonstration, which does not count in `progress`.
+    """
     if more or unknown:
         return _wrong_use("hint")
     task = _task(task_id, "hint")
@@ -133,7 +186,7 @@ def hint(task_id=None, *more, **unknown):
         return _show(task)
     if not isinstance(task, tasks.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
-    step = state.change(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), _say)["hints"]
+    step = _changed(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)["hints"]
     more = "" if step < len(task.hints) else f' That was the last one; `solution("{task.id}")` shows an answer.'
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
 
@@ -148,7 +201,7 @@ def solution(task_id=None, force=False, *more, **unknown):
     if not isinstance(task, tasks.Task):
         return _show(Message(f"{task.id} is a question: try an answer, and it says why that is right or wrong."))
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
-        text = f'Try {task.id} first: run its check on an answer of yours. `solution("{task.id}", force=True)` shows one all the same.'
+        text = f'Try {task.id} first: write an answer and run its check. `solution("{task.id}", force=True)` shows one anyway.'
         return _show(Message(text))
     code = tasks.answers()[task.id]
     return _show(
@@ -178,7 +231,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
     state.change(prediction.id, lambda entry: entry.update(guess=kept), _say)
     said = f"{kept:g}" if isinstance(kept, float) else kept
-    return _show(Message(f"{prediction.text} You say {said}. Run the next cell to see."))
+    return _show(Message(f"{prediction.text} Your guess is {said}. Run the next cell to see what comes out."))
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):
@@ -208,10 +261,19 @@ def _prediction(prediction_id, use, more, unknown):
         return Message(str(error))
 
 
-def progress(*more, **unknown):
-    """Show a table of lessons and tasks and how far you are."""
-    if more or unknown:
+def progress(*more, save=None, load=None, **unknown):
+    """Show a table of lessons and tasks and how far you are.
+
+    Args:
+        save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
+        load: such a file; of what it holds and what is kept here, the better counts.
+    """
+    if more or unknown or not all(file is None or file and isinstance(file, (str, Path)) for file in (save, load)):
         return _wrong_use("progress")
+    try:
+        _carry(save, load)
+    except CourseError as error:
+        return _show(Message(str(error)))
     kept, rows = state.read(_say), []
     for number in tasks.by_lesson():
         for task in tasks.asked(number, questions=True):
@@ -228,6 +290,18 @@ def progress(*more, **unknown):
                 )
             )
     return _show(Message(_progress_text(rows), _progress_html(rows)))
+
+
+def _carry(save, load):
+    if load is not None:
+        state.load(load, _say)
+        _say(f"The progress in {load} has been added to yours.")
+    if save is not None:
+        state.save(save)
+        name = Path(save).name
+        _say(
+            f'Your progress is in {save}. To go on elsewhere, put that file beside the notebook there and run `progress(load="{name}")`.'
+        )
 
 
 def _summary(rows):

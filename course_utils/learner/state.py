@@ -1,22 +1,28 @@
 """Keeps what a learner has reached: one small JSON file in the course folder. Judges and shows nothing.
 
 Two notebooks may write at once: every change reads, alters and replaces the file under a lock. A damaged file is
-set aside, never overwritten. COURSE_HOME names another folder; COURSE_PROGRESS=off keeps nothing.
+set aside, never overwritten. `save` and `load` carry it to another computer. COURSE_HOME names another folder; COURSE_PROGRESS=off keeps nothing.
 """
 
 import json
 import os
+import re
 import secrets
 from itertools import count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import learners_folder
 
 STATES = ("not attempted", "error", "failed", "passed")
+FIELDS = ("state", "passed", "attempts", "hints", "guess")  # of an entry
 FILE = Path(".course") / "progress.json"
+LARGEST = 1_000_000  # bytes of a file that has travelled
+ID = re.compile(r"\d\d\.\w{1,80}")
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading a damaged file may raise
 _in_memory = {}  # serves where nothing can or shall be written
 _new_seed = secrets.randbits(31)  # for who has none yet
 
@@ -34,15 +40,20 @@ def read(say=print):
 def _read(path, say):
     """Return {"seed": the number that this learner's questions are shuffled by, "tasks": what `read` returns}."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        tasks, seed = kept["tasks"], kept.get("seed", _new_seed)
-        if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
-            raise ValueError
-        return {"seed": seed, "tasks": tasks}
+        return _checked(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {"seed": _new_seed, "tasks": dict(_in_memory)}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except DAMAGE:
         return _set_aside(path, say)
+
+
+def _checked(text):
+    """Return what a file's text keeps; one of DAMAGE is raised where it is not such a file."""
+    kept = json.loads(text)
+    tasks, seed = kept["tasks"], kept.get("seed", _new_seed)
+    if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
+        raise ValueError
+    return {"seed": seed, "tasks": tasks}
 
 
 def _is_entry(entry):
@@ -56,8 +67,67 @@ def _set_aside(path, say):
     names = (path.with_name(f"progress-damaged-{n}.json") for n in count(1))
     aside = next(name for name in names if not name.exists())
     os.replace(path, aside)
-    say(f"The file with your progress could not be read. It is kept as {aside.name} beside it; a new one is begun.")
+    say(
+        f"The file with your progress could not be read. It is kept as {aside.name} beside it, and a new one is started."
+    )
     return {"seed": _new_seed, "tasks": {}}
+
+
+def save(path):
+    """Write all that is kept into a file that can travel. Raises `CourseError` where a file of that name holds something else."""
+    path = Path(path)
+    if path.exists():
+        _of_travel(path)
+    try:
+        kept = {"seed": seed(), "tasks": dict(sorted(read().items()))}
+        write(path, json.dumps(kept, indent=1))
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written ({error.strerror}): name a file in another folder.") from None
+
+
+def load(path, say=print):
+    """Add what such a file has kept to what is kept here, the better of the two for each task. Raises `CourseError`."""
+    came = _of_travel(Path(path))
+
+    def add(tasks):
+        for task, entry in came["tasks"].items():
+            tasks[task] = _better(tasks.get(task, {}), entry)
+
+    if os.environ.get("COURSE_PROGRESS") == "off" or _changed(add, say, came["seed"]) is None:
+        add(_in_memory)
+
+
+def _of_travel(path):
+    """Return what a file has kept, only the fields that are known. Raises `CourseError`."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError
+        kept = _checked(text.decode("utf-8"))
+        if not 0 <= kept["seed"] < 2**63 or not all(map(ID.fullmatch, kept["tasks"])):
+            raise ValueError
+        tasks = {
+            task: {field: entry[field] for field in FIELDS if field in entry} for task, entry in kept["tasks"].items()
+        }
+        return {"seed": kept["seed"], "tasks": tasks}
+    except OSError as error:
+        raise CourseError(
+            f"{path} cannot be read ({error.strerror}): name the file that `progress(save=...)` has written, beside this notebook or with its folder."
+        ) from None
+    except DAMAGE:
+        raise CourseError(
+            f"{path} holds something else than progress that `progress(save=...)` has written: name another file. Nothing was changed."
+        ) from None
+
+
+def _better(mine, other):
+    """Return the entry with the better state and the larger counts; a guess of one's own stays."""
+    better = {**other, **mine}
+    for field, rank in (("state", STATES.index), ("passed", bool), ("attempts", int), ("hints", int)):
+        if found := [entry[field] for entry in (mine, other) if field in entry]:
+            better[field] = max(found, key=rank)
+    return better
 
 
 def seed(say=print):
@@ -82,13 +152,15 @@ def change(task, alter, say=print):
     return entry
 
 
-def _changed(alter, say):
-    """Alter the tasks in the file; return all that is in it then, None where it cannot be written."""
+def _changed(alter, say, seed=None):
+    """Alter the tasks in the file; return all that is in it then, None where it cannot be written. A seed serves who has kept nothing yet."""
     path = learners_folder() / FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=5):
             kept = _read(path, say)
+            if seed is not None and not kept["tasks"]:
+                kept["seed"] = seed
             alter(kept["tasks"])
             write(path, json.dumps({**kept, "tasks": dict(sorted(kept["tasks"].items()))}, indent=1))
         return kept

@@ -1,4 +1,4 @@
-"""Models of sentiment over a set of words, and their training: what lessons 01 and 02 measure with. No data lives here.
+"""Models of sentiment over a set of words, and their training: what lessons 01 to 03 measure with. No data lives here.
 
 Shape letters: B batch, S words, D width, N attentions, V vocabulary. A mask is True at words, False at padding.
 """
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.models.attention import masked_softmax
+from course_utils.models.attention import attention, masked_softmax
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 
@@ -30,6 +30,21 @@ def encode(sentences, vocabulary):
     return ids, ids != 0
 
 
+def log_odds(words, reviews):
+    """Return, for each word, the logarithm of how many positive reviews hold it over how many negative ones do; each count plus 1/2."""
+    holding = [
+        Counter(
+            word
+            for sentence, y in zip(reviews.sentences, reviews.labels, strict=True)
+            if y == label
+            for word in set(sentence)
+        )
+        for label in (1, 0)
+    ]
+    positive, negative = (torch.tensor([counts[word] + 0.5 for word in words]) for counts in holding)
+    return (positive / negative).log()
+
+
 class SumOfWords(nn.Module):
     """Logistic regression on the sum of a sentence's word vectors."""
 
@@ -47,23 +62,56 @@ class SumOfWords(nn.Module):
 
 
 class FixedAttention(nn.Module):
-    """Logistic regression on the concatenated contexts of N fixed attentions, each with its own direction theta."""
+    """Logistic regression on the concatenated contexts of N fixed attentions, each with its own direction theta.
 
-    def __init__(self, vocabulary_size, attentions=1, width=8):
+    With `hidden` units the scores come from an MLP, θᵀ σ(W x + b); its hidden layer serves all N attentions.
+    """
+
+    def __init__(self, vocabulary_size, attentions=1, width=8, hidden=0):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width)
-        self.thetas = nn.Parameter(torch.randn(attentions, width))
+        self.thetas = nn.Parameter(torch.randn(attentions, hidden or width))
         nn.init.normal_(self.embedding.weight, std=0.1)
         self.output = nn.Linear(attentions * width, 1)
+        self.hidden = nn.Sequential(nn.Linear(width, hidden), nn.Sigmoid()) if hidden else nn.Identity()
 
     def weights(self, ids, mask):
         """Attention weights B×N×S."""
-        return masked_softmax(self.thetas @ self.embedding(ids).mT, mask[:, None].expand(-1, len(self.thetas), -1))
+        scores = self.thetas @ self.hidden(self.embedding(ids)).mT  # B N S
+        return masked_softmax(scores, mask[:, None].expand(-1, len(self.thetas), -1))
 
     def forward(self, ids, mask):
         """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""
         contexts = self.weights(ids, mask) @ self.embedding(ids)  # B N D
         return self.output(contexts.flatten(1)).squeeze(-1)  # B
+
+
+class SelfAttention(nn.Module):
+    """Logistic regression on the sum of a sentence's words, once each word has attended to all of them.
+
+    With `projections`, three learned matrices make each word's query, key and value; without them a word is all three itself.
+    With `residual`, a word keeps its own vector and adds its context to it.
+    """
+
+    def __init__(self, vocabulary_size, width=8, projections=True, residual=True):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, width)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        made = (nn.Linear(width, width, bias=False) if projections else nn.Identity() for _ in range(3))
+        self.query, self.key, self.value = made
+        self.output = nn.Linear(width, 1)
+        self.residual = residual
+
+    def attend(self, ids, mask):
+        """Return each word's context B×S×D and its weights B×S×S."""
+        x = self.embedding(ids)  # B S D
+        return attention(self.query(x), self.key(x), self.value(x), mask[:, None].expand(-1, ids.shape[1], -1))
+
+    def forward(self, ids, mask):
+        """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""
+        contexts, _ = self.attend(ids, mask)  # B S D
+        words = contexts + self.embedding(ids) if self.residual else contexts
+        return self.output((words * mask[..., None]).sum(1)).squeeze(-1)  # B
 
 
 def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight_decay=3.0):

@@ -206,7 +206,7 @@ def _stand_in_for_checks():
         return None
 
     module.check = check
-    module.hint = module.solution = module.progress = module.predict = module.reveal = nothing
+    module.hint = module.solution = module.play = module.progress = module.predict = module.reveal = nothing
 
 
 def _as_number(answer):

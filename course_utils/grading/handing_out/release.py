@@ -131,6 +131,13 @@ def stamped(notebook: dict, lesson: str) -> dict:
     return notebook | {"cells": cells, "metadata": notebook["metadata"] | {"course": course}}
 
 
+def address_in(notebook: Path) -> str:
+    """Return the address from which a notebook's first cell would install the course, "" for none."""
+    text = "".join("".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"])
+    found = ADDRESS.search(text)
+    return found.group(1) if found else ""
+
+
 def _joined(cell):
     """Return a copy of a cell, its source as one text."""
     return cell | {"source": "".join(cell["source"])}

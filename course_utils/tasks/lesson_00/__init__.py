@@ -1,4 +1,4 @@
-"""Lesson 00. Its tasks stand in this folder, a file each."""
+"""Lesson 00. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 
@@ -7,12 +7,12 @@ lesson = Lesson(
     title="Start here",
     question="What is a weighted sum, and how does this course answer you?",
     goals=(
-        "work through a lesson",
-        "check an answer",
-        "read what is wrong with it",
-        "ask for a hint",
+        "compute a weighted sum on paper and in code",
+        "read the PyTorch of this course: shapes, broadcasting with `None`, `@`, masks, gradients",
+        "check an answer and read what is wrong with it",
+        "find help when you are stuck",
     ),
-    needs="a little Python, and to know what a vector is",
-    reading=15,
+    needs="a little Python, and an idea of what a vector and a derivative are",
+    reading=30,
     runs="a few seconds",
 )

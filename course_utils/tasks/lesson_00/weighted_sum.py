@@ -17,9 +17,15 @@ task = Task(
     minutes=5,
     gradient_optional=True,  # the first exercise says nothing of gradients
     hints=(
-        "Each vector counts as much as its weight says: stretch each one by its weight, then add them all up.",
-        "In symbols: sum_d = Σ_s weights_s · values_(s,d). The result has one number for each of the D features.",
-        "Start with zeros of length D. For each s: add `weights[s] * values[s]`. Or in one step: `weights` (S) times `values` (S×D) as a matrix product.",
+        "Each vector counts as much as its weight says. Multiply each vector by its weight, then add up the results.",
+        (
+            "Take the weights 2 and 3 and the vectors [1, 0] and [4, 5]. Multiplied by their weights, the vectors are [2, 0] and [12, 15]. Their "
+            "sum is [14, 15], one number for each feature."
+        ),
+        (
+            "Start with zeros of length D. For each s, add `weights[s] * values[s]`. Or do it in one step, as the matrix product of weights (S) "
+            "and values (S×D)."
+        ),
     ),
 )
 
@@ -55,53 +61,56 @@ def _(weights, values):
     return total
 
 
-@task.mistake("You add the vectors up, but each with weight 1: the weights never enter.")
+@task.mistake("You add up the vectors, but each with weight 1: the weights are never used.")
 def weights_unused(weights, values):
     return values.sum(0)
 
 
 @task.mistake(
-    "You divide by the number of vectors at the end: that is the mean of the weighted vectors. A weighted sum only adds."
+    "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by "
+    "anything."
 )
 def mean_of_weighted(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
 @task.mistake(
-    "You stretch each vector by its weight, but do not add them up yet: the result should be one vector of width D."
+    "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D."
 )
 def not_added(weights, values):
     return weights[:, None] * values
 
 
-@task.mistake("You add along the wrong axis: over the features of each vector instead of over the vectors.")
+@task.mistake("You add along the wrong axis: over the features of each vector. Add over the vectors instead.")
 def added_over_features(weights, values):
     return (weights[:, None] * values).sum(1)
 
 
 @task.mistake(
-    "`weights * values` lines the weights up with the last axis, the features. A weight belongs to a whole vector: "
-    "give weights a second axis, `weights[:, None]`, or use a matrix product."
+    "`weights * values` lines the weights up with the last axis, the features. But a weight belongs to a whole vector: give weights a "
+    "second axis, `weights[:, None]`, or use a matrix product."
 )
 def weights_on_features(weights, values):
     return (weights * values).sum(0)
 
 
-@task.mistake("You divide by the sum of the weights. That is a weighted mean; here the weights are used as they come.")
+@task.mistake(
+    "You divide by the sum of the weights, which gives a weighted mean. Here the weights are used as they are."
+)
 def weighted_mean(weights, values):
     return weights @ values / weights.sum()
 
 
 @task.mistake(
-    "You start from the first vector and then add all of them, so it counts once too often. Start from zeros, or leave it out of the loop."
+    "You start from the first vector and then add all the weighted vectors, so the first one counts once too often. Start from zeros."
 )
 def first_vector_twice(weights, values):
     return values[0] + weights @ values
 
 
 @task.mistake(
-    "Your sum starts with one zero for each weight. It has one number for each feature: `torch.zeros(values.shape[1])`. "
-    "With S zeros it runs only where S and D coincide, or one of them is 1."
+    "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros it runs "
+    "only where S and D are equal, or where one of them is 1."
 )
 def zeros_as_many_as_weights(weights, values):
     total = torch.zeros(len(weights), dtype=values.dtype)

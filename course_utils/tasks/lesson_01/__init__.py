@@ -1,4 +1,4 @@
-"""Lesson 01. Its tasks stand in this folder, a file each."""
+"""Lesson 01. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 
@@ -13,7 +13,7 @@ lesson = Lesson(
         "read word polarity as a direction",
         "say exactly where any sum must fail",
     ),
-    needs="vectors, the dot product, what a derivative is",
+    needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
     reading=60,
     runs="half a minute",
 )

@@ -1,4 +1,4 @@
-"""Task 01.build_vocabulary: numbers for words."""
+"""Task 01.build_vocabulary: a number for every word."""
 
 import string
 from collections import Counter
@@ -11,17 +11,23 @@ WORDS = ("good", "bad", "film", "plot", "a", "the", "not", "fun", "dull", "cast"
 
 task = Task(
     "01.build_vocabulary",
-    "numbers for words",
+    "a number for every word",
     arguments=("sentences", "min_count"),
     result="vocabulary",
     difficulty=2,
     importance=3,
     minutes=10,
     hints=(
-        "Count every word over all sentences first. Then decide the order, then hand out numbers from 2 on.",
-        'The order is by two keys: the count, falling, then the word itself, rising. `"<pad>"` is 0 and `"<unk>"` is 1, always.',
-        "counts = Counter of all words; kept = the words with count >= min_count; sort kept by the key (-count, word); "
-        'begin a dict with "<pad>": 0, "<unk>": 1 and give each kept word the next number.',
+        "First count every word over all sentences. Then put the words in order. Only then hand out the numbers, starting from 2.",
+        (
+            'Take the sentences ["b", "a", "b"] and ["c", "a"]. The counts are a: 2, b: 2, c: 1. The words a and b are equally frequent, so the '
+            'alphabet puts a first; c is rarer and comes last. Behind "<pad>": 0 and "<unk>": 1 the numbers are "a": 2, "b": 3, "c": 4. With '
+            "min_count=2, c would be left out."
+        ),
+        (
+            "counts = a Counter of all words; kept = the words with count >= min_count; sort kept by the key (-count, word); start a dict with "
+            '"<pad>": 0 and "<unk>": 1, and give each kept word the next number.'
+        ),
     ),
 )
 
@@ -67,81 +73,84 @@ def _(sentences, min_count=1):
     return vocabulary
 
 
-@task.mistake('"<pad>" and "<unk>" are missing: they come first, as 0 and 1, whatever the sentences hold.')
+@task.mistake('"<pad>" and "<unk>" are missing. They always come first, as 0 and 1, whatever the sentences hold.')
 def no_special_words(sentences, min_count=1):
     return {w: i - 2 for w, i in _vocabulary(sentences, min_count, lambda w, n: (-n, w)).items() if i > 1}
 
 
-@task.mistake('"<pad>" should be 0 and "<unk>" 1; you have them the other way round.')
+@task.mistake('"<pad>" should be 0 and "<unk>" should be 1; you have them the other way round.')
 def special_words_swapped(sentences, min_count=1):
     return {**_vocabulary(sentences, min_count, lambda w, n: (-n, w)), "<pad>": 1, "<unk>": 0}
 
 
-@task.mistake("Your words are in alphabetical order. Frequent words come first; the alphabet only settles ties.")
+@task.mistake(
+    "Your words are in alphabetical order. Frequent words should come first; the alphabet only decides between words of the same count."
+)
 def alphabetical(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: w)
 
 
-@task.mistake("Rare words come first in yours: the order is by falling count.")
+@task.mistake("In your order the rare words come first. The most frequent words should come first.")
 def rare_first(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: (n, w))
 
 
 @task.mistake(
-    "Words with the same count stand in the order they were met (as Counter.most_common gives them). Ties go by the alphabet, "
-    "so that the same words give the same numbers whatever the order of the sentences."
+    "Words of the same count stand in the order in which they were first seen, as Counter.most_common leaves them. They should be in "
+    "alphabetical order, so that the numbers do not depend on the order of the sentences."
 )
 def ties_as_met(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: -n)
 
 
 @task.mistake(
-    "Your words are numbered in the order they are first met. Frequent words come first; the alphabet settles ties."
+    "Your words are numbered in the order in which they are first seen. Frequent words should come first, and words of the same count in "
+    "alphabetical order."
 )
 def order_met(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: 0)
 
 
 @task.mistake(
-    "`reverse=True` turns round both keys: the counts fall, as they should, but ties run from z to a. "
-    "Sort rising by (-count, word): the minus turns round the count alone."
+    "The counts fall, as they should, but words of the same count run from z to a: `reverse=True` reverses both keys. Sort in rising "
+    "order by (-count, word), where the minus sign reverses the count alone."
 )
 def ties_turned(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: (n, w), reverse=True)
 
 
-@task.mistake(
-    'Your words are numbered from 0, which "<pad>" has already, and 1 is that of "<unk>": the first word gets 2.'
-)
+@task.mistake('Your words are numbered from 0. But 0 and 1 belong to "<pad>" and "<unk>", so the first word gets 2.')
 def words_from_zero(sentences, min_count=1):
     vocabulary = _vocabulary(sentences, min_count, lambda w, n: (-n, w))
     return {w: i - 2 if i > 1 else i for w, i in vocabulary.items()}
 
 
-@task.mistake("A word seen exactly min_count times belongs in: your comparison leaves it out.")
+@task.mistake("A word seen exactly min_count times belongs in the vocabulary, but your comparison leaves it out.")
 def min_count_exclusive(sentences, min_count=1):
     return _vocabulary(sentences, min_count + 1, lambda w, n: (-n, w))
 
 
-@task.mistake("min_count has no effect: words seen fewer times should be left out.")
+@task.mistake("min_count has no effect. Words seen fewer times than that should be left out.")
 def min_count_unused(sentences, min_count=1):
     return _vocabulary(sentences, 1, lambda w, n: (-n, w))
 
 
-@task.mistake("You count in how many sentences a word stands. A word that stands twice in one sentence counts twice.")
+@task.mistake(
+    "You count the sentences in which a word appears. A word that appears twice in one sentence should count twice."
+)
 def sentences_counted(sentences, min_count=1):
     return _vocabulary(sentences, min_count, lambda w, n: (-n, w), Counter(w for s in sentences for w in set(s)))
 
 
 @task.mistake(
-    'You change words before you count them: capitals to small letters. "Film" and "film" are two words here; they are taken as they come.'
+    'You turn capitals into small letters before you count. "Film" and "film" are two different words here: take the words as they are.'
 )
 def lower_case(sentences, min_count=1):
     lower = [[word.lower() for word in sentence] for sentence in sentences]
     return _vocabulary(lower, min_count, lambda w, n: (-n, w))
 
 
-@task.mistake("You strip punctuation from the words. They are taken as they come: a full stop may be a word, too.")
+@task.mistake("You strip punctuation from the words. Take the words as they are: a full stop can be a word too.")
 def punctuation_stripped(sentences, min_count=1):
     stripped = [[word.strip(string.punctuation) for word in sentence] for sentence in sentences]
     return _vocabulary([[w for w in s if w] for s in stripped], min_count, lambda w, n: (-n, w))

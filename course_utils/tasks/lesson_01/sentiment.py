@@ -16,9 +16,12 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Two steps: a score for each sentence, then a squashing of the score into a probability between 0 and 1.",
-        "p_b = σ(Σ_d weight_d · sums_(b,d) + bias) with σ(z) = 1 / (1 + exp(-z)). One number a sentence: shape (B,).",
-        "scores = matrix product of sums (B×D) and weight (D), plus bias; return torch.sigmoid(scores).",
+        "There are two steps: first a score for each sentence, then the sigmoid, which turns the score into a probability between 0 and 1.",
+        (
+            "Take the weight [1, -3] and the bias 1. A sentence with the sum [2, 1] has the score 2·1 + 1·(-3) + 1 = 0, and σ(0) = 1 / (1 + 1) = "
+            "0.5. A sentence with the sum [3, 1] has the score 1, and σ(1) = 1 / (1 + 0.3679) = 0.7311. Two sentences give two numbers."
+        ),
+        "scores = the matrix product of sums (B×D) and weight (D), plus bias; return the sigmoid of scores, of shape (B,).",
     ),
 )
 
@@ -48,7 +51,7 @@ def _(sums, weight, bias):
     return probability
 
 
-@task.mistake("These are the scores themselves, not yet probabilities: the sigmoid is missing.")
+@task.mistake("These are the scores, not yet probabilities: the sigmoid is missing.")
 def no_sigmoid(sums, weight, bias):
     return sums @ weight + bias
 
@@ -58,46 +61,52 @@ def no_bias(sums, weight, bias):
     return (sums @ weight).sigmoid()
 
 
-@task.mistake("You return the probability of the negative class: the sign of the score is turned round.")
+@task.mistake("You add the bias after the sigmoid. It belongs to the score: add it before.")
+def bias_after_sigmoid(sums, weight, bias):
+    return (sums @ weight).sigmoid() + bias
+
+
+@task.mistake("You return the probability of the negative class: the sign of the score is flipped.")
 def other_class(sums, weight, bias):
     return (-(sums @ weight + bias)).sigmoid()
 
 
 @task.mistake(
-    "A softmax makes the sentences of a batch compete. Each sentence has a probability of its own: the sigmoid of its score."
+    "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score."
 )
 def softmax_over_batch(sums, weight, bias):
     return (sums @ weight + bias).softmax(0)
 
 
 @task.mistake(
-    "Your result has shape (B, 1); it should be (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong."
+    "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an "
+    "error, and the loss would be wrong."
 )
 def column(sums, weight, bias):
     return (sums @ weight[:, None] + bias).sigmoid()
 
 
-@task.mistake("You return decisions, 0 or 1. Return the probability, before any threshold.")
+@task.mistake("You return decisions, 0 or 1. Return the probability itself, before any threshold.")
 def decided(sums, weight, bias):
     return (sums @ weight + bias > 0).float()
 
 
 @task.mistake(
-    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+    "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
 )
 def overflow(sums, weight, bias):
     z = (sums @ weight + bias).exp()
     return z / (1 + z)
 
 
-@task.mistake("The bias is added to each feature before the sum, so it counts D times. It is added once, to the score.")
+@task.mistake("You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.")
 def bias_for_each_feature(sums, weight, bias):
     return (sums * weight + bias).sum(-1).sigmoid()
 
 
 @task.mistake(
-    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
-    "so `sums` (B×D) comes first. `weight @ sums` runs only where B = D, and is wrong there."
+    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
+    "so `sums` (B×D) comes first. `weight @ sums` runs only where B = D, and gives a wrong result there."
 )
 def product_turned(sums, weight, bias):
     return (weight @ sums + bias).sigmoid()

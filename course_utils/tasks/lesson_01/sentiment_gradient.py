@@ -16,9 +16,16 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "For the cross-entropy behind a sigmoid the derivative with respect to the score is as short as can be: how far off the probability is.",
-        "With p = σ(sums·weight + bias): ∂L/∂weight_d = (1/B) Σ_b (p_b - labels_b) · sums_(b,d), and ∂L/∂bias = (1/B) Σ_b (p_b - labels_b).",
-        "error = (sigmoid(sums @ weight + bias) - labels) / B; return the matrix product of error (B) and sums (B×D), and the sum of error.",
+        (
+            "For the cross-entropy of a sigmoid, the derivative with respect to a sentence's score is how far its probability lies from "
+            "its label. The chain rule does the rest."
+        ),
+        (
+            "Take two sentences with the sums [2, 0] and [0, 4] and the labels 1 and 0, and let weight and bias be 0. Both probabilities are "
+            "0.5, so probability minus label is -0.5 and 0.5. Divided by B = 2, that is -0.25 and 0.25. The gradient of weight is -0.25·[2, 0] + "
+            "0.25·[0, 4] = [-0.5, 1], and the gradient of bias is -0.25 + 0.25 = 0."
+        ),
+        "probability = the sigmoid of (sums times weight, plus bias); error = (probability minus labels) / B; return the matrix product of error (B) and sums (B×D), and the sum of error.",
     ),
 )
 
@@ -59,20 +66,20 @@ def _error(sums, labels, weight, bias):
     return (sums @ weight + bias).sigmoid() - labels
 
 
-@task.mistake("You sum over the sentences; the loss is their mean, so divide by B.")
+@task.mistake("You add up over the sentences. The loss is their mean, so divide by B.")
 def not_averaged(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias)
     return error @ sums, error.sum()
 
 
-@task.mistake("The weight's gradient is averaged over the batch, the bias's is not.")
+@task.mistake("The gradient of weight is averaged over the batch, but the gradient of bias is not.")
 def bias_not_averaged(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias)
     return error @ sums / len(sums), error.sum()
 
 
 @task.mistake(
-    "The sign is turned round: this is the direction in which the loss falls. The gradient is (p - label), not (label - p)."
+    "The sign is flipped: this is the direction in which the loss falls. The gradient has (p - label) in it, not (label - p)."
 )
 def sign_turned(sums, labels, weight, bias):
     error = -_error(sums, labels, weight, bias) / len(sums)
@@ -80,7 +87,7 @@ def sign_turned(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "You compare the labels with the raw scores: the error is the probability minus the label, so the sigmoid belongs in."
+    "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first."
 )
 def scores_not_probabilities(sums, labels, weight, bias):
     error = (sums @ weight + bias - labels) / len(sums)
@@ -88,7 +95,7 @@ def scores_not_probabilities(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "The factor p(1 - p) belongs to the squared error. Under the cross-entropy it cancels: what remains is p - label."
+    "The factor p(1 - p) belongs to the squared error. With the cross-entropy it cancels, and p - label remains."
 )
 def squared_error(sums, labels, weight, bias):
     p = (sums @ weight + bias).sigmoid()
@@ -96,14 +103,14 @@ def squared_error(sums, labels, weight, bias):
     return error @ sums, error.sum()
 
 
-@task.mistake("The bias enters the score too: your probabilities are computed without it.")
+@task.mistake("The bias is part of the score, but your probabilities are computed without it.")
 def bias_left_out(sums, labels, weight, bias):
     error = _error(sums, labels, weight, 0 * bias) / len(sums)
     return error @ sums, error.sum()
 
 
 @task.mistake(
-    "exp(z) / (1 + exp(z)) is infinity over infinity for a large score. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+    "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
 )
 def overflow(sums, labels, weight, bias):
     e = (sums @ weight + bias).exp()
@@ -112,7 +119,7 @@ def overflow(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "You return the bias's gradient first. Return the weight's gradient first: `return weight_gradient, bias_gradient`."
+    "You return the gradient of bias first. The gradient of weight comes first: `return weight_gradient, bias_gradient`."
 )
 def order_swapped(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias) / len(sums)
@@ -120,7 +127,7 @@ def order_swapped(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "You have a weight gradient for each sentence, B×D. The loss is one number for the whole batch: add them up over the sentences."
+    "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add them up over the sentences."
 )
 def weight_gradient_per_sentence(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias) / len(sums)
@@ -128,7 +135,8 @@ def weight_gradient_per_sentence(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "You have a weight gradient for each sentence, B×D. The loss is their mean over the batch: take the mean over the sentences here too."
+    "You have a separate weight gradient for each sentence, B×D. The loss is the mean over the batch: take the mean over the sentences "
+    "here too."
 )
 def weight_gradient_not_averaged(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias)
@@ -136,7 +144,7 @@ def weight_gradient_not_averaged(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "Your bias gradient has an entry for each sentence. The loss is one number for the whole batch, and so is the bias: add them up."
+    "Your bias gradient has an entry for each sentence. There is one loss for the whole batch, and one bias: add the entries up."
 )
 def bias_gradient_per_sentence(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias) / len(sums)
@@ -144,7 +152,7 @@ def bias_gradient_per_sentence(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "Your bias gradient is the error of each sentence. The bias is one number, and the loss a mean: take the mean of the errors."
+    "Your bias gradient is the error of each sentence. The bias is one number, and the loss is a mean: take the mean of the errors."
 )
 def bias_gradient_not_averaged(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias)
@@ -152,7 +160,7 @@ def bias_gradient_not_averaged(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "Both gradients still have an entry for each sentence. The loss is one number for the whole batch: add them up over the sentences."
+    "Both gradients still have an entry for each sentence. There is one loss for the whole batch: add the entries up over the sentences."
 )
 def both_per_sentence(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias) / len(sums)
@@ -160,7 +168,7 @@ def both_per_sentence(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take their mean over the sentences."
+    "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take the mean over the sentences."
 )
 def both_not_averaged(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias)
@@ -168,7 +176,8 @@ def both_not_averaged(sums, labels, weight, bias):
 
 
 @task.mistake(
-    "Error times weight is what reaches a word of the sentence. The weight's gradient is error times the sum that it was multiplied with."
+    "Error times weight is what reaches the words of a sentence. The gradient of weight is the error times the sum that weight was "
+    "multiplied by."
 )
 def error_times_weight(sums, labels, weight, bias):
     error = _error(sums, labels, weight, bias).mean()

@@ -16,9 +16,12 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "Sentences of different length share one tensor, so the short ones end in padding. Padding must not change the sum.",
-        "sums_(b,d) = Σ_s mask_(b,s) · words_(b,s,d): the axis of the words, S, is the one that goes away.",
-        "Give the mask a third axis of size 1 so that it meets B×S×D, use it to turn padding into zeros, then add over axis 1.",
+        "Sentences of different lengths share one tensor, so the short ones are filled up with padding. The padding must not change the sum.",
+        (
+            "Take one sentence with the vectors [1, 2], [3, 4] and [9, 9] and the mask True, True, False. With the padding set to zero the "
+            "vectors are [1, 2], [3, 4] and [0, 0], and their sum is [4, 6]."
+        ),
+        "Give the mask a third axis of size 1 so that it lines up with B×S×D; use it to turn the padding into zeros; then add over axis 1.",
     ),
     partial={"side effect": (0.75, "every sum is right, but the words that came in are altered.")},
 )
@@ -59,62 +62,65 @@ def _(words, mask):
 
 
 @task.mistake(
-    "You add the padding too: the mask has no effect. Then a sentence's sum depends on how long its neighbours are."
+    "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch "
+    "are."
 )
 def padding_added(words, mask):
     return words.sum(1)
 
 
-@task.mistake("The mask is used the wrong way round: True marks a word, and you keep the padding.")
+@task.mistake("The mask is used the wrong way round: True marks a word, and you keep the padding instead.")
 def mask_inverted(words, mask):
     return (words * ~mask[..., None]).sum(1)
 
 
-@task.mistake("You divide by the number of words: that is the mean. Return the sum.")
+@task.mistake("You divide by the number of words, which gives the mean. Return the sum.")
 def mean_of_words(words, mask):
     return (words * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-@task.mistake("You take the mean over the padded length. Return the sum, in which padding should not count in any way.")
+@task.mistake("You divide by the padded length, which gives a mean over words and padding. Return the sum.")
 def mean_over_padding(words, mask):
     return (words * mask[..., None]).mean(1)
 
 
-@task.mistake(
-    "You add over the sentences of the batch. Each sentence gets a sum of its own: add over its words, axis 1."
-)
+@task.mistake("You add over the sentences of the batch. Each sentence has its own sum: add over its words, axis 1.")
 def added_over_batch(words, mask):
     return (words * mask[..., None]).sum(0)
 
 
-@task.mistake("You add over the features, the last axis. The words' axis, 1, is the one to add over.")
+@task.mistake("You add over the features, the last axis. Add over the words, axis 1.")
 def added_over_width(words, mask):
     return (words * mask[..., None]).sum(2)
 
 
 @task.mistake(
-    "You count the words and add up the first so many: right only where the padding stands at the end. The mask says which ones are words."
+    "You count the words and add up that many vectors from the start. That is right only where the padding stands at the end. The mask "
+    "says which places hold words."
 )
 def padding_at_the_end_assumed(words, mask):
     return torch.stack([s[:n].sum(0) for s, n in zip(words, mask.sum(1).tolist(), strict=True)])
 
 
 @task.mistake(
-    "`words * mask` lines the mask up with the last two axes, words and features, S×D. It belongs to sentences and words: "
-    "give it a third axis, `mask[..., None]`. Without it this runs only where sizes happen to fit, and is wrong there."
+    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words "
+    "(B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives a wrong result "
+    "there."
 )
 def mask_without_third_axis(words, mask):
     return (words * mask).sum(1)
 
 
 @task.mistake(
-    "`words[mask]` lays the words of all sentences in one row, so you add all sentences together. Each one gets a sum of its own: "
-    "turn padding into zeros, then add over axis 1."
+    "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own "
+    "sum: turn the padding into zeros, then add over axis 1."
 )
 def all_sentences_together(words, mask):
     return words[mask].sum(0)
 
 
-@task.mistake("Your sums keep an axis of size 1 where the words were (keepdim=True). Return B×D, without that axis.")
+@task.mistake(
+    "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis."
+)
 def axis_kept(words, mask):
     return (words * mask[..., None]).sum(1, keepdim=True)

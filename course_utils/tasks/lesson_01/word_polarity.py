@@ -17,9 +17,16 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "The cosine asks for the angle alone: long and short vectors in one direction get the same answer.",
-        "polarity_v = (word_v · weight) / (‖word_v‖ ‖weight‖), between -1 and 1; where a vector is zero the quotient is 0/0: return 0 there.",
-        "dots = word_vectors @ weight; lengths = norm of each row times the norm of weight; divide where lengths > 0, else 0.",
+        "The cosine depends on the angle alone: a long and a short vector in the same direction get the same value.",
+        (
+            "Take the weight [2, 0] and the word [3, 4]. Their dot product is 6, and their lengths are 2 and √(9 + 16) = 5, so the cosine is 6 / "
+            "(2·5) = 0.6. For the word [0, 0] the dot product and the product of the lengths are both 0, and 0/0 is not a number: return 0 "
+            "there."
+        ),
+        (
+            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and put 0 "
+            "elsewhere."
+        ),
     ),
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
 )
@@ -70,25 +77,23 @@ def _cosine(word_vectors, weight):
 
 
 @task.mistake(
-    "These are dot products: long vectors get large values. Divide by both lengths to be left with the angle."
+    "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts."
 )
 def dot_product(word_vectors, weight):
     return word_vectors @ weight
 
 
-@task.mistake("You divide by the length of weight only; each word's own length is missing.")
+@task.mistake("You divide by the length of weight only. Divide by the length of each word too.")
 def word_length_missing(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / weight.norm())
 
 
-@task.mistake("You divide by the word's length only; the length of weight is missing.")
+@task.mistake("You divide by the length of each word only. Divide by the length of weight too.")
 def weight_length_missing(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / word_vectors.norm(dim=1))
 
 
-@task.mistake(
-    "You divide by the norm of the whole matrix. Each word has a length of its own: take the norm of each row."
-)
+@task.mistake("You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.")
 def norm_of_everything(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / (word_vectors.norm() * weight.norm()))
 
@@ -103,8 +108,6 @@ def squared_lengths(word_vectors, weight):
     return torch.nan_to_num(word_vectors @ weight / (word_vectors.square().sum(1) * weight.square().sum()))
 
 
-@task.mistake(
-    "You return the size of the cosine without its sign. The sign is what tells positive words from negative ones."
-)
+@task.mistake("You return the cosine without its sign. The sign is what tells positive words from negative ones.")
 def sign_lost(word_vectors, weight):
     return _cosine(word_vectors, weight).abs()

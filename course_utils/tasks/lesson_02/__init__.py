@@ -1,4 +1,4 @@
-"""Lesson 02. Its tasks stand in this folder, a file each."""
+"""Lesson 02. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 
@@ -8,7 +8,8 @@ lesson = Lesson(
     question="Can a word's weight depend on the other words?",
     goals=(
         "turn scores into weights with softmax, temperature and a mask",
-        "give a fixed attention a direction",
+        "say how a fixed attention chooses words by their direction",
+        "say which depends on the other words: a word's score or its weight",
         "say what one attention cannot do and two can",
         "follow the error backward through attention",
     ),

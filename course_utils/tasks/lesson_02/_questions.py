@@ -1,4 +1,4 @@
-"""What lesson 02 asks: five questions on its goals, and what to guess before a cell shows it."""
+"""The questions of lesson 02: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -35,7 +35,7 @@ questions = (
         "the first word get?",
         answer=0.75,
         tolerance=0.005,
-        why="Its e^z is three times as large as the other's, and 3 of 3 + 1 parts are 0.75.",
+        why="Its e^z is three times as large as the other's, and 3 out of 3 + 1 parts is 0.75.",
         wrong={
             3: "3 is the ratio of the two weights. The weights themselves sum to 1.",
             0.25: "0.25 is the weight of the second word.",
@@ -53,7 +53,7 @@ questions = (
         ),
         wrong=(
             (
-                "0 could be larger than the other scores, but apart from that it would do.",
+                "Only because 0 could be larger than the other scores. Where it is smaller, it would do.",
                 "Even where 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
                 "score.",
             ),
@@ -70,15 +70,15 @@ questions = (
     Question(
         "02.q4",
         "what one attention cannot do",
-        "One fixed attention gives each word a score by one dot product with θ. What can it not do?",
+        "One fixed attention gives each word a score by one dot product with θ. Which of these can it not do?",
         right=(
-            "Make a word's weight depend on which other words there are, other than through the total of 1 that they share.",
-            "A word's score is computed from that word and θ alone. The other words only take part in the sum that the weight is divided by.",
+            "Make a word's weight depend on which other words there are, except through the total of 1 that they share.",
+            "A word's score is computed from that word and θ alone. The other words enter only through the total that e^score is divided by.",
         ),
         wrong=(
             (
                 "Ignore a word altogether.",
-                "It can, as nearly as one likes: a word with a much lower score than the others gets a weight close to 0.",
+                "It can come as close to that as one likes: a word with a much lower score than the others gets a weight close to 0.",
             ),
             (
                 "Give more weight to words that point in a certain direction.",
@@ -120,5 +120,15 @@ predictions = (
         "02.cold",
         'The scores of "not", "really" and "great" are 1, 2 and 4. How much weight does "great" get at temperature 0.4?',
         why="Divided by 0.4, its lead over the next score grows from 2 to 5, and e^5 is about 148: the others share less than 1 %.",
+    ),
+    Prediction(
+        "02.great_after_not",
+        "“great” has the weight 0.649 in “the movie was really great”. How much weight does it have in “the movie was not really great”?",
+        why="The score of “great” is still 2, but “not” has the score 6, and e^6 is about 403: it takes nearly all of the total.",
+    ),
+    Prediction(
+        "02.one_attention",
+        "What share of the four cases does one trained attention get right, from 0 to 1?",
+        why="The sign of its score is that of a sum with one fixed number per word, so at most three of each four can be right, and training finds three.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Task 02.dot_scores: fixed attention: one dot product a word."""
+"""Task 02.dot_scores: fixed attention: one dot product per word."""
 
 from operator import matmul
 
@@ -9,16 +9,19 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "02.dot_scores",
-    "fixed attention: one dot product a word",
+    "fixed attention: one dot product per word",
     arguments=("words B×S×D", "theta D"),
     result="scores B×S",
     difficulty=1,
     importance=4,
     minutes=5,
     hints=(
-        "One question, theta, is asked of every word of every sentence. The answer is one number per word.",
-        "scores_(b,s) = Σ_d words_(b,s,d) · theta_d: the feature axis goes away, B and S stay.",
-        "A matrix product of words (B×S×D) with theta (D) does it; so does multiplying and summing over the last axis.",
+        "theta is one question, and every word of every sentence is asked that question. The answer is one number per word.",
+        (
+            "Take a sentence of two words, [1, 2] and [3, -1], and theta [2, 1]. The first score is 1·2 + 2·1 = 4, the second is 3·2 + (-1)·1 = "
+            "5. Each word gets one number: the axis of the features is gone, the axis of the words is still there."
+        ),
+        "The matrix product of words (B×S×D) and theta (D) does it. So does multiplying the two and summing over the last axis.",
     ),
 )
 
@@ -51,7 +54,7 @@ def _(words, theta):
     return scores
 
 
-@task.mistake("You go on to the softmax. Return the scores, before they are normalised.")
+@task.mistake("You go on to the softmax. Return the scores before they are normalised.")
 def normalised(words, theta):
     return (words @ theta).softmax(-1)
 
@@ -66,26 +69,26 @@ def not_added(words, theta):
     return words * theta
 
 
-@task.mistake("You add over the words, axis 1. Each word has a score of its own: add over its features, the last axis.")
+@task.mistake("You add over the words, axis 1. Each word has its own score: add over its features, the last axis.")
 def added_over_words(words, theta):
     return (words * theta).sum(1)
 
 
-@task.mistake("You divide by the lengths: that is the cosine. The dot product keeps them.")
+@task.mistake("You divide by the lengths, which gives the cosine. The plain dot product is not divided by anything.")
 def cosine(words, theta):
     return torch.nn.functional.cosine_similarity(words, theta, dim=-1)
 
 
 @task.mistake(
-    "Your scores have a trailing axis of size 1. Softmax over that axis would make every weight 1: squeeze it away."
+    "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze."
 )
 def trailing_axis(words, theta):
     return words @ theta[:, None]
 
 
 @task.mistake(
-    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
-    "so `words` (B×S×D) comes first. `theta @ words` runs only where S = D, and is wrong there."
+    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
+    "so `words` (B×S×D) comes first. `theta @ words` runs only where S = D, and gives a wrong result there."
 )
 def product_turned(words, theta):
     return theta @ words

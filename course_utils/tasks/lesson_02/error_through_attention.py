@@ -17,9 +17,15 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Going forward, a word enters the sum multiplied by its weight. Going backward, the error reaches it through the same multiplication.",
-        "context = Σ_s weights_s · x_s, so ∂L/∂x_(b,s,d) = weights_(b,s) · error_(b,d), with the weights held fixed.",
-        "Give weights a last axis of size 1 (B×S×1) and error a middle one (B×1×D); their product is B×S×D.",
+        (
+            "Going forward, a word is multiplied by its weight before it enters the sum. Going backward, the error reaches the word through the "
+            "same multiplication."
+        ),
+        (
+            "Take a sentence of two words with the weights 0.8 and 0.2, and the error [10, -5]. The first word receives 0.8·[10, -5] = [8, -4], "
+            "and the second receives 0.2·[10, -5] = [2, -1]."
+        ),
+        "Give weights a last axis of size 1 (B×S×1) and error a middle axis of size 1 (B×1×D). Their product is B×S×D.",
     ),
 )
 
@@ -55,22 +61,28 @@ def _(weights, error):
     return word_errors
 
 
-@task.mistake("Every word gets the whole error. That is the plain sum; attention multiplies it by the word's weight.")
+@task.mistake(
+    "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight."
+)
 def unweighted(weights, error):
     return error[:, None].expand(-1, weights.shape[1], -1).clone()
 
 
-@task.mistake("Every word gets an equal share of the error. That is the mean; attention shares it out by weight.")
+@task.mistake(
+    "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight."
+)
 def equal_shares(weights, error):
     return error[:, None].expand(-1, weights.shape[1], -1) / weights.shape[1]
 
 
-@task.mistake("You divide by the weights. Backward a multiplication stays a multiplication by the same number.")
+@task.mistake(
+    "You divide by the weights. A multiplication on the way forward stays a multiplication by the same number on the way back."
+)
 def divided(weights, error):
     return error[:, None] / weights[..., None]
 
 
-@task.mistake("The last two axes are swapped. Return B×S×D, with the words before the features.")
+@task.mistake("The last two axes are exchanged. Return B×S×D, with the words before the features.")
 def transposed(weights, error):
     return error[..., None] * weights[:, None]
 
@@ -80,32 +92,32 @@ def softmax_again(weights, error):
     return weights.softmax(-1)[..., None] * error[:, None]
 
 
-@task.mistake("You multiply by the weight twice.")
+@task.mistake("You multiply by the weight twice. Once is right.")
 def weight_twice(weights, error):
     return weights[..., None] ** 2 * error[:, None]
 
 
 @task.mistake(
-    "`weights * error` lines words up with features. Every word meets every feature: give weights a last axis and error a middle one. "
-    "Without them this runs only where sizes happen to fit, and is wrong there."
+    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle "
+    "one. Without them this runs only where the sizes happen to fit, and gives a wrong result there."
 )
 def words_on_features(weights, error):
     return weights * error
 
 
 @task.mistake(
-    "weights have their third axis, error does not: B×D lines up with S×D, and sentences meet words. Give error a middle axis, "
-    "`error[:, None]`."
+    "weights has its third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, "
+    "None]`."
 )
 def sentences_on_words(weights, error):
     return weights[..., None] * error
 
 
-@task.mistake("You add over the words. Each word receives an error of its own: B×S×D, nothing is added up.")
+@task.mistake("You add over the words. Each word receives its own error: return B×S×D, with nothing added up.")
 def added_over_words(weights, error):
     return (weights[..., None] * error[:, None]).sum(1)
 
 
-@task.mistake("a(1 - a) is what reaches the score. Return what reaches the word, with the weights held fixed.")
+@task.mistake("a(1 - a) belongs to the way back to a score. Return what reaches the word, with the weights held fixed.")
 def softmax_derivative(weights, error):
     return (weights * (1 - weights))[..., None] * error[:, None]

@@ -1,4 +1,4 @@
-"""Task 02.masked_softmax: softmax over what may be attended."""
+"""Task 02.masked_softmax: softmax over what may be attended to."""
 
 import torch
 
@@ -8,16 +8,23 @@ from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 
 task = Task(
     "02.masked_softmax",
-    "softmax over what may be attended",
+    "softmax over what may be attended to",
     arguments=("scores …×S", "mask …×S"),
     result="weights …×S",
     difficulty=3,
     importance=5,
     minutes=20,
     hints=(
-        "A score that must not count has to leave the softmax before it is computed: exp turns minus infinity into exactly 0.",
-        "weights_s = mask_s · exp(scores_s) / Σ_r mask_r · exp(scores_r), computed stably; a row where the mask is all False gives zeros, not NaN.",
-        "Fill scores with -inf where the mask is False; softmax over the last axis; a row that was all -inf is NaN now: fill the weights with 0 where the mask is False.",
+        "A score that must not count has to be taken out before the softmax is computed. exp turns minus infinity into exactly 0.",
+        (
+            "Take the scores 2, 0 and 5 and the mask True, True, False. With -inf in place of the 5, the exponentials are 7.3891, 1 and 0, and "
+            "their total is 8.3891. The weights are 0.8808, 0.1192 and 0. If the mask were False three times, the total would be 0, and 0/0 is "
+            "NaN: return 0, 0, 0 there."
+        ),
+        (
+            "Put -inf into scores where the mask is False; take the softmax over the last axis; a row that held only -inf is NaN now, so put 0 "
+            "into the weights where the mask is False."
+        ),
     ),
     partial={
         "empty_row_nan": (0.5, "right in every row with something to attend."),
@@ -39,7 +46,8 @@ def nothing_where_masked(case, value):
     """No weight where the mask is False."""
     leaked = value[~case.args[1]]
     return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Only a score of -inf leaves no weight: "
+        "any finite one, such as -100, may leave some."
         if (leaked > 1e-6).any()
         else None
     )
@@ -57,10 +65,12 @@ def _(draw):
     yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
     yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
     open_and_empty = torch.tensor([[True, False], [False, False]])
-    yield Case("2 rows of 2 scores, nothing to attend in the second", (draw.numbers(2, 2), open_and_empty), edge=True)
+    yield Case(
+        "2 rows of 2 scores, nothing to attend to in the second", (draw.numbers(2, 2), open_and_empty), edge=True
+    )
     empty = draw.mask(3, 5)
     empty[1] = False
-    yield Case("a row with nothing to attend", (draw.numbers(3, 5), empty), True, edge=True)
+    yield Case("a row with nothing to attend to", (draw.numbers(3, 5), empty), True, edge=True)
     low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
     yield Case(
         "scores of -20,000 beside a masked 0",
@@ -92,70 +102,100 @@ def _(scores, mask):
     return kept
 
 
-@task.mistake("The mask has no effect: what is masked still gets weight.")
+@task.mistake("The mask has no effect: masked places still get weight.")
 def mask_unused(scores, mask):
     return scores.softmax(-1)
 
 
-@task.mistake('The mask is the wrong way round: True means "may attend", and you hide exactly those.')
+@task.mistake('The mask is used the wrong way round: True means "may attend", and those are the places you hide.')
 def mask_inverted(scores, mask):
     return torch.nan_to_num(scores.masked_fill(mask, -torch.inf).softmax(-1))
 
 
 @task.mistake(
-    "You set the masked weights to 0 after the softmax: the rest no longer sums to 1. Take the scores out before."
+    "You set the masked weights to 0 after the softmax, so the remaining ones no longer sum to 1. Take the scores out before the "
+    "softmax."
 )
 def masked_after(scores, mask):
     return scores.softmax(-1) * mask
 
 
 @task.mistake(
-    "Masked scores become 0, or as good as (-1e-9 is a tiny number, not a very negative one): exp(0) = 1 is a weight like any other. Use -inf."
+    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use "
+    "-inf."
 )
 def filled_with_zero(scores, mask):
     return (scores * mask).softmax(-1)
 
 
 @task.mistake(
-    "Adding the mask as 0 and 1 lowers a masked score by 1 only: it keeps 1/e of its weight. Minus infinity takes all of it."
+    "Adding the mask as 0 and 1 lowers a masked score by only 1 against the others, so it keeps 1/e of its weight. Minus infinity takes "
+    "all of it away."
 )
 def mask_added(scores, mask):
     return (scores + mask.to(scores.dtype)).softmax(-1)
 
 
-@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+@task.mistake(
+    "Masked scores become a finite number such as -10,000. That is not -inf: beside honest scores of -20,000 it is the largest, and "
+    "takes all the weight. Only -inf lies below every score."
+)
 def fill_undercut(scores, mask):
     return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
 
 
-@task.mistake("A row with nothing to attend gives NaN: a softmax of only -inf is 0/0. Return zeros there.")
+@task.mistake(
+    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
+    "lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights "
+    "of such a row."
+)
+def filled_with_minus_hundred(scores, mask):
+    return scores.masked_fill(~mask, -100.0).softmax(-1)
+
+
+@task.mistake(
+    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where "
+    "the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and "
+    "zeros into the weights of such a row."
+)
+def lowered_by_a_hundred(scores, mask):
+    return (scores - ~mask * 100.0).softmax(-1)
+
+
+@task.mistake(
+    "A row with nothing to attend to gives NaN: it has no weight to share out, and 0/0 is NaN. Return zeros there."
+)
 def empty_row_nan(scores, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
 
 @task.mistake(
-    "A row with nothing to attend spreads its weight over the masked words (a finite fill makes them all equal). Return zeros there."
+    "A row with nothing to attend to spreads its weight over the masked words: a very negative but finite number makes them all equal. "
+    "Return zeros there."
 )
 def empty_row_uniform(scores, mask):
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
 
 
 @task.mistake(
-    "The values are right, but in a row with nothing to attend the gradient is NaN: it runs through the -inf that you added. "
-    "masked_fill stops it there; adding -inf does not."
+    "The values are right, but in a row with nothing to attend to the gradient is NaN. Such a row is NaN or infinite somewhere on the "
+    "way, and the gradient still runs through that place when NaN is replaced afterwards. masked_fill on the scores stops the gradient "
+    "there; adding -inf or dividing 0 by 0 does not."
 )
 def gradient_nan(scores, mask):
     bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
     return torch.where(mask, (scores + bias).softmax(-1), torch.zeros((), dtype=scores.dtype))
 
 
-@task.mistake("You normalise over the first axis. Each row shares its weight among its own words: the last axis.")
+@task.mistake(
+    "You normalise over the first axis. The scores of each row share the weight among themselves: normalise over the last axis."
+)
 def first_axis(scores, mask):
     return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(0))
 
 
 @task.mistake(
-    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself."
 )
 def zero_is_masked(scores, mask):
     kept = scores * mask
@@ -163,8 +203,8 @@ def zero_is_masked(scores, mask):
 
 
 @task.mistake(
-    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the "
-    "maximum that you subtract. Where they are far larger than the rest, nothing is left to divide. Mask before the softmax."
+    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the maximum "
+    "that you subtract. Where they are far larger than the rest, nothing is left to divide. Mask with -inf before the softmax."
 )
 def masked_after_and_divided(scores, mask):
     kept = scores.softmax(-1) * mask
@@ -172,23 +212,25 @@ def masked_after_and_divided(scores, mask):
 
 
 @task.mistake(
-    "Your zeros are right where nothing may be attended. But masked scores still count before they are taken out (in the softmax, or in "
-    "the maximum that you subtract): where they are far larger than the rest, the rest comes out as zeros too. Mask before the softmax."
+    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask "
+    "after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger "
+    "than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax."
 )
 def masked_after_and_divided_safely(scores, mask):
     return torch.nan_to_num(masked_after_and_divided(scores, mask))
 
 
 @task.mistake(
-    "0 times infinity is NaN, and you multiply the mask by -inf: that spoils what it should leave alone. Use masked_fill or torch.where."
+    "You multiply the mask by -inf. 0 times infinity is NaN, and it spoils the scores that should stay as they are. Use masked_fill or "
+    "torch.where."
 )
 def zero_times_infinity(scores, mask):
     return (scores + ~mask * -torch.inf).softmax(-1)
 
 
 @task.mistake(
-    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
-    "masked_fill or nan_to_num."
+    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor "
+    "instead, with masked_fill or nan_to_num."
 )
 def written_into_softmax(scores, mask):
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)

@@ -1,4 +1,4 @@
-"""Task 02.mlp_scores: fixed attention: a small network a word."""
+"""Task 02.mlp_scores: fixed attention: a small network for each word."""
 
 from operator import add, matmul
 
@@ -9,16 +9,19 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "02.mlp_scores",
-    "fixed attention: a small network a word",
+    "fixed attention: a small network for each word",
     arguments=("words B×S×D", "weight H×D", "bias H", "theta H"),
     result="scores B×S",
     difficulty=2,
     importance=3,
     minutes=10,
     hints=(
-        "The same network with one hidden layer looks at every word on its own; theta then asks its question of the hidden layer.",
-        "scores_(b,s) = θᵀ σ(W x_(b,s) + b), with the logistic σ(z) = 1/(1 + exp(-z)); W is H×D, so W x means x (D) times W transposed (D×H).",
-        "hidden = sigmoid(words @ weight transposed + bias), shape B×S×H; return hidden @ theta, shape B×S.",
+        "The same small network, with one hidden layer, looks at each word on its own. theta then turns the hidden layer into one number.",
+        (
+            "Take the word [1, 2], the weight [[1, 0], [1, -1]], the bias [-1, 1] and theta [4, 2]. W x is [1, 1 - 2] = [1, -1]. With the bias "
+            "it is [0, 0]. The sigmoid of 0 is 0.5, so the hidden layer is [0.5, 0.5]. The score is 4·0.5 + 2·0.5 = 3."
+        ),
+        "hidden = the sigmoid of (words times weight transposed, plus bias), of shape B×S×H; return hidden times theta, of shape B×S.",
     ),
 )
 
@@ -54,18 +57,19 @@ def _(words, weight, bias, theta):
 
 
 @task.mistake(
-    "Without the non-linearity two matrices in a row are one matrix: this is dot-product attention in disguise. σ goes around Wx + b."
+    "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. "
+    "Apply σ to Wx + b."
 )
 def no_sigmoid(words, weight, bias, theta):
     return (words @ weight.T + bias) @ theta
 
 
-@task.mistake("You use tanh. Here σ is the logistic sigmoid, between 0 and 1.")
+@task.mistake("You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.")
 def with_tanh(words, weight, bias, theta):
     return (words @ weight.T + bias).tanh() @ theta
 
 
-@task.mistake("You use ReLU. Here σ is the logistic sigmoid, between 0 and 1.")
+@task.mistake("You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.")
 def with_relu(words, weight, bias, theta):
     return (words @ weight.T + bias).relu() @ theta
 
@@ -75,50 +79,53 @@ def no_bias(words, weight, bias, theta):
     return (words @ weight.T).sigmoid() @ theta
 
 
-@task.mistake("The bias comes after the sigmoid in yours. It belongs inside: σ(Wx + b).")
+@task.mistake("You add the bias after the sigmoid. It belongs inside: σ(Wx + b).")
 def bias_outside(words, weight, bias, theta):
     return ((words @ weight.T).sigmoid() + bias) @ theta
 
 
-@task.mistake("theta is missing: the hidden units are added up with weight 1.")
+@task.mistake("theta is missing: you add up the hidden units, each with weight 1.")
 def theta_unused(words, weight, bias, theta):
     return (words @ weight.T + bias).sigmoid().sum(-1)
 
 
-@task.mistake("The sigmoid stands outside, around the score. It belongs around Wx + b, before theta.")
+@task.mistake("The sigmoid stands outside, around the whole score. It belongs around Wx + b, before theta.")
 def sigmoid_outside(words, weight, bias, theta):
     return ((words @ weight.T + bias) @ theta).sigmoid()
 
 
-@task.mistake("You go on to the softmax. Return the scores, before they are normalised.")
+@task.mistake("You go on to the softmax. Return the scores before they are normalised.")
 def normalised(words, weight, bias, theta):
     return ((words @ weight.T + bias).sigmoid() @ theta).softmax(-1)
 
 
 @task.mistake(
-    "weight is H×D: for rows of words it has to be transposed, `words @ weight.T`. Without it this runs only where H = D, and is wrong there."
+    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives a "
+    "wrong result there."
 )
 def not_transposed(words, weight, bias, theta):
     return (words @ weight + bias).sigmoid() @ theta
 
 
-@task.mistake("exp(z) / (1 + exp(z)) is infinity over infinity for a large z. Use torch.sigmoid, or 1 / (1 + exp(-z)).")
+@task.mistake(
+    "For a large z, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
 def overflow(words, weight, bias, theta):
     e = (words @ weight.T + bias).exp()
     return (e / (1 + e)) @ theta
 
 
 @task.mistake(
-    "The order of the product is turned round: in a matrix product the axis that goes away stands last on the left. That is D, "
-    "so `words` (B×S×D) comes first. `weight @ words` runs only where S, D and H are alike, and is wrong there."
+    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
+    "so `words` (B×S×D) comes first. `weight @ words` runs only where S, D and H are equal, and gives a wrong result there."
 )
 def product_turned(words, weight, bias, theta):
     return (weight @ words + bias).sigmoid() @ theta
 
 
 @task.mistake(
-    "The last product is turned round: the axis that goes away, H, stands last on the left, so the hidden layer comes first. "
-    "`theta @ hidden` runs only where S = H, and is wrong there."
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden "
+    "layer comes first. `theta @ hidden` runs only where S = H, and gives a wrong result there."
 )
 def theta_on_the_left(words, weight, bias, theta):
     return theta @ (words @ weight.T + bias).sigmoid()

@@ -17,9 +17,19 @@ task = Task(
     minutes=20,
     offers=("models.attention.masked_softmax",),
     hints=(
-        "Each theta is an attention of its own: its own scores, its own softmax over the words, its own weighted sum. Only then are the N results laid end to end.",
-        "a_(b,n,:) = masked softmax over s of (words_(b,s) · theta_n); v_(b,n) = Σ_s a_(b,n,s) words_(b,s); the result is [v_(b,1); …; v_(b,N)].",
-        "scores = thetas times words transposed, B×N×S; weights = masked softmax over the last axis, with the mask as B×1×S; contexts = weights times words, B×N×D; reshape to B×(N·D).",
+        (
+            "Each theta is an attention of its own, with its own scores, its own softmax over the words and its own weighted sum. Only the N "
+            "results are laid end to end."
+        ),
+        (
+            "Take the words [1, 0] and [0, 2], none of them masked, and the thetas [0, 0] and [ln 3, 0], where ln 3 ≈ 1.0986. The first theta "
+            "gives the scores 0 and 0, the weights 0.5 and 0.5, and the context [0.5, 1]. The second gives the scores 1.0986 and 0, the weights "
+            "0.75 and 0.25, and the context [0.75, 0.5]. Laid end to end, they are [0.5, 1, 0.75, 0.5]."
+        ),
+        (
+            "scores = thetas times words transposed, B×N×S; weights = masked softmax over the last axis, with the mask as B×1×S; contexts = "
+            "weights times words, B×N×D; reshape to B×(N·D)."
+        ),
     ),
 )
 
@@ -88,7 +98,7 @@ def _(words, thetas, mask):
 
 
 @task.mistake(
-    "Your softmax runs over the attentions: they compete for each word. Each attention spreads its weight over the words, on its own."
+    "Your softmax runs over the attentions, so they compete for each word. Each attention spreads its own weight over the words."
 )
 def softmax_over_attentions(words, thetas, mask):
     weights = (words @ thetas.T).softmax(-1) * mask[..., None]
@@ -96,7 +106,7 @@ def softmax_over_attentions(words, thetas, mask):
 
 
 @task.mistake(
-    "Your softmax runs over all attentions and words at once. Each attention has weights of its own, which sum to 1."
+    "Your softmax runs over all attentions and words at once. Each attention has its own weights, which sum to 1."
 )
 def one_softmax(words, thetas, mask):
     scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
@@ -104,40 +114,48 @@ def one_softmax(words, thetas, mask):
 
 
 @task.mistake(
-    "The outputs are interleaved, feature by feature. First comes all of the first attention's vector, then all of the second's: stack them on axis 1, or cat."
+    "The outputs are interleaved, feature by feature. The whole vector of the first attention comes first, then the whole vector of the "
+    "second: stack them on axis 1, or use cat."
 )
 def interleaved(words, thetas, mask):
     return torch.stack([_context(words, theta, mask) for theta in thetas], -1).flatten(1)
 
 
-@task.mistake("The mask has no effect: padding is attended.")
+@task.mistake("The mask has no effect: padding gets weight.")
 def mask_unused(words, thetas, mask):
     return ((thetas @ words.mT).softmax(-1) @ words).flatten(1)
 
 
-@task.mistake("The attentions' outputs are added up. Laid end to end, they stay apart: B×(N·D).")
+@task.mistake(
+    "You add up the outputs of the attentions. Lay them end to end instead, so that they stay apart: B×(N·D)."
+)
 def added_up(words, thetas, mask):
     return sum(_context(words, theta, mask) for theta in thetas)
 
 
-@task.mistake("The outputs still have an axis of their own, B×N×D. Lay them end to end: flatten the last two axes.")
+@task.mistake(
+    "The attentions still have an axis of their own, B×N×D. Lay their outputs end to end: flatten the last two axes."
+)
 def not_flattened(words, thetas, mask):
     return torch.stack([_context(words, theta, mask) for theta in thetas], 1)
 
 
-@task.mistake("The words are weighted by the raw scores: the softmax is missing.")
+@task.mistake("You weight the words by the raw scores: the softmax is missing.")
 def no_softmax(words, thetas, mask):
     return ((thetas @ words.mT) * mask[:, None] @ words).flatten(1)
 
 
-@task.mistake("A sentence of padding only gives NaN: its softmax has nothing to share among. Return zeros there.")
+@task.mistake(
+    "A sentence that is all padding gives NaN: its softmax has nothing to share the weight among. Return zeros there."
+)
 def empty_sentence_nan(words, thetas, mask):
     scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
     return (scores.softmax(-1) @ words).flatten(1)
 
 
 @task.mistake(
-    "You count the words and attend to the first so many: right only where the padding stands at the end. The mask says which ones are words."
+    "You count the words and attend to that many places from the start. That is right only where the padding stands at the end. The mask "
+    "says which places hold words."
 )
 def padding_at_the_end_assumed(words, thetas, mask):
     first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
@@ -145,30 +163,53 @@ def padding_at_the_end_assumed(words, thetas, mask):
 
 
 @task.mistake(
-    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract the largest score first."
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest "
+    "score first."
 )
 def overflow(words, thetas, mask):
     e = (thetas @ words.mT).exp() * mask[:, None]
     return (e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ words).flatten(1)
 
 
-@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+@task.mistake(
+    "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the padding takes "
+    "some or all of their weight. Only -inf lies below every score."
+)
 def fill_undercut(words, thetas, mask):
     weights = (thetas @ words.mT).masked_fill(~mask[:, None], -1e4).softmax(-1) * mask[:, None]
     return (weights @ words).flatten(1)
 
 
 @task.mistake(
-    "The mask is B×S, your scores B×N×S: it needs an axis for the attentions, `mask[:, None]`. Without it this runs only where sizes "
-    "happen to fit, and may be wrong there."
+    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
+    "lie far lower, and a share of it in a sentence that is all padding. Put -inf in place of masked scores, and zeros into the weights "
+    "of such a sentence."
+)
+def filled_with_minus_hundred(words, thetas, mask):
+    return ((thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) @ words).flatten(1)
+
+
+@task.mistake(
+    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
+    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
+    "too. Put -inf in their place before the softmax."
+)
+def masked_scores_still_count(words, thetas, mask):
+    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) * mask[:, None]
+    return (weights @ words).flatten(1)
+
+
+@task.mistake(
+    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the attentions, `mask[:, None]`. Without it this runs only "
+    "where the sizes happen to fit, and may give a wrong result there."
 )
 def mask_without_attentions(words, thetas, mask):
     return (torch.nan_to_num((thetas @ words.mT).masked_fill(~mask, -torch.inf).softmax(-1)) @ words).flatten(1)
 
 
 @task.mistake(
-    "Your scores are B×S×N, and masked and normalised over the last axis, the attentions. Turn them into B×N×S, and give the "
-    "mask an axis for the attentions, `mask[:, None]`."
+    "Your scores are B×S×N, and you mask and normalise them over the last axis, the attentions. Turn them into B×N×S, and give the mask "
+    "an axis for the attentions, `mask[:, None]`."
 )
 def words_before_attentions(words, thetas, mask):
     weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(-1))
@@ -176,7 +217,8 @@ def words_before_attentions(words, thetas, mask):
 
 
 @task.mistake(
-    "The mask is B×S, your scores B×S×N: it needs an axis for the attentions, here the last, `mask[..., None]`."
+    "The mask is B×S and your scores are B×S×N: the mask needs an axis for the attentions, which is the last one here, `mask[..., "
+    "None]`."
 )
 def mask_without_last_axis(words, thetas, mask):
     weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(1))
@@ -184,8 +226,8 @@ def mask_without_last_axis(words, thetas, mask):
 
 
 @task.mistake(
-    "`cat` along axis 0 lays the outputs under one another, as if there were more sentences. Each sentence gets one long row: "
-    "the last axis."
+    "`cat` along axis 0 puts the outputs below one another, as if there were more sentences. Each sentence gets one long row: use the "
+    "last axis."
 )
 def concatenated_along_batch(words, thetas, mask):
     return torch.cat([_context(words, theta, mask) for theta in thetas], 0)

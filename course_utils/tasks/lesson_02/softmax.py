@@ -17,9 +17,19 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "exp makes every score positive; dividing by the row's total makes the row sum to 1. A large score overflows exp, but adding a constant to a whole row changes nothing.",
-        "weights_s = exp(z_s - m) / Σ_r exp(z_r - m) with z = scores / temperature and m the largest z of the same row.",
-        "z = scores / temperature; z = z - its maximum over the last axis (keep the axis); e = exp(z); return e / sum of e over the last axis (keep the axis). torch.softmax does it all.",
+        (
+            "exp makes every score positive, and dividing by the total of a row makes the row sum to 1. exp overflows for large scores, but "
+            "subtracting the same number from all scores of a row does not change the result."
+        ),
+        (
+            "Take the scores 1, 2 and 4 at temperature 1. Subtract the largest: -3, -2 and 0. Their exponentials are 0.0498, 0.1353 and 1, with "
+            "the total 1.1851. Divided by it, the weights are 0.0420, 0.1142 and 0.8438, which sum to 1. At temperature 2 you would start from "
+            "0.5, 1 and 2."
+        ),
+        (
+            "z = scores / temperature; subtract from z its maximum over the last axis (keep that axis); e = the exponentials; return e divided "
+            "by its sum over the last axis (keep that axis)."
+        ),
     ),
     partial={"overflow": (0.5, "right until a score is too large for exp.")},
 )
@@ -66,21 +76,24 @@ def _(scores, temperature=1.0):
 
 
 @task.mistake(
-    "You normalise over the first axis: columns sum to 1, rows do not. The words of one row share the weight: the last axis."
+    "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the "
+    "last axis."
 )
 def first_axis(scores, temperature=1.0):
     return (scores / temperature).softmax(0)
 
 
 @task.mistake(
-    "You divide by the total of all rows together. Each row has a total of its own: sum over the last axis and keep it (keepdim=True)."
+    "You divide by the total of all rows together. Each row has its own total: sum over the last axis, and keep that axis "
+    "(keepdim=True)."
 )
 def total_of_everything(scores, temperature=1.0):
     return (scores / temperature).reshape(-1).softmax(0).reshape(scores.shape)
 
 
 @task.mistake(
-    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's "
+    "maximum first."
 )
 def overflow(scores, temperature=1.0):
     e = (scores / temperature).exp()
@@ -88,7 +101,8 @@ def overflow(scores, temperature=1.0):
 
 
 @task.mistake(
-    "You subtract the largest score of the whole tensor. A row far below it has only zeros left after exp, and 0/0 is NaN. Subtract each row's own maximum."
+    "You subtract the largest score of the whole tensor. In a row whose scores are all far below it, exp leaves only zeros, and 0/0 is "
+    "NaN. Subtract each row's own maximum."
 )
 def maximum_of_everything(scores, temperature=1.0):
     e = (scores / temperature - (scores / temperature).max()).exp()
@@ -96,7 +110,7 @@ def maximum_of_everything(scores, temperature=1.0):
 
 
 @task.mistake(
-    "The totals have lost their axis: `e / e.sum(-1)` lines up one total with each column, not with each row, where it runs at all. "
+    "The totals have lost their axis. Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row. "
     "Keep the axis: `e.sum(-1, keepdim=True)`."
 )
 def total_without_its_axis(scores, temperature=1.0):
@@ -105,8 +119,8 @@ def total_without_its_axis(scores, temperature=1.0):
 
 
 @task.mistake(
-    "The maxima have lost their axis: `z - z.max(-1).values` lines up one maximum with each column, not with each row, where it runs "
-    "at all. Keep the axis: `z.max(-1, keepdim=True).values`."
+    "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each "
+    "row. Keep the axis: `z.max(-1, keepdim=True).values`."
 )
 def maximum_without_its_axis(scores, temperature=1.0):
     z = scores / temperature
@@ -115,8 +129,8 @@ def maximum_without_its_axis(scores, temperature=1.0):
 
 
 @task.mistake(
-    "Maxima and totals have both lost their axis: they line up with the columns, not with the rows, where they run at all. "
-    "Keep it in both: keepdim=True."
+    "The maxima and the totals have both lost their axis. Where this runs at all, they line up with columns instead of rows. Keep the "
+    "axis in both: keepdim=True."
 )
 def both_without_their_axis(scores, temperature=1.0):
     z = scores / temperature
@@ -125,7 +139,8 @@ def both_without_their_axis(scores, temperature=1.0):
 
 
 @task.mistake(
-    "`e.sum()` adds up the whole tensor: all rows together sum to 1. Each row has a total of its own: sum over the last axis, keepdim=True."
+    "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with "
+    "keepdim=True."
 )
 def one_total(scores, temperature=1.0):
     z = scores / temperature
@@ -134,7 +149,8 @@ def one_total(scores, temperature=1.0):
 
 
 @task.mistake(
-    "You subtract the mean of each row. A score far above the mean still overflows exp; above the maximum there is none: subtract that."
+    "You subtract the mean of each row. For a score far above the mean, exp still overflows. No score is above the maximum: subtract "
+    "that."
 )
 def mean_subtracted(scores, temperature=1.0):
     z = scores / temperature
@@ -142,23 +158,29 @@ def mean_subtracted(scores, temperature=1.0):
     return e / e.sum(-1, keepdim=True)
 
 
-@task.mistake("You multiply by the temperature. A high temperature should even the weights out: divide by it.")
+@task.mistake("You multiply by the temperature. A high temperature should make the weights more equal: divide by it.")
 def temperature_multiplies(scores, temperature=1.0):
     return (scores * temperature).softmax(-1)
 
 
-@task.mistake("The temperature has no effect.")
+@task.mistake("You divide by the square of the temperature, as if you divided by it twice. Once is right.")
+def temperature_twice(scores, temperature=1.0):
+    return (scores / temperature**2).softmax(-1)
+
+
+@task.mistake("The temperature has no effect. The scores should be divided by it.")
 def temperature_unused(scores, temperature=1.0):
     return scores.softmax(-1)
 
 
 @task.mistake(
-    "You apply the temperature after the softmax, to the weights: rows no longer sum to 1. It divides the scores, before."
+    "You apply the temperature to the weights, after the softmax, so the rows no longer sum to 1. Divide the scores by it, before the "
+    "softmax."
 )
 def temperature_after(scores, temperature=1.0):
     return scores.softmax(-1) / temperature
 
 
-@task.mistake("These are logarithms of the weights (log-softmax).")
+@task.mistake("These are the logarithms of the weights (log-softmax). Return the weights themselves.")
 def logarithms(scores, temperature=1.0):
     return (scores / temperature).log_softmax(-1)

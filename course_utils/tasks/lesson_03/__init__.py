@@ -1,4 +1,4 @@
-"""Lesson 03. Its tasks stand in this folder, a file each."""
+"""Lesson 03. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 
@@ -7,12 +7,13 @@ lesson = Lesson(
     title="Queries, keys, values",
     question="What if the sentence asks the question itself?",
     goals=(
-        "rewrite fixed attention as queries and keys",
+        "rewrite fixed attention as queries, keys and values",
         "compute the three steps by hand and as $f(Q, K, V)$",
+        "use the words of a sentence as queries, and say what the learned projections are for",
         "mask padding and the future",
         "tell which inputs expose a wrong attention",
     ),
     needs="lesson 02: weighted sums, softmax, fixed attention",
     reading=60,
-    runs="ten seconds",
+    runs="half a minute",
 )

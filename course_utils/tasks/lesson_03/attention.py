@@ -17,9 +17,19 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Three steps: score every query against every key, normalise each query's scores over the keys, sum the values with these weights.",
-        "scores_(b,t,s) = query_(b,t) · key_(b,s); weights = masked softmax of scores over s; context_(b,t) = Σ_s weights_(b,t,s) value_(b,s). No scaling. A query that may attend to nothing gets zeros.",
-        "scores = query times key transposed (swap its last two axes); where mask is False fill with -inf; softmax over the last axis; turn the NaN of empty rows into 0; context = weights times value; return context, weights.",
+        (
+            "There are three steps: score every query against every key; normalise each query's scores over the keys; sum the values with these "
+            "weights."
+        ),
+        (
+            "Take the query [1, 1], the keys [ln 3, 0] and [0, 0], where ln 3 ≈ 1.0986, and the values [4] and [8]. The scores are 1.0986 and 0. "
+            "Their exponentials are 3 and 1, so the weights are 0.75 and 0.25, and the context is 0.75·4 + 0.25·8 = 5. If the mask hides the "
+            "first key, the weights are 0 and 1 and the context is 8. If it hides both, weights and context are zeros."
+        ),
+        (
+            "scores = query times key transposed (exchange its last two axes); where the mask is False, put -inf; softmax over the last axis; "
+            "turn the NaN of empty rows into 0; context = weights times value; return context, weights."
+        ),
     ),
     partial={
         "empty_row_nan": (0.5, "right for every query that may attend to something."),
@@ -41,7 +51,8 @@ def nothing_where_masked(case, value):
     mask = case.args[3]
     leaked = value[1][~mask] if mask is not None else torch.zeros(1)
     return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Only a score of -inf leaves no weight: "
+        "any finite one, such as -100, may leave some."
         if (leaked > 1e-6).any()
         else None
     )
@@ -124,7 +135,7 @@ def masked_softmax(scores, mask, dim=-1):
 
 
 @task.mistake(
-    "Your softmax runs over the queries: they compete for each key. Each query spreads its weight over the keys, the last axis."
+    "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis."
 )
 def softmax_over_queries(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, mask, 1)
@@ -132,7 +143,8 @@ def softmax_over_queries(query, key, value, mask=None):
 
 
 @task.mistake(
-    "Your softmax runs over the batch: sentences compete with one another. Each query spreads its weight over the keys, the last axis."
+    "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last "
+    "axis."
 )
 def softmax_over_batch(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, mask, 0)
@@ -153,20 +165,23 @@ def mask_unused(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@task.mistake('The mask is the wrong way round: True means "may attend", and you hide exactly those.')
+@task.mistake('The mask is used the wrong way round: True means "may attend", and those are the keys you hide.')
 def mask_inverted(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, None if mask is None else ~mask)
     return weights @ value, weights
 
 
-@task.mistake("The mask comes after the softmax: what remains no longer sums to 1. Take the scores out before.")
+@task.mistake(
+    "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax."
+)
 def masked_after(query, key, value, mask=None):
     weights = (query @ key.mT).softmax(-1) * (1 if mask is None else mask)
     return weights @ value, weights
 
 
 @task.mistake(
-    "Masked scores become 0, or as good as (-1e-9 is tiny, not very negative): exp(0) = 1 is a weight like any other. Use -inf."
+    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use "
+    "-inf."
 )
 def filled_with_zero(query, key, value, mask=None):
     weights = (query @ key.mT * (1 if mask is None else mask)).softmax(-1)
@@ -183,7 +198,8 @@ def empty_row_nan(query, key, value, mask=None):
 
 
 @task.mistake(
-    "A query that may attend to nothing attends to everything it should not see (a finite fill makes all its scores equal). Return zeros there."
+    "A query that may attend to nothing attends to everything that it should not see: a very negative but finite number makes all its "
+    "scores equal. Return zeros there."
 )
 def empty_row_uniform(query, key, value, mask=None):
     scores = query @ key.mT
@@ -191,7 +207,7 @@ def empty_row_uniform(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@task.mistake("You sum the keys. Keys are for scoring; what is summed are the values.")
+@task.mistake("You sum the keys. The keys are for scoring; the values are what is summed.")
 def keys_summed(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, mask)
     return weights @ key, weights
@@ -203,7 +219,7 @@ def order_swapped(query, key, value, mask=None):
     return weights, weights @ value
 
 
-@task.mistake("You return the scores instead of the weights as the second part.")
+@task.mistake("As the second part you return the scores. Return the weights.")
 def scores_returned(query, key, value, mask=None):
     return masked_softmax(query @ key.mT, mask) @ value, query @ key.mT
 
@@ -215,7 +231,7 @@ def no_softmax(query, key, value, mask=None):
 
 
 @task.mistake(
-    "Queries and keys are exchanged: your weights have a row for each key. Rows belong to the queries, B×T×S."
+    "Queries and keys are exchanged: your weights have a row for each key. The rows belong to the queries, B×T×S."
 )
 def queries_and_keys_exchanged(query, key, value, mask=None):
     weights = (key @ query.mT).softmax(-1)
@@ -223,7 +239,7 @@ def queries_and_keys_exchanged(query, key, value, mask=None):
 
 
 @task.mistake(
-    "A score that is exactly 0 counts as masked in yours: you look for the zeros that scores * mask leaves. Ask the mask itself."
+    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself."
 )
 def zero_is_masked(query, key, value, mask=None):
     scores = query @ key.mT
@@ -232,7 +248,8 @@ def zero_is_masked(query, key, value, mask=None):
 
 
 @task.mistake(
-    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first."
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's "
+    "maximum first."
 )
 def overflow(query, key, value, mask=None):
     e = (query @ key.mT).exp() * (1 if mask is None else mask)
@@ -240,10 +257,35 @@ def overflow(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@task.mistake("A finite fill such as -10,000 can be higher than the honest scores. Minus infinity never is.")
+@task.mistake(
+    "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the masked keys "
+    "take some or all of their weight. Only -inf lies below every score."
+)
 def fill_undercut(query, key, value, mask=None):
     scores = query @ key.mT
     weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -1e4).softmax(-1) * mask
+    return weights @ value, weights
+
+
+@task.mistake(
+    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
+    "lie far lower, and a share of it for a query that may attend to nothing. Put -inf in place of masked scores, and zeros into the "
+    "weights of such a query."
+)
+def filled_with_minus_hundred(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = (scores if mask is None else scores.masked_fill(~mask, -100.0)).softmax(-1)
+    return weights @ value, weights
+
+
+@task.mistake(
+    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
+    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
+    "too. Put -inf in their place before the softmax."
+)
+def masked_scores_still_count(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -100.0).softmax(-1) * mask
     return weights @ value, weights
 
 
@@ -253,7 +295,7 @@ def context_alone(query, key, value, mask=None):
 
 
 @task.mistake(
-    "`key.T` reverses all axes, the batch too. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`."
+    "`key.T` reverses all axes, including the batch. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`."
 )
 def all_axes_reversed(query, key, value, mask=None):
     weights = masked_softmax(query @ key.permute(2, 1, 0), mask)
@@ -261,8 +303,8 @@ def all_axes_reversed(query, key, value, mask=None):
 
 
 @task.mistake(
-    "`query @ key` multiplies features with keys: the axis that goes away has to stand last on the left and second to last on the "
-    "right. Exchange the last two axes of key, `key.mT`. Without it this runs only where S = D, and is wrong there."
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on "
+    "the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there."
 )
 def key_not_transposed(query, key, value, mask=None):
     weights = masked_softmax(query @ key, mask)
@@ -270,8 +312,8 @@ def key_not_transposed(query, key, value, mask=None):
 
 
 @task.mistake(
-    "exp overflows above a score of about 88, and infinity over infinity is NaN: you turn that into zeros, which hides it. Subtract "
-    "each row's largest score first; only a row that may attend to nothing should be zeros."
+    "exp overflows for a score above about 88, and infinity divided by infinity is NaN. You turn that NaN into zeros, which hides it. "
+    "Subtract each row's largest score first; only a row that may attend to nothing should be zeros."
 )
 def overflow_hidden(query, key, value, mask=None):
     scores = query @ key.mT
@@ -281,8 +323,8 @@ def overflow_hidden(query, key, value, mask=None):
 
 
 @task.mistake(
-    "Two things give NaN: exp overflows above a score of about 88, so subtract each row's largest score first; and a query that may "
-    "attend to nothing is 0/0. Return zeros there."
+    "Two things give NaN. exp overflows for a score above about 88, so subtract each row's largest score first. And a query that may "
+    "attend to nothing gives 0/0: return zeros there."
 )
 def overflow_and_empty_row(query, key, value, mask=None):
     scores = query @ key.mT
@@ -292,7 +334,8 @@ def overflow_and_empty_row(query, key, value, mask=None):
 
 
 @task.mistake(
-    "For a query that may attend to nothing your context is zeros, but the weights are still NaN: clean the weights, and the context follows."
+    "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and "
+    "the context follows."
 )
 def weights_still_nan(query, key, value, mask=None):
     context, weights = empty_row_nan(query, key, value, mask)
@@ -300,8 +343,8 @@ def weights_still_nan(query, key, value, mask=None):
 
 
 @task.mistake(
-    "The values are right, but you write into the result of softmax, which its gradient still needs: make a new tensor, with "
-    "masked_fill or nan_to_num."
+    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor "
+    "instead, with masked_fill or nan_to_num."
 )
 def written_into_softmax(query, key, value, mask=None):
     _, weights = empty_row_nan(query, key, value, mask)
@@ -310,8 +353,8 @@ def written_into_softmax(query, key, value, mask=None):
 
 
 @task.mistake(
-    "The values are right, but where there is a mask you write into the result of softmax, which its gradient still needs: make a "
-    "new tensor, with masked_fill or nan_to_num."
+    "The values are right, but where there is a mask you write into the result of softmax, which PyTorch still needs for the gradient. "
+    "Make a new tensor instead, with masked_fill or nan_to_num."
 )
 def written_into_softmax_where_masked(query, key, value, mask=None):
     _, weights = empty_row_nan(query, key, value, mask)
@@ -321,14 +364,14 @@ def written_into_softmax_where_masked(query, key, value, mask=None):
 
 
 @task.mistake(
-    "You use the mask of each sentence's first query for all its queries. Each query has a row of its own in the mask, B×T×S."
+    "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S."
 )
 def one_mask_for_all_queries(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, None if mask is None else mask[:, :1].expand_as(mask))
     return weights @ value, weights
 
 
-@task.mistake("You use the mask of the first sentence for all of them. Each sentence has its own, B×T×S.")
+@task.mistake("You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.")
 def one_mask_for_all_sentences(query, key, value, mask=None):
     weights = masked_softmax(query @ key.mT, None if mask is None else mask[:1].expand_as(mask))
     return weights @ value, weights

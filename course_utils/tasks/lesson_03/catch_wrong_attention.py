@@ -143,9 +143,19 @@ task = Task(
     minutes=25,
     offers=("models.attention.attention",),
     hints=(
-        "Choose inputs on which wrong ones differ from right ones: more than one sentence, T, S, D and E all different, a mask that is not the same in each row, and one row that may attend to nothing. Also try it without a mask.",
-        "Compare both results, context and weights, with those of `reference(…)` on the same inputs: first the shapes, then the values up to rounding. A candidate that raises an error is wrong.",
-        "For mask in (None, a random mask with one empty row): expected = reference(…); try received = candidate(…), except Exception: return False; if shapes differ or not torch.allclose(…, atol=1e-5): return False. At the end return True.",
+        (
+            "A test is only as good as its inputs: choose them so that wrong candidates give something else than right ones. Think of the batch, "
+            "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that comes back."
+        ),
+        (
+            "Take a candidate that ignores the mask. With the query [1], the keys [0] and [0] and the values [4] and [8], the scores are 0 and "
+            "0. Under the mask True, False the right weights are 1 and 0 and the right context is 4; the candidate gives 0.5 and 0.5, and 6. "
+            "With mask=None both give 6, so without a mask this candidate looks right."
+        ),
+        (
+            "For mask in (None, a random mask with one empty row): expected = reference(…); try received = candidate(…), except Exception: "
+            "return False; if shapes differ or not torch.allclose(…, atol=1e-5): return False. At the end return True."
+        ),
     ),
 )
 
@@ -186,12 +196,15 @@ def always_true(candidate):
     return True
 
 
-@task.mistake("Your test says False to every candidate, also to the right ones.")
+@task.mistake("Your test says False to every candidate, even to the right ones.")
 def always_false(candidate):
     return False
 
 
-@task.mistake("Your test looks at shapes only. Nearly every wrong attention has the right shapes: compare the numbers.")
+@task.mistake(
+    "Every candidate whose results have the right shapes passes your test, and nearly every wrong attention has them. Compare the "
+    "numbers too."
+)
 def shapes_only(candidate):
     try:
         args = _probe()
@@ -200,7 +213,10 @@ def shapes_only(candidate):
         return False
 
 
-@task.mistake("Your test never uses a mask: what goes wrong with masks goes by unseen.")
+@task.mistake(
+    "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes "
+    "back for each."
+)
 def never_a_mask(candidate):
     return _agrees(candidate, _probe(mask=False))
 
@@ -209,70 +225,83 @@ def never_a_mask(candidate):
 def rounding_is_allowed(case, value):
     """No right candidate is refused."""
     if value is False and task.candidate(case.args[0].key) in RIGHT:
-        return "That one is right, computed in another order: its last digits differ. Is there room for rounding, about 1e-5?"
+        return (
+            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about "
+            "1e-5? And does it ask for nothing that a right result need not have?"
+        )
     return None
 
 
 @task.mistake(
-    "Right candidates are refused for their last digits: another order of adding rounds differently. Allow rounding, "
-    "torch.allclose(…, atol=1e-5), in place of torch.equal or ==."
+    "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. "
+    "Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==."
 )
 def no_rounding(candidate):
     return _agrees(candidate, _probe(), exactly=True) and _agrees(candidate, _probe(mask=False), exactly=True)
 
 
-@task.mistake("No query in your test may attend to nothing: NaN and leaks in such a row go by unseen.")
+@task.mistake(
+    "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or look at what is "
+    "hidden. Put such a row into the mask, and compare that row too."
+)
 def no_empty_row(candidate):
     return _agrees(candidate, _probe(empty=False)) and _agrees(candidate, _probe(mask=False))
 
 
-@task.mistake("Your test looks at the context only. The weights are part of the result: compare them too.")
+@task.mistake(
+    "Candidates whose context is right and whose weights are wrong pass your test. The weights are part of the result: compare them too."
+)
 def context_only(candidate):
     return _agrees(candidate, _probe(), parts=(0,)) and _agrees(candidate, _probe(mask=False), parts=(0,))
 
 
-@task.mistake("Your test looks at the weights only. The context is part of the result: compare it too.")
+@task.mistake(
+    "Candidates whose weights are right and whose context is wrong pass your test. The context is part of the result: compare it too."
+)
 def weights_only(candidate):
     return _agrees(candidate, _probe(), parts=(1,)) and _agrees(candidate, _probe(mask=False), parts=(1,))
 
 
 @task.mistake(
-    "Your test sees one sentence only: what mixes up sentences goes by unseen. Take a batch of two or more, and compare them all."
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare every sentence, "
+    "not only the first."
 )
 def batch_of_one(candidate):
     return _agrees(candidate, _probe(B=1)) and _agrees(candidate, _probe(B=1, mask=False))
 
 
-@task.mistake("Your test always gives a mask. mask=None is allowed, and a candidate may fail there.")
+@task.mistake("A candidate that fails without a mask passes your test. mask=None is allowed: try it too.")
 def always_a_mask(candidate):
     return _agrees(candidate, _probe())
 
 
 @task.mistake(
-    "Your test always gives a mask, and one in which every query may attend to something. Two more inputs are needed: mask=None, and a "
-    "query with nothing to attend."
+    "Candidates that fail without a mask pass your test, and so do those that are wrong for a query with nothing to attend to. Two more "
+    "inputs are needed: mask=None, and a mask with such a row."
 )
 def always_a_mask_never_empty(candidate):
     return _agrees(candidate, _probe(empty=False))
 
 
 @task.mistake(
-    "Your test sees one sentence only, and always with a mask. Take a batch of two or more, and try mask=None too."
+    "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of two "
+    "sentences or more, compare every sentence, and try mask=None too."
 )
 def batch_of_one_always_a_mask(candidate):
     return _agrees(candidate, _probe(B=1))
 
 
 @task.mistake(
-    "Your test sees one sentence only, and never a mask. Take a batch of two or more, with a mask as well as without."
+    "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a "
+    "batch of two sentences or more, with a mask as well as without."
 )
 def batch_of_one_never_a_mask(candidate):
     return _agrees(candidate, _probe(B=1, mask=False))
 
 
 @task.mistake(
-    "Your test sees one sentence only, in which every query may attend to something. Take a batch of two or more, and a query with "
-    "nothing to attend."
+    "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend "
+    "to. Use a batch of two sentences or more and a mask with such a row, and compare every sentence."
 )
 def batch_of_one_never_empty(candidate):
     return _agrees(candidate, _probe(B=1, empty=False)) and _agrees(candidate, _probe(B=1, mask=False))

@@ -14,8 +14,11 @@ task = Task(
     importance=4,
     minutes=5,
     hints=(
-        "Row t is a query: it may attend to the keys 0 … t, itself included, and to none after.",
-        "mask_(t,s) = (s <= t): True on the diagonal and below it.",
+        "Row t belongs to the query at position t. It may attend to the keys from 0 to t, which includes itself, and to none after that.",
+        (
+            "Take size 2. The first query may attend to the first key only, so its row is True, False. The second query may attend to both keys, "
+            "so its row is True, True."
+        ),
         "Compare torch.arange(size) as a row with torch.arange(size) as a column, or keep the lower triangle of a matrix of True (tril).",
     ),
 )
@@ -42,7 +45,7 @@ def _(size):
 
 
 @task.mistake(
-    "A position may attend to itself, too: the diagonal should be True. Without it the first position has nothing to attend."
+    "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to."
 )
 def hides_itself(size):
     return torch.ones(size, size, dtype=torch.bool).tril(-1)
@@ -54,7 +57,8 @@ def sees_one_ahead(size):
 
 
 @task.mistake(
-    "This is the upper triangle: each position sees itself and the future. Rows are queries, columns are keys: the past lies to the left."
+    "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past lies to "
+    "the left."
 )
 def future_only(size):
     return torch.ones(size, size, dtype=torch.bool).triu()
@@ -77,6 +81,8 @@ def whole_numbers_not_truth(size):
     return torch.ones(size, size, dtype=torch.long).tril()
 
 
-@task.mistake("You return 0 and minus infinity, to be added to scores. Here a mask holds True (may attend) and False.")
+@task.mistake(
+    "You return 0 and minus infinity, a mask that is added to scores. Here a mask holds True (may attend) and False."
+)
 def additive_mask(size):
     return torch.full((size, size), -torch.inf).triu(1)

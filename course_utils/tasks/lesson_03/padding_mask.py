@@ -16,9 +16,15 @@ task = Task(
     importance=3,
     minutes=5,
     hints=(
-        "What has one entry for each place? The numbers 0 … size - 1, as torch.arange counts them: place s is a word when s is smaller than the length.",
-        "mask_(b,s) = (s < lengths_b), for s = 0 … size - 1: compare a row of places with a column of lengths.",
-        "positions = torch.arange(size), shape (size,); compare with lengths given a second axis, shape (B, 1): broadcasting makes B×size.",
+        "Number the places from 0 to size - 1, as torch.arange does. Place s holds a word when s is smaller than the length of the sentence.",
+        (
+            "Take size 3 and the lengths 2 and 0. The places are 0, 1 and 2. The places 0 and 1 are smaller than 2, so the first row is True, "
+            "True, False. No place is smaller than 0, so the second row is False, False, False."
+        ),
+        (
+            "positions = torch.arange(size), of shape (size,); compare them with lengths given a second axis, of shape (B, 1). Broadcasting "
+            "makes the result B×size."
+        ),
     ),
 )
 
@@ -52,12 +58,12 @@ def inverted(lengths, size):
     return torch.arange(size) >= lengths[:, None]
 
 
-@task.mistake("One position too many is True: positions count from 0, so the last word stands at length - 1.")
+@task.mistake("One place too many is True. Places are counted from 0, so the last word stands at length - 1.")
 def one_too_many(lengths, size):
     return torch.arange(size) <= lengths[:, None]
 
 
-@task.mistake("You mark the end of the row: that is padding on the left. Here the words come first.")
+@task.mistake("You mark the end of the row, as if the padding came first. Here the words come first.")
 def padded_left(lengths, size):
     return torch.arange(size) >= size - lengths[:, None]
 
@@ -69,20 +75,20 @@ def width_of_longest(lengths, size):
     return torch.arange(int(lengths.max())) < lengths[:, None]
 
 
-@task.mistake("The axes are swapped: a row is a sentence, B×size.")
+@task.mistake("The axes are exchanged: each row should be a sentence, B×size.")
 def transposed(lengths, size):
     return torch.arange(size)[:, None] < lengths
 
 
 @task.mistake(
-    "You return 0 and 1 as numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
+    "You return 0 and 1 as numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them."
 )
 def numbers_not_truth(lengths, size):
     return (torch.arange(size) < lengths[:, None]).float()
 
 
 @task.mistake(
-    "You return 0 and 1 as whole numbers. A comparison gives True and False by itself; numbers turn into them with `.bool()`."
+    "You return 0 and 1 as whole numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them."
 )
 def whole_numbers_not_truth(lengths, size):
     return (torch.arange(size) < lengths[:, None]).long()

@@ -1,4 +1,4 @@
-"""Lesson 04. Its tasks stand in this folder, a file each."""
+"""Lesson 04. Its tasks are in this folder, one file each."""
 
 from course_utils.checks.lesson import Lesson
 

@@ -60,20 +60,20 @@ def edges(name, draw):
 
 PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong
     "not_transposed": (
-        "`@` pairs the last axis on the left with the second to last on the right. The features are what should go away: exchange the last two axes "
-        "of hidden, `hidden.mT`. Without it this runs only where the sizes happen to fit, and is wrong there.",
+        "`@` pairs the last axis on the left with the second to last on the right. The features are the axis that should disappear: exchange the last two axes "
+        "of hidden, `hidden.mT`. Without that this runs only where the sizes happen to fit, and gives a wrong result there.",
         lambda first, second: first @ second,
     ),
     "all_axes_reversed": (
-        "`.T` reverses all axes of a batch, B×S×D becomes D×S×B. `.mT` exchanges the last two only.",
+        "`.T` reverses all axes of a batch: B×S×D becomes D×S×B. `.mT` exchanges only the last two.",
         lambda first, second: first @ second.permute(2, 1, 0),
     ),
     "position_by_position": (
-        "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state: T×S scores a sentence.",
+        "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.",
         lambda first, second: (first * second).sum(-1),
     ),
     "sentences_mixed": (
-        "Your scores add up over the sentences of the batch: in einsum the batch has one letter on both sides, `b`, and stays in the result.",
+        "Your scores are added up over the sentences of the batch. In einsum, give the batch the same letter in both inputs and in the result, such as `b`.",
         lambda first, second: torch.einsum("btd,csd->bts", first, second),
     ),
 }
@@ -81,7 +81,7 @@ PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, g
 
 AFTER = {  # what is done to a right score that should not be
     "transposed": (
-        "Rows and columns are exchanged: a row belongs to a state (query), a column to a position of the hidden states (key), B×T×S.",
+        "Rows and columns are exchanged. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
         lambda scores: scores.mT.contiguous(),
     ),
     "normalised": ("You go on to the softmax. Return the scores as they are.", lambda scores: scores.softmax(-1)),

@@ -103,9 +103,19 @@ task = Task(
     minutes=25,
     offers=("models.attention",),
     hints=(
-        "course_utils.models.attention.SCORES[name] is right. The work is in the inputs: every size different, numbers of ordinary size, more than one sentence, and for the cosine a zero vector.",
-        "The arguments' shapes depend on the name: state B×T×D and hidden B×S×E (or B×S×D), then the weights of the table in the lesson. Compare shapes first, then values up to rounding. A candidate that raises is wrong.",
-        "shapes = {name: [shape, …]}; args = random tensors of these shapes; also zero out one vector of state; try candidate(*args), except: False; return shapes equal and torch.allclose(…, atol=1e-5).",
+        (
+            "`SCORES[name]` is right, so the work is in the inputs. Choose every size different, numbers of ordinary size, more than one "
+            "sentence and more than one state, and for the cosine a zero vector. Then compare every number."
+        ),
+        (
+            "Take a candidate for `scaled_dot` that divides by √T, the root of the number of states, instead of √D. One state [1, 1, 1, 1] and "
+            "the hidden state [2, 0, 4, 2] have the right score 8 / √4 = 4, and the candidate gives 8 / √1 = 8. But with two states of width 2 "
+            "both divide by √2, so on those sizes it looks right."
+        ),
+        (
+            "shapes = {name: [shape, …]}; args = random tensors of these shapes; set one vector of state to zero; try received = "
+            "candidate(*args), except Exception: return False; return whether shapes are equal and torch.allclose(…, atol=1e-5)."
+        ),
     ),
 )
 
@@ -127,7 +137,10 @@ def rounding_is_allowed(case, value):
     """No right candidate is refused."""
     name, candidate = case.args
     if value is False and task.candidate(candidate.key) is RIGHT[name]:
-        return "That one is right, computed in another order: its last digits differ. Is there room for rounding, about 1e-5?"
+        return (
+            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about "
+            "1e-5? And does it ask for nothing that a right result need not have?"
+        )
     return None
 
 
@@ -156,32 +169,37 @@ def always_true(name, candidate):
     return True
 
 
-@task.mistake("Your test says False to every candidate, also to the right ones.")
+@task.mistake("Your test says False to every candidate, even to the right ones.")
 def always_false(name, candidate):
     return False
 
 
-@task.mistake("Your test looks at shapes only. Nearly every wrong score has the right shape: compare the numbers.")
+@task.mistake(
+    "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too."
+)
 def shapes_only(name, candidate):
     return _tester(by_value=False)(name, candidate)
 
 
 @task.mistake(
-    "A cosine that gives NaN at a zero vector goes by unseen: let one vector of state be zero, and keep the NaN."
+    "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure "
+    "that a NaN in them counts as wrong."
 )
 def no_zero_vector(name, candidate):
     return _tester(zero=False)(name, candidate)
 
 
 @task.mistake(
-    "Your test sees one sentence only: what mixes up sentences goes by unseen. Take a batch of two or more, and compare them all."
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of "
+    "every sentence."
 )
 def batch_of_one(name, candidate):
     return _tester(B=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
 
 
 @task.mistake(
-    "Your test sees one state only: what mixes up the states goes by unseen. Take T = 2 or more, and compare them all."
+    "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden "
+    "states, and compare every number: a sum over them does not show it."
 )
 def one_state(name, candidate):
     return _tester(T=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)

@@ -1,4 +1,4 @@
-"""Task 04.content_based: the cosine."""
+"""Task 04.content_based: the cosine of the angle."""
 
 from operator import matmul
 
@@ -9,13 +9,19 @@ from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
 task = score_task(
     "content_based",
-    "the cosine",
+    "the cosine of the angle",
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
     (
         "Only the angle counts: a hidden state twice as long gets the same score.",
-        "scores_(b,t,s) = (state_(b,t) · hidden_(b,s)) / (‖state_(b,t)‖ ‖hidden_(b,s)‖), and 0 where one of the two is a zero vector.",
-        "Divide each vector by its own norm (leave zero vectors zero), then take dot products. torch.nn.functional.normalize(…, dim=-1) does the first part.",
+        (
+            "Take the state [2, 0] and the hidden states [3, 4] and [0, 0]. The first dot product is 6 and the lengths are 2 and 5, so the score "
+            "is 6 / (2·5) = 0.6. The second hidden state has no length and no direction, and 0/0 is not a number: its score is 0."
+        ),
+        (
+            "Divide each vector by its own norm (and leave zero vectors zero), then take dot products. torch.nn.functional.normalize(…, dim=-1) "
+            "does the first part."
+        ),
     ),
     {"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
     difficulty=2,
@@ -60,7 +66,7 @@ def dot_product(state, hidden):
 
 
 @task.mistake(
-    "You divide by the norm of everything together. Each vector has a length of its own: take the norm over the last axis."
+    "You divide by the norm of everything together. Each vector has its own length: take the norm over the last axis."
 )
 def norm_of_everything(state, hidden):
     return torch.nan_to_num(state @ hidden.mT / (state.norm() * hidden.norm()))
@@ -71,12 +77,12 @@ def zero_gives_nan(state, hidden):
     return state @ hidden.mT / (state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1)[:, None])
 
 
-@task.mistake("You divide by the length of the hidden states only; the state's is missing.")
+@task.mistake("You divide by the length of the hidden states only. Divide by the length of the state too.")
 def state_length_missing(state, hidden):
     return state @ torch.nn.functional.normalize(hidden, dim=-1).mT
 
 
-@task.mistake("You divide by the length of the states only; the hidden states' is missing.")
+@task.mistake("You divide by the length of the states only. Divide by the length of the hidden state too.")
 def hidden_length_missing(state, hidden):
     return torch.nn.functional.normalize(state, dim=-1) @ hidden.mT
 
@@ -86,7 +92,7 @@ def squared_lengths(state, hidden):
     return torch.nan_to_num(state @ hidden.mT / (state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]))
 
 
-@task.mistake("You normalise along the wrong axis: over the positions instead of over the features, the last axis.")
+@task.mistake("You normalise along the wrong axis: over the positions. Normalise over the features, the last axis.")
 def wrong_axis(state, hidden):
     return torch.nn.functional.normalize(state, dim=1) @ torch.nn.functional.normalize(hidden, dim=1).mT
 

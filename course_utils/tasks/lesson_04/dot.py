@@ -12,9 +12,12 @@ task = score_task(
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
     (
-        "Every state meets every hidden state, and their features are multiplied and added up.",
-        "scores_(b,t,s) = Σ_d state_(b,t,d) · hidden_(b,s,d).",
-        "Swap the last two axes of hidden (B×D×S) and take the matrix product with state (B×T×D).",
+        "Every state meets every hidden state: their features are multiplied in pairs and added up.",
+        (
+            "Take one state, [1, 2], and two hidden states, [3, 0] and [-1, 4]. The scores are 1·3 + 2·0 = 3 and 1·(-1) + 2·4 = 7. One state and "
+            "two hidden states give one row of two scores."
+        ),
+        "Exchange the last two axes of hidden (B×D×S), and take the matrix product of state (B×T×D) with the result.",
     ),
     difficulty=1,
     importance=5,
@@ -38,13 +41,14 @@ def scaled(state, hidden):
     return state @ hidden.mT / state.shape[-1] ** 0.5
 
 
-@task.mistake("You divide by the lengths. That is the cosine, the content-based score.")
+@task.mistake("You divide by the lengths. That gives the cosine, which is the content-based score.")
 def cosine(state, hidden):
     return torch.nn.functional.cosine_similarity(state[:, :, None], hidden[:, None], dim=-1)
 
 
 @task.mistake(
-    "A reshape changes the shape, but leaves the numbers in their order: it does not exchange axes. That is `hidden.mT` or `hidden.transpose(1, 2)`."
+    "A reshape changes the shape but leaves the numbers in their order, so it does not exchange axes. `hidden.mT` or "
+    "`hidden.transpose(1, 2)` does."
 )
 def reshaped(state, hidden):
     return state @ hidden.reshape(hidden.shape[0], hidden.shape[2], hidden.shape[1])

@@ -12,9 +12,12 @@ task = score_task(
     ("state B×T×D", "hidden B×S×E", "weight D×E"),
     "scores B×T×S",
     (
-        "The matrix carries the state into the space of the hidden states; there the dot product is taken. D and E may differ.",
-        "scores_(b,t,s) = Σ_d Σ_e state_(b,t,d) · weight_(d,e) · hidden_(b,s,e).",
-        "state times weight is B×T×E; times hidden with its last two axes exchanged, B×E×S.",
+        "The matrix carries the state over into the space of the hidden states, and the dot product is taken there. So D and E may differ.",
+        (
+            "Take the state [1, 2], W = [[1, 0, 2], [0, 1, 1]] and the hidden state [1, 1, 3]: here D = 2 and E = 3. The state times W is 1·[1, "
+            "0, 2] + 2·[0, 1, 1] = [1, 2, 4]. The dot product of that with the hidden state is 1 + 2 + 12 = 15."
+        ),
+        "state times weight is B×T×E; multiply that by hidden with its last two axes exchanged, B×E×S.",
     ),
     difficulty=2,
     importance=4,
@@ -35,13 +38,14 @@ def _(state, hidden, weight):
 
 
 @task.mistake(
-    "weight is transposed in yours. It is D×E and stands between state and hidden: sᵀ W h. This only runs where D = E, and is wrong there."
+    "Your weight is transposed. It is D×E and stands between state and hidden: sᵀ W h. Transposed, it runs only where D = E, and gives a "
+    "wrong result there."
 )
 def weight_transposed(state, hidden, weight):
     return state @ weight.T @ hidden.mT
 
 
-@task.mistake("weight has no effect: this is the plain dot product, and needs D = E.")
+@task.mistake("weight has no effect. Without it this is the plain dot product, which needs D = E.")
 def weight_unused(state, hidden, weight):
     return state @ hidden.mT
 
@@ -51,7 +55,7 @@ def general_scaled(state, hidden, weight):
     return state @ weight @ hidden.mT / state.shape[-1] ** 0.5
 
 
-@task.mistake("There is a tanh too much: the general score is sᵀ W h, linear in each of the two.")
+@task.mistake("There is a tanh too many. The general score is sᵀ W h, which is linear in s and in h.")
 def with_tanh(state, hidden, weight):
     return (state @ weight).tanh() @ hidden.mT
 

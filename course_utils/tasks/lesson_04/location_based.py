@@ -1,4 +1,4 @@
-"""Task 04.location_based: weights from the state alone."""
+"""Task 04.location_based: weights over positions, from the state alone."""
 
 from operator import matmul
 
@@ -8,12 +8,18 @@ from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
 task = score_task(
     "location_based",
-    "weights from the state alone",
+    "weights over positions, from the state alone",
     ("state B×T×D", "weight S×D"),
     "weights B×T×S",
     (
-        "No hidden state enters: the state alone says where to look, by position. And this one gives weights, already normalised.",
-        "weights_(b,t,:) = softmax over s of (weight_s · state_(b,t)); weight has one row for each of the S positions.",
+        (
+            "No hidden state is used: the state alone says which positions to look at. And the result is weights, already normalised, not "
+            "scores."
+        ),
+        (
+            "Take the state [1, 2] and a weight with the rows [0, 0] and [ln 3, 0], one for each of two positions, where ln 3 ≈ 1.0986. The "
+            "scores are 0 and 1.0986, and their exponentials are 1 and 3. So the weights are 0.25 and 0.75."
+        ),
         "scores = state times weight transposed, B×T×S; softmax over the last axis.",
     ),
     difficulty=2,
@@ -41,13 +47,13 @@ def no_softmax(state, weight):
 
 
 @task.mistake(
-    "Your softmax runs over the states (queries). Each state spreads its weight over the positions, the last axis."
+    "Your softmax runs over the states (queries). Each state spreads its own weight over the positions, the last axis."
 )
 def softmax_over_states(state, weight):
     return (state @ weight.T).softmax(1)
 
 
-@task.mistake("Your softmax runs over the batch. Each state spreads its weight over the positions, the last axis.")
+@task.mistake("Your softmax runs over the batch. Each state spreads its own weight over the positions, the last axis.")
 def softmax_over_batch(state, weight):
     return (state @ weight.T).softmax(0)
 
@@ -57,13 +63,14 @@ def location_scaled(state, weight):
     return (state @ weight.T / state.shape[-1] ** 0.5).softmax(-1)
 
 
-@task.mistake("You put a tanh before the softmax. It is softmax(W s), nothing else.")
+@task.mistake("You apply tanh before the softmax. This score is softmax(W s), with nothing in between.")
 def location_tanh(state, weight):
     return (state @ weight.T).tanh().softmax(-1)
 
 
 @task.mistake(
-    "exp overflows: above a score of about 88 it is infinite in float32, and infinity over infinity is NaN. Subtract each row's maximum first, or use softmax."
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's "
+    "maximum first, or use softmax."
 )
 def location_overflow(state, weight):
     e = (state @ weight.T).exp()
@@ -76,14 +83,16 @@ def location_logarithms(state, weight):
 
 
 @task.mistake(
-    "A sigmoid weighs each position by itself: the row does not sum to 1. The positions share the weight: softmax over the last axis."
+    "A sigmoid weighs each position by itself, so a row does not sum to 1. The positions share the weight: use a softmax over the last "
+    "axis."
 )
 def location_sigmoid(state, weight):
     return (state @ weight.T).sigmoid()
 
 
 @task.mistake(
-    "weight is S×D: for rows of states it has to be transposed, `weight.T`. Without it this runs only where S = D, and is wrong there."
+    "weight is S×D. For rows of states it has to be transposed: `weight.T`. Without that this runs only where S = D, and gives a wrong "
+    "result there."
 )
 def location_not_transposed(state, weight):
     return (state @ weight).softmax(-1)

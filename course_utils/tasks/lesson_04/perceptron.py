@@ -13,9 +13,15 @@ task = score_task(
     ("state B×T×D", "hidden B×S×E", "weight_s A×D", "weight_h A×E", "v A"),
     "scores B×T×S",
     (
-        "Each side is carried into the hidden layer by a matrix of its own; the two are added for every pair, then tanh, then v.",
-        "scores_(b,t,s) = vᵀ tanh(W state_(b,t) + U hidden_(b,s)), with weight_s = W and weight_h = U.",
-        "(state times W transposed) as B×T×1×A plus (hidden times U transposed) as B×1×S×A; tanh; times v.",
+        (
+            "Each side is carried into the hidden layer by its own matrix. The two are added for every pair; then come tanh and v. This is the "
+            'score of Bahdanau et al. (2014), who call it a multilayer perceptron; most papers call it "additive".'
+        ),
+        (
+            "Take the state [1], the hidden state [2], W = [[2], [1]], U = [[-1], [1]] and v = [5, 1]. W s is [2, 1] and U h is [-2, 2]. Their "
+            "sum is [0, 3], and tanh of that is [0, 0.9951]. The score is 5·0 + 1·0.9951 = 0.9951."
+        ),
+        "Add (state times weight_s transposed) as B×T×1×A and (hidden times weight_h transposed) as B×1×S×A; apply tanh; multiply by v.",
     ),
     difficulty=3,
     importance=4,
@@ -55,56 +61,64 @@ def perceptron_with_relu(state, hidden, weight_s, weight_h, v):
 
 
 @task.mistake(
-    "You take tanh of each side and then add. The sum comes first, then tanh: else the two sides never interact."
+    "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact."
 )
 def tanh_before_sum(state, hidden, weight_s, weight_h, v):
     return ((state @ weight_s.T).tanh()[:, :, None] + (hidden @ weight_h.T).tanh()[:, None]) @ v
 
 
+@task.mistake("tanh stands outside, around the whole score. It belongs around W s + U h, before v.")
+def perceptron_tanh_outside(state, hidden, weight_s, weight_h, v):
+    return (_layer(state, hidden, weight_s, weight_h) @ v).tanh()
+
+
 @task.mistake(
-    "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. This only runs where D = E, and is wrong there."
+    "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, "
+    "and give a wrong result there."
 )
 def matrices_exchanged(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_h, weight_s).tanh() @ v
 
 
-@task.mistake("v is missing: the hidden units are added up with weight 1.")
+@task.mistake("v is missing: you add up the hidden units, each with weight 1.")
 def perceptron_v_unused(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_s, weight_h).tanh().sum(-1)
 
 
 @task.mistake(
-    "You add position to position: state t meets hidden state t only, where that runs at all. Every state has to meet every hidden "
-    "state: T×S scores a sentence."
+    "You add the two sides position by position, so that state t meets hidden state t only, where it runs at all. Every state has to "
+    "meet every hidden state, which makes T×S scores per sentence."
 )
 def perceptron_by_position(state, hidden, weight_s, weight_h, v):
     return torch.tanh(state @ weight_s.T + hidden @ weight_h.T) @ v
 
 
 @task.mistake(
-    "Your own tanh overflows: exp of a large number is infinity, and infinity over infinity is NaN. Use torch.tanh."
+    "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh."
 )
 def perceptron_tanh_overflow(state, hidden, weight_s, weight_h, v):
     return additive._overflowing_tanh(_layer(state, hidden, weight_s, weight_h)) @ v
 
 
 @task.mistake(
-    "weight_s is A×D and weight_h A×E: for rows of vectors they have to be transposed, `.T`. Without it this runs only where A, D and E "
-    "are alike, and is wrong there."
+    "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D "
+    "and E are equal, and gives a wrong result there."
 )
 def perceptron_not_transposed(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_s.T, weight_h.T).tanh() @ v
 
 
 @task.mistake(
-    "weight_s is A×D: for rows of states it has to be transposed, `weight_s.T`. Without it this runs only where A = D, and is wrong there."
+    "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives a "
+    "wrong result there."
 )
 def state_weight_not_transposed(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_s.T, weight_h).tanh() @ v
 
 
 @task.mistake(
-    "weight_h is A×E: for rows of hidden states it has to be transposed, `weight_h.T`. Without it this runs only where A = E, and is wrong there."
+    "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and "
+    "gives a wrong result there."
 )
 def hidden_weight_not_transposed(state, hidden, weight_s, weight_h, v):
     return _layer(state, hidden, weight_s, weight_h.T).tanh() @ v

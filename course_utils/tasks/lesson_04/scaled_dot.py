@@ -1,6 +1,7 @@
 """Task 04.scaled_dot: the dot product, scaled by √D."""
 
-from operator import matmul, pow, truediv
+from math import sqrt
+from operator import matmul, truediv
 
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
@@ -10,9 +11,15 @@ task = score_task(
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
     (
-        "The more features are added up, the wider the dot products spread. Dividing brings the spread back to 1; the lesson measures by what.",
-        "scores_(b,t,s) = (state_(b,t) · hidden_(b,s)) / √D with D the width of the vectors, whatever it is.",
-        "Take the dot product score and divide by the square root of state's last size.",
+        (
+            "The more features are added up, the further the dot products spread. Dividing brings their spread back to 1; the lesson measures "
+            "what to divide by."
+        ),
+        (
+            "Take the state [1, 1, 1, 1] and the hidden state [2, 0, 4, 2]. Their dot product is 2 + 0 + 4 + 2 = 8. The width is D = 4 and its "
+            "square root is 2, so the score is 8 / 2 = 4."
+        ),
+        "Take the dot product score and divide it by the square root of the last size of state.",
     ),
     difficulty=1,
     importance=5,
@@ -28,13 +35,14 @@ def _(state, hidden):
 @task.steps
 def _(state, hidden):
     product = yield "the product of state and hidden", matmul, state, hidden.mT
-    root = yield "the square root of D", pow, state.shape[-1], 0.5
+    root = yield "the square root of D", sqrt, state.shape[-1]
     scores = yield "the product divided by the root", truediv, product, root
     return scores
 
 
 @task.mistake(
-    "You divide by D instead of √D: the scores come out too small, and the softmax too flat. It is the standard deviation of the dot product that grows like √D."
+    "You divide by D instead of √D, which makes the scores too small and the softmax too flat. It is the standard deviation of the dot "
+    "product that grows like √D."
 )
 def divided_by_width(state, hidden):
     return state @ hidden.mT / state.shape[-1]
@@ -51,31 +59,34 @@ def multiplied(state, hidden):
 
 
 @task.mistake(
-    "You take the root of the number of keys, S. What counts is how many products are added up: the width D, the last axis of state."
+    "You divide by the root of S, the number of keys. What counts is how many products are added up: that is the width D, the last axis "
+    "of state."
 )
 def root_of_keys(state, hidden):
     return state @ hidden.mT / hidden.shape[1] ** 0.5
 
 
 @task.mistake(
-    "You take the root of the number of queries, T. What counts is how many products are added up: the width D, the last axis of state."
+    "You divide by the root of T, the number of queries. What counts is how many products are added up: that is the width D, the last "
+    "axis of state."
 )
 def root_of_queries(state, hidden):
     return state @ hidden.mT / state.shape[1] ** 0.5
 
 
-@task.mistake("You divide by 8 always. That is √64: right for a width of 64 only. Read the width from state.")
+@task.mistake("You always divide by 8. That is √64, which is right for a width of 64 only. Read the width from state.")
 def always_eight(state, hidden):
     return state @ hidden.mT / 8
 
 
-@task.mistake("You divide by 2 always. That is √4: right for a width of 4 only. Read the width from state.")
+@task.mistake("You always divide by 2. That is √4, which is right for a width of 4 only. Read the width from state.")
 def always_two(state, hidden):
     return state @ hidden.mT / 2
 
 
 @task.mistake(
-    "len(state) is the first size, the number of sentences B. What counts is how many products are added up: the width D, state.shape[-1]."
+    "You divide by the root of B, the number of sentences, which is what len(state) gives. What counts is how many products are added "
+    "up: that is the width D, state.shape[-1]."
 )
 def root_of_batch(state, hidden):
     return state @ hidden.mT / len(state) ** 0.5

@@ -1,0 +1,33 @@
+"""`course submit`: writes the file that a learner hands in (`desk/handing_in.py`)."""
+
+from pathlib import Path
+
+from course_utils.base.places import course_folder
+from course_utils.commands._arguments import quoted
+
+WORDS = "Write the file to hand in for a lesson, and say what is missing in it."
+HERE = {"answered": "answered", "not attempted": "not attempted yet", "missing": "missing"}
+
+
+def add_arguments(parser) -> None:
+    """Add the lesson and --file."""
+    parser.add_argument("lesson", metavar="LESSON", help="such as 03 or 03_queries_keys_values")
+    words = "the notebook with your answers, such as one from Colab; your own copy of the exercises if left out"
+    parser.add_argument("--file", metavar="NOTEBOOK", type=Path, help=words)
+
+
+def run(options) -> int:
+    """Write the file, and say what stands in it and where it lies."""
+    root = course_folder()
+    from course_utils.desk.handing_in import submit
+
+    done = submit(root, options.lesson, options.file)
+    width = max(len(row.task) for row in done.rows)
+    for row in done.rows:
+        checked = f"its last check: {row.checked}" if row.checked else "never checked here"
+        print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
+    for remark in done.remarks:
+        print(remark)
+    answered = sum(row.here == "answered" for row in done.rows)
+    print(f"{answered} of {len(done.rows)} tasks answered. The file to hand in: {quoted(done.path)}")
+    return 0

@@ -1,0 +1,32 @@
+"""`course update`: brings new versions of lessons into the learner's own copies (`desk/updating.py`)."""
+
+from course_utils.base.places import course_folder
+from course_utils.commands._arguments import report
+
+WORDS = "Bring new versions of lessons into your own copies; what you have written stays."
+
+
+def add_arguments(parser) -> None:
+    """Add the lessons."""
+    parser.add_argument(
+        "lessons", nargs="*", metavar="LESSON", help="such as 03 or 03_queries_keys_values; all if left out"
+    )
+
+
+def run(options) -> int:
+    """Update, and say for each copy what was done; 1 if one could not be updated."""
+    root = course_folder()
+    from course_utils.desk.updating import update
+
+    written = []
+
+    def say(line):
+        written.append(line)
+        print(line)
+
+    problems = update(root, options.lessons, say)
+    if written:
+        print("If one of these is open in JupyterLab, choose File, Reload Notebook from Disk.")
+    elif not problems:
+        print("Your copies are up to date.")
+    return report(problems)

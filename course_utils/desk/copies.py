@@ -1,0 +1,182 @@
+"""The learner's own copies of lessons and exercises: made where they are missing, never overwritten here.
+
+    notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
+    exercises/NN_topic.ipynb  -> my_course/exercises/NN_topic.ipynb
+
+A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
+what the learner has changed, wherever it has travelled. Bringing a new version into a copy stands in `updating.py`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.authoring import build
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.places import NAMED, OWN, number_of
+
+SAME = 9  # cells of one text that a notebook may have
+COPIED = ("notebooks", "exercises")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One notebook of the course, such as folder "exercises" and name "02_weighted_sums", and the learner's copy of it."""
+
+    root: Path
+    folder: str
+    name: str
+
+    @property
+    def built(self) -> str:
+        """The course's own notebook, as a path below its folder."""
+        return f"{self.folder}/{self.name}.ipynb"
+
+    @property
+    def own(self) -> str:
+        """The learner's copy, as a path below the course's folder."""
+        return f"{OWN}/{self.built}"
+
+
+def places(root: Path) -> Iterator[Place]:
+    """Give the notebooks of the course that are copied, a lesson before its exercises."""
+    found = [Place(root, folder, path.stem) for folder in COPIED for path in (root / folder).glob(f"{NAMED}.ipynb")]
+    return iter(sorted(found, key=lambda place: (place.name, COPIED.index(place.folder))))
+
+
+def make_missing(root: Path) -> list[Place]:
+    """Make the copies that are missing; return those whose course's notebook held somebody's work, which the copy then holds, too.
+
+    A notebook that cannot be read is left out: one broken lesson blocks no other.
+    """
+    with_work = []
+    for place in places(root):
+        path = root / place.own
+        try:
+            if path.exists() or (built := read(root / place.built)) is None:
+                continue
+        except CourseError:
+            continue
+        untouched = is_as_built(root / place.built)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, to_text(copy_of(place, built, untouched)))
+        if not untouched:
+            with_work.append(place)
+    return with_work
+
+
+def newer(root: Path) -> list[Place]:
+    """Return the copies of which the course has a newer version."""
+    found = []
+    for place in places(root):
+        try:
+            own, built = read(root / place.own), read(root / place.built)
+        except CourseError:
+            continue
+        known = own and copied(own)
+        if known and built and known["version"] != version_of(built) and is_as_built(root / place.built):
+            found.append(place)
+    return found
+
+
+# A notebook as a dict
+
+
+def read(path: Path) -> dict | None:
+    """Return a notebook, each cell with an id and its source as one text; None where there is no file. Raises `CourseError`."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook["cells"] = [_read_cell(cell) for cell in notebook["cells"]]
+        notebook["metadata"] = dict(notebook["metadata"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise CourseError(
+            f"{path} cannot be read as a notebook: move it elsewhere, and `course lab` makes a new copy."
+        ) from None
+    return notebook
+
+
+def _read_cell(cell):
+    """Colab keeps a cell's id in its metadata, where older notebooks have room for it."""
+    metadata = dict(cell.get("metadata", {}))
+    identity = cell.get("id", metadata.get("id"))
+    return cell | {
+        "id": identity,
+        "metadata": metadata,
+        "source": "".join(cell["source"]),
+        "cell_type": cell["cell_type"],
+    }
+
+
+def to_text(notebook: dict) -> str:
+    """Return a notebook as the text of its file, as Jupyter writes it."""
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def is_as_built(path: Path) -> bool:
+    """Return whether a notebook of the course holds just what the build has written: somebody may have worked in it."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        return notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+# What a copy is made of
+
+
+def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
+    """Return the learner's copy of a notebook of the course: without outputs, so that nothing is seen before it is predicted.
+
+    Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
+    """
+    metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
+    originals = [cell for cell in built["cells"] if cell["id"] and (untouched or is_original(place, cell))]
+    known = {cell["id"]: digest(cell) for cell in originals}
+    metadata["course"] = {
+        "lesson": number_of(place.name),
+        "name": place.name,
+        "copied": {"version": version_of(built), "cells": known},
+    }
+    return built | {"cells": [fresh(cell) for cell in built["cells"]], "metadata": metadata}
+
+
+def fresh(cell: dict) -> dict:
+    """Return a cell of the course as a copy has it: not run yet, and nothing folded that a run is to show."""
+    metadata = {key: value for key, value in cell["metadata"].items() if key != "jupyter"}
+    if folded := {k: v for k, v in cell["metadata"].get("jupyter", {}).items() if k != "outputs_hidden"}:
+        metadata["jupyter"] = folded
+    unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
+    named = (
+        cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
+    )  # old notebooks name no cell
+    return named | {"metadata": metadata} | unrun
+
+
+def copied(own: dict) -> dict | None:
+    """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
+    kept = own["metadata"].get("course")
+    kept = kept.get("copied") if isinstance(kept, dict) else None
+    right = isinstance(kept, dict) and isinstance(kept.get("cells"), dict) and isinstance(kept.get("version"), str)
+    return kept if right else None
+
+
+def version_of(built: dict) -> str:
+    """Return a short hash of all that a learner gets to see of a notebook of the course."""
+    cells = [[cell["id"], cell["cell_type"], cell["source"], fresh(cell)["metadata"]] for cell in built["cells"]]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def digest(cell: dict) -> str:
+    """Return a short hash of a cell's source, the same whatever blanks an editor leaves at its ends."""
+    text = cell["source"].replace("\r\n", "\n").strip()
+    return hashlib.sha256(f"{cell['cell_type']}\n{text}".encode(errors="replace")).hexdigest()[:16]
+
+
+def is_original(place: Place, cell: dict) -> bool:
+    """Return whether a cell is as the build has made it: the build names each by its text."""
+    return cell["id"] in {build.cell_id(place.built, cell["source"], time) for time in range(1, SAME + 1)}

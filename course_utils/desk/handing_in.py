@@ -1,0 +1,168 @@
+"""Writes the one file that a learner hands in, and says what is missing or odd in it: `course submit`.
+
+Here: one notebook's cells, read as text. Nothing is run and nothing judged: that is grading's (`course grade`), and the file is read
+by the same code as there.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.authoring.build import CHECK
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.places import OWN, chosen, names_in, number_of
+from course_utils.desk.copies import read, to_text
+from course_utils.grading.reading.lessons import names_by_lesson
+from course_utils.grading.reading.notebook_file import (
+    Unreadable,
+    definition,
+    definitions,
+    fingerprint,
+    likely_rename,
+    read_notebook,
+)
+from course_utils.learner import state
+
+HANDED_IN = f"{OWN}/handed_in"
+KINDS = ("code", "markdown", "raw")
+UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task: what stands in the file, and what its check said last."""
+
+    task: str
+    here: str  # "answered", "not attempted" or "missing"
+    checked: str  # as progress keeps it, "" where it was never checked
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """The file to hand in, and what there is to say of it."""
+
+    path: Path
+    rows: list[Row]
+    remarks: list[str]
+
+
+def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
+    """Write the file to hand in for a lesson. Raises `CourseError` where there is nothing that could be graded.
+
+    Args:
+        root: the folder of the course.
+        lesson: as "03" or "03_queries_keys_values".
+        file: the notebook; the learner's own copy of the lesson's exercises if left out.
+    """
+    (name,) = chosen([lesson], names_in(root / "exercises", ".ipynb"), " with exercises")
+    path = file or root / OWN / "exercises" / f"{name}.ipynb"
+    if not path.exists():
+        raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
+    _readable(path, path, name)
+    target = root / HANDED_IN / f"{name}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target, to_text(_clean(read(path), name)))
+    notebook = _readable(target, path, name)
+    rows = [_row(task, notebook.cells) for task in tasks.by_lesson()[number_of(name)]]
+    return HandedIn(target, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
+
+
+def _readable(path, said, name):
+    """Return the notebook as grading reads it, once it is sure that it is of the lesson."""
+    try:
+        notebook = read_notebook(path, names_by_lesson())
+    except Unreadable as problem:
+        raise CourseError(f"{said} could not be graded. {problem}") from None
+    if notebook.lesson != number_of(name):
+        holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of the course"
+        raise CourseError(f"{said} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file.")
+    return notebook
+
+
+def _clean(notebook, name):
+    """Return a notebook of the cells alone, without outputs, that says which lesson it is of."""
+    cells, seen = [], set()
+    for place, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] not in KINDS:
+            continue
+        identity = str(cell["id"])
+        if not re.fullmatch(r"[\w-]{1,64}", identity) or identity in seen:
+            identity = f"cell-{place}"
+        seen.add(identity)
+        kept = {"cell_type": cell["cell_type"], "id": identity, "metadata": cell["metadata"], "source": cell["source"]}
+        cells.append(kept | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+        "course": {"lesson": number_of(name), "name": name, "version": _version()},
+    }
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+
+
+def _version():
+    try:
+        return version("attention-course")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return ""
+
+
+def _row(task, cells):
+    text = definition(cells, task.answer_name)
+    here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
+    entry = state.read().get(task.id, {})
+    return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
+
+
+# What is odd
+
+
+def _remarks(cells, number):
+    """Give a sentence for each thing that the learner may not have meant."""
+    asked = tasks.by_lesson()[number]
+    names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
+    for task in asked:
+        places = definitions(cells, task.answer_name)
+        if not places:
+            like = likely_rename(cells, task.answer_name, names)
+            perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
+            yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
+        if len(places) > 1:
+            yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
+    checked = {found for cell in cells for found in CHECK.findall(cell)}
+    if gone := [task.id for task in asked if task.id not in checked]:
+        yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
+    yield from _no_python(cells)
+    yield from _questions(cells, number, checked)
+
+
+def _no_python(cells):
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    for place, cell in enumerate(cells, 1):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(TransformerManager().transform_cell(cell))
+        except SyntaxError as error:
+            yield f"Code cell {place} is not Python (line {error.lineno}: {error.msg}), so grading skips it: mend it or delete it."
+        except (ValueError, RecursionError, MemoryError):
+            yield f"Code cell {place} is not Python, so grading skips it: mend it or delete it."
+
+
+def _questions(cells, number, checked) -> Iterator[str]:
+    """Questions stand in the lesson; an instructor may hand them out with the exercises, and then they count."""
+    ids = [question.id for question in tasks.questions_of(number)]
+    if here := [name for name in ids if name in checked]:
+        text = "\n".join(cells)
+        if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:
+            yield f"Not answered yet: {', '.join(left)}. Put an answer in place of the dots."
+        return
+    kept = state.read()
+    if left := [name for name in ids if not kept.get(name, {}).get("attempts")]:
+        yield f"In the lesson, you have not answered {', '.join(left)}. The questions are not part of what you hand in."

@@ -1,0 +1,211 @@
+"""The course's drawn diagrams: what a mechanism is made of, and what of it is new in a lesson.
+
+Each function returns a `Diagram`, which a notebook shows and which says in words what it shows. Texts may hold *x* for a
+variable and _q for a letter below the line; in a box a line may break, and what follows a colon is set smaller.
+Not here: how boxes and arrows become a picture (`drawing.py`).
+"""
+
+from itertools import groupby
+
+from course_utils.figures.drawing import EDGE, WIDTH, Arrow, Box, Diagram, highlighted, joined, plain
+
+ROWS = {"queries": 48, "keys": 118, "values": 188}  # the middle of each input's row, in pixels from the top
+HALF, CHAIN, BELOW = 28, 83, 240  # half a row's height; the middle of what leads to the weights; the residual's line
+SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
+ONE_QUERY = {"queries": "D", "keys": "B S D", "values": "B S D", "scores": "B S", "context": "B D"}
+AMONG_WORDS = ONE_QUERY | {"queries": "B S D", "scores": "B S S", "context": "B S D"}
+WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
+EIGHT_SCORES = (
+    *("dot", "scaled dot", "cosine", "general"),
+    *("additive", "perceptron", "concatenating", "location-based"),
+)
+
+
+def bag_of_words(new=()) -> Diagram:
+    """From words to a probability: the vectors' sum, a score, the logistic sigmoid."""
+    words, vectors = [], []
+    for i, word in enumerate(("not", "really", "great")):
+        words.append(Box("words", word, EDGE, 18 + 52 * i, 86, 38, "data"))
+        vectors.append(Box("vectors", f"*x*{'₁₂₃'[i]}", 154, 18 + 52 * i, 58, 38, "data"))
+    total = Box("sum", "Σ: sum", 266, 18, 70, 142)
+    score = Box("score", "score: *w* · *x* + *b*", 402, 60, 104, 58)
+    squash = Box("sigmoid", "*σ*: sigmoid", 552, 60, 74, 58)
+    chance = Box("probability", "*p*: probability", 656, 60, 84, 58, "data")
+    arrows = [joined(word, vector, word.middle) for word, vector in zip(words, vectors, strict=True)]
+    arrows += [joined(vector, total, vector.middle) for vector in vectors]
+    arrows += [joined(total, score, 89, "*x*", "B D"), joined(score, squash, 89, "", "B"), joined(squash, chance, 89)]
+    said = (
+        "Each of the words not, really and great becomes a vector: x₁, x₂ and x₃. The sum Σ adds the vectors up to one vector x. "
+        "From it comes a score, w · x + b, and the sigmoid σ turns the score into the probability p."
+    )
+    return _diagram("A bag of words", said, [*words, *vectors, total, score, squash, chance], arrows, new)
+
+
+def fixed_attention(new=()) -> Diagram:
+    """Attention whose query is one learned vector θ, up to the output layer."""
+    score, after = "*x* · *θ*", "output\nlayer"
+    return attention(
+        "*θ*: learned", WORDS, WORDS, score, then=after, title="Fixed attention", shapes=ONE_QUERY, new=new
+    )
+
+
+def several_attentions(count=2, new=()) -> Diagram:
+    """Several fixed attentions over the same words: their contexts are joined end to end for one linear layer."""
+    height = 70 * count - 14
+    words = Box("words", WORDS, EDGE, 20, 112, height, "data")
+    chain = [Box("concatenate", "concatenate", 406, 20, 108, height), Box("linear", "linear\nlayer", 576, 0, 70, 56)]
+    chain.append(Box("sigmoid", "*σ*", 690, 0, 50, 50))
+    chain = [box._replace(y=20 + (height - box.height) / 2) for box in chain]
+    boxes, arrows, said = [], [], []
+    for i, number in enumerate("₁₂₃₄₅₆₇₈"[:count]):
+        boxes.append(Box("attentions", f"attention {i + 1}: *θ*{number}, learned", 178, 20 + 70 * i, 136, 56))
+        arrows.append(joined(words, boxes[i], boxes[i].middle, "", "B S D"))
+        arrows.append(joined(boxes[i], chain[0], boxes[i].middle, f"context *c*{number}", "B D"))
+        said.append(f"{plain(boxes[i].text)} gives the context c{number}")
+    arrows.append(joined(chain[0], chain[1], words.middle, "", f"B {count}D"))
+    arrows.append(joined(chain[1], chain[2], words.middle, "", "B"))
+    in_words = (
+        f"Each of {count} attentions reads the same {plain(WORDS)}: {', '.join(said)}. We concatenate these contexts "
+        "into one vector. A linear layer turns it into a score, and σ turns the score into a probability."
+    )
+    return _diagram("Several attentions", in_words, [words, *boxes, *chain], arrows, new)
+
+
+def self_attention(new=()) -> Diagram:
+    """Attention of a sentence's words to one another, with learned projections and a residual connection."""
+    words, title = NARROW_WORDS, "Self-attention"
+    return attention(words, words, words, projected=True, title=title, shapes=AMONG_WORDS, new=new)
+
+
+def attention(
+    queries="queries: *Q*",
+    keys="keys: *K*",
+    values="values: *V*",
+    score="*q* · *k*",
+    *,
+    choices=(),
+    projected=False,
+    then="",
+    title="Attention",
+    shapes=SHAPES,
+    new=(),
+) -> Diagram:
+    """Attention from its three inputs to the context; inputs with the same text are one box.
+
+    `choices` are the functions that can stand in the score's place. `projected` puts the matrices W_q, W_k and W_v behind
+    the inputs and a residual connection around it all. `then` is what reads the context. `new` names parts to highlight.
+    """
+    top = 52 + 44 * -(-len(choices) // 4) if choices else 0
+    inputs = _inputs((queries, keys, values), top, 78 if projected else 118)
+    read = _matrices(top) if projected else inputs
+    steps = _steps(read["keys"].right + (46 if projected else 44), top, score, then, projected)
+    opened, dashes = _opened(choices, steps[0])
+    arrows = _into(inputs, read, steps, top, shapes, projected) + _onward(inputs, steps, top, shapes)
+    boxes = [*dict.fromkeys([*inputs.values(), *read.values()]), *steps, *opened]
+    return _diagram(title, _in_words(inputs, steps, choices, shapes, projected), boxes, dashes + arrows, new)
+
+
+def _inputs(texts, top, width):
+    """Return a box for each input by its role; neighbours with the same text share one."""
+    found = {}
+    for text, group in groupby(zip(ROWS, texts, strict=True), key=lambda pair: pair[1]):
+        roles = [role for role, _ in group]
+        first, last = ROWS[roles[0]] - HALF, ROWS[roles[-1]] + HALF
+        found |= dict.fromkeys(roles, Box(" ".join(roles), text, EDGE, top + first, width, last - first, "data"))
+    return found
+
+
+def _matrices(top):
+    """Return the box of a learned matrix for each input."""
+    return {role: Box("projections", f"*W*_{role[0]}", 122, top + ROWS[role] - 22, 44, 44) for role in ROWS}
+
+
+def _steps(x, top, score, then, projected):
+    """Return the boxes from the score to what reads the context, in their order from the left."""
+    outer, inner = (ROWS["queries"] - HALF, ROWS["keys"] + HALF), (CHAIN - 24, CHAIN + 24)
+    parts = [
+        ("score", f"score: {score}", 72, 56, *outer),
+        ("mask", "mask", 54, 18, *inner),
+        ("softmax", "softmax", 74, 62, *inner),
+    ]
+    parts.append(("sum", "weighted\nsum", 82, 60, inner[0], ROWS["values"] + HALF))
+    boxes = []
+    for name, text, width, gap, first, last in parts:
+        boxes.append(Box(name, text, x, top + first, width, last - first))
+        x += width + gap
+    if projected:
+        boxes.append(Box("residual", "+", x, boxes[-1].middle - 14, 28, 28))
+    else:
+        boxes.append(Box("then", then or "context", x, boxes[-1].middle - 28, 70, 56, "step" if then else "data"))
+    return boxes
+
+
+def _opened(choices, score):
+    """Return boxes for what can stand in the score's place, above it, and the lines that open the score's box."""
+    if not choices:
+        return [], []
+    rows, width = -(-len(choices) // 4), (WIDTH - 2 * EDGE - 5 * 12) / 4
+    frame = Box("", "", EDGE, 20, WIDTH - 2 * EDGE, 12 + 44 * rows, "frame")
+    boxes = [frame]
+    for i, text in enumerate(choices):
+        boxes.append(Box("choices", text, EDGE + 12 + (width + 12) * (i % 4), 32 + 44 * (i // 4), width, 32))
+    ends = ((frame.x, score.x), (frame.right, score.right))
+    return boxes, [Arrow(((a, frame.y + frame.height), (b, score.y)), dashed=True) for a, b in ends]
+
+
+def _into(inputs, read, steps, top, shapes, projected):
+    """Return the arrows from the inputs, through the matrices if there are any, to the score and to the weighted sum."""
+    arrows = []
+    for role, end in zip(ROWS, (steps[0], steps[0], steps[3]), strict=True):
+        y = top + ROWS[role]
+        if projected:
+            arrows.append(joined(inputs[role], read[role], y))
+        arrows.append(joined(read[role], end, y, f"*{role[0]}*" * projected, shapes[role]))
+    return arrows
+
+
+def _onward(inputs, steps, top, shapes):
+    """Return the arrows from the score to the right, and the residual connection where there is one."""
+    score, mask, softmax, total, last = steps
+    chain, middle = top + CHAIN, total.middle
+    arrows = [joined(score, mask, chain, "scores", shapes["scores"]), joined(mask, softmax, chain)]
+    arrows.append(joined(softmax, total, chain, "weights", shapes["scores"]))
+    arrows.append(joined(total, last, middle, "" if last.kind == "data" else "context", shapes["context"]))
+    if last.kind == "step":
+        arrows.append(Arrow(((last.right, middle), (WIDTH - EDGE + 6, middle))))
+    if last.name == "residual":
+        source, plus = inputs["queries"], last
+        start, across = (source.x + source.width / 2, source.y + source.height), plus.x + plus.width / 2
+        bends = ((start[0], top + BELOW), (across, top + BELOW), (across, plus.y + plus.height))
+        arrows.append(Arrow((start, *bends), "residual connection", name="residual"))
+    return arrows
+
+
+def _in_words(inputs, steps, choices, shapes, projected):
+    queries, keys, values = (_the(plain(box.text)) for box in inputs.values())
+    said = [f"The {plain(steps[0].text)} compares {queries} with {keys}."]
+    if projected:
+        said = [f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."]
+        said.append(f"The {plain(steps[0].text)} compares the queries with the keys.")
+    if choices:
+        said.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
+    summed = "the values" if projected else "the same vectors" if keys == values else values
+    said.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
+    said.append(f"The weighted sum of {summed}, with these weights, is the context.")
+    if projected:
+        said.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
+    elif steps[-1].kind == "step":
+        said.append(f"The context goes to the {plain(steps[-1].text)}.")
+    return " ".join([*said, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
+
+
+def _the(text):
+    return text if text[1:2] in ("", " ", "_") else f"the {text}"  # a symbol has no article
+
+
+def _diagram(title, said, boxes, arrows, new):
+    boxes, arrows = highlighted(boxes, arrows, new)
+    names = [plain(box.text) for box in boxes if box.new] + [arrow.words for arrow in arrows if arrow.new]
+    if names:
+        said += f" New here: {', '.join(names)}."
+    return Diagram(title, said, boxes, arrows)

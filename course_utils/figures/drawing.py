@@ -1,0 +1,198 @@
+"""Draws boxes and arrows as SVG, in the one style of the course's diagrams, light and dark.
+
+Not here: which boxes a mechanism has (`diagrams.py`), plots of numbers (`plots.py`).
+"""
+
+import base64
+import hashlib
+import re
+from html import escape
+from typing import NamedTuple
+
+from course_utils.base.errors import CourseError
+
+WIDTH, EDGE, LINE = 760, 20, 18  # pixels: of a diagram, around what it shows, from one line of a box to the next
+SHORT = 110  # an arrow no longer than this has its words at its middle, another near its start
+
+STYLE = """\
+    ID .panel { fill: #ffffff; stroke: #d0d7de }
+    ID text { font-family: -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif; font-size: 14px; fill: #1f2328 }
+    ID .first { font-weight: 600 }
+    ID .math { font-family: "STIX Two Text", Cambria, "Times New Roman", "Liberation Serif", "DejaVu Serif", serif; font-style: italic; font-size: 1.12em }
+    ID .sub { font-size: 0.7em }
+    ID .small { font-size: 13px }
+    ID .shape { font-size: 12px; fill: #59636e }
+    ID .tag { font-size: 12px; font-weight: 600; fill: #ffffff }
+    ID .box { stroke-width: 1.5 }
+    ID .data .box { fill: #f6f8fa; stroke: #6e7781 }
+    ID .frame .box { fill: none; stroke: #6e7781; stroke-dasharray: 5 4 }
+    ID .step .box { fill: #ddf4ff; stroke: #0969da }
+    ID .new .box { fill: #fff3c4; stroke: #8a5a00; stroke-width: 2.5 }
+    ID .badge { fill: #8a5a00 }
+    ID .way { fill: none; stroke: #59636e; stroke-width: 1.8 }
+    ID .tip { fill: #59636e }
+    ID .new .way { stroke: #8a5a00; stroke-width: 2.6 }
+    ID .new .tip { fill: #8a5a00 }
+    ID .dashed { stroke-dasharray: 5 4; stroke-width: 1.3 }
+    @media (prefers-color-scheme: dark) {
+      ID .panel { fill: #161b22; stroke: #3d444d }
+      ID text { fill: #f0f6fc }
+      ID .shape { fill: #b1bac4 }
+      ID .tag { fill: #161b22 }
+      ID .data .box { fill: #262c36; stroke: #9198a1 }
+      ID .frame .box { stroke: #9198a1 }
+      ID .step .box { fill: #12305a; stroke: #4493f8 }
+      ID .new .box { fill: #473704; stroke: #e3b341 }
+      ID .badge, ID .new .tip { fill: #e3b341 }
+      ID .way { stroke: #b1bac4 }
+      ID .tip { fill: #b1bac4 }
+      ID .new .way { stroke: #e3b341 }
+    }"""
+
+
+class Box(NamedTuple):
+    """A box: its names, its text, its corner and size, and whether it holds data, is a step, or frames other boxes."""
+
+    name: str  # by which a lesson highlights it; several are set apart by spaces
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str = "step"
+    new: bool = False
+
+    @property
+    def right(self):
+        return self.x + self.width
+
+    @property
+    def middle(self):
+        return self.y + self.height / 2
+
+
+class Arrow(NamedTuple):
+    """An arrow along its points, with words above its first part and the shape of what flows below."""
+
+    points: tuple[tuple[float, float], ...]
+    words: str = ""
+    shape: str = ""
+    name: str = ""
+    new: bool = False
+    dashed: bool = False  # a line without a tip, which relates two boxes
+
+
+class Diagram:
+    """A drawn diagram. A notebook shows it as a picture with its description as alternative text."""
+
+    def __init__(self, title, description, boxes, arrows):
+        self.title, self.description, self.boxes, self.arrows = title, description, boxes, arrows
+        self.svg = _svg(title, description, boxes, arrows)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        # An <img>, since pages that show stored notebooks remove an <svg> from HTML, or what styles it.
+        data = base64.b64encode(self.svg.encode()).decode()
+        alt = escape(f"{self.title}. {self.description}")
+        return {
+            "text/html": f'<img width="{WIDTH}" alt="{alt}" src="data:image/svg+xml;base64,{data}">',
+            "text/plain": f"{self.title}. {self.description}",
+        }
+
+
+def joined(start: Box, end: Box, y: float, words="", shape="") -> Arrow:
+    """Return a straight arrow from one box to the one at its right, at the height y."""
+    return Arrow(((start.right, y), (end.x, y)), words, shape)
+
+
+def highlighted(boxes: list[Box], arrows: list[Arrow], new) -> tuple[list[Box], list[Arrow]]:
+    """Return the boxes and arrows, those with one of the names in `new` marked as new; a box may have several names."""
+    known = {name for part in [*boxes, *arrows] for name in part.name.split()}
+    if isinstance(new, str) or not known.issuperset(new):
+        raise CourseError(f"new must be a list of parts of this diagram ({', '.join(sorted(known))}), not {new!r}.")
+    return tuple(
+        [part._replace(new=bool(set(part.name.split()) & set(new))) for part in parts] for parts in (boxes, arrows)
+    )
+
+
+def plain(text: str) -> str:
+    """Return a box's text for a sentence: without marks, and what stands after its colon in brackets."""
+    name, _, note = text.replace("*", "").replace("\n", " ").partition(": ")
+    return f"{name} ({note})" if note else name
+
+
+def _svg(title, description, boxes, arrows):
+    height = round(max(box.y + box.height for box in boxes) + EDGE)
+    height = max([height] + [round(y) + EDGE for arrow in arrows for _, y in arrow.points])
+    content = [*map(_arrow, arrows), *map(_box, boxes)]
+    name = "d" + hashlib.sha256("".join([title, description, *content]).encode()).hexdigest()[:8]
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" role="img" aria-labelledby="{name}-title {name}-words">',
+        f'  <title id="{name}-title">{escape(title, quote=False)}</title>',
+        f'  <desc id="{name}-words">{escape(description, quote=False)}</desc>',
+        f"  <style>\n{STYLE.replace('ID', '#' + name)}\n  </style>",
+        f'  <rect class="panel" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
+        *content,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _box(box):
+    name, _, note = box.text.partition(": ")
+    lines = [(line, "first") for line in name.split("\n")] + [(line, "small") for line in note.split("\n") if line]
+    middle, top = box.x + box.width / 2, box.middle - (len(lines) - 1) * LINE / 2 + 5
+    texts = [_text(middle, top + LINE * i, line, kind) for i, (line, kind) in enumerate(lines) if line]
+    shown = f'    <rect class="box" {_place(box.x, box.y, box.width, box.height)} rx="8"/>'
+    badge = _badge(box.x + min(8, box.width / 2 - 17), box.y - 9) if box.new and box.width > 34 else []
+    return "\n".join([f'  <g class="{box.kind}{" new" * box.new}">', shown, *texts, *badge, "  </g>"])
+
+
+def _badge(x, y):
+    """Return the mark of what is new, which needs no colour to be seen."""
+    box = f'    <rect class="badge" {_place(x, y, 34, 17)} rx="8.5"/>'
+    return [box, _text(x + 17, y + 12.5, "new", "tag")]
+
+
+def _arrow(arrow):
+    path = "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in arrow.points)
+    drawn = [f'    <path class="way{" dashed" * arrow.dashed}" d="{path}"/>']
+    if not arrow.dashed:
+        drawn.append(_tip(*arrow.points[-2:]))
+    (x, y), (next_x, _) = arrow.points[1:3] if len(arrow.points) > 2 else arrow.points
+    near = len(arrow.points) == 2 and next_x - x > SHORT  # a long straight arrow crosses the picture
+    middle = x + 24 if near else (x + next_x - 6) / 2
+    if arrow.words:
+        drawn.append(_text(middle, y - 7, arrow.words, "small"))
+    if arrow.shape:
+        drawn.append(_text(middle, y + 17, arrow.shape, "shape"))
+    if arrow.new:
+        drawn += _badge(middle - 120, y - 8.5)
+    return "\n".join([f'  <g class="arrow{" new" * arrow.new}">', *drawn, "  </g>"])
+
+
+def _tip(before, end):
+    """Return the head of an arrow that ends here, straight across or straight down."""
+    across, down = _sign(end[0] - before[0]), _sign(end[1] - before[1])
+    back, wide = (end[0] - 8 * across, end[1] - 8 * down), (4.5 * down, 4.5 * across)
+    corners = (end, (back[0] + wide[0], back[1] + wide[1]), (back[0] - wide[0], back[1] - wide[1]))
+    return f'    <path class="tip" d="M{"L".join(f"{_number(x)} {_number(y)}" for x, y in corners)}Z"/>'
+
+
+def _text(x, y, text, kind):
+    """Return a line of text around x: *x* is set as a variable, and what follows a _ is set lower."""
+    text = re.sub(r"\*([^*]+)\*", r'<tspan class="math">\1</tspan>', escape(text, quote=False))
+    text = re.sub(r"_(\w)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
+    return f'    <text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{text}</text>'
+
+
+def _place(x, y, width, height):
+    return f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+
+
+def _number(value):
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _sign(value):
+    return (value > 0) - (value < 0)

@@ -1,0 +1,76 @@
+"""Tables of numbers: a heading for each row and column, HTML in a notebook, aligned text elsewhere.
+
+Not here: pictures of a matrix (`plots.py`).
+"""
+
+from html import escape
+
+import torch
+
+from course_utils.base.errors import CourseError
+
+
+class Table:
+    """What `table` returns: rows of texts, the first row and the first column being headings."""
+
+    def __init__(self, lines, caption):
+        self.lines, self.caption = lines, caption
+
+    def __repr__(self):
+        widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)]
+        aligned = [
+            "  ".join(
+                [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+            )
+            for first, *cells in self.lines
+        ]
+        return "\n".join(line.rstrip() for line in [*([self.caption] if self.caption else []), *aligned])
+
+    def _repr_html_(self):
+        unbroken = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"  # so that a line ends before a spread, not inside it
+        head, *body = ([escape(cell).replace(" to ", unbroken) for cell in line] for line in self.lines)
+        left, right = 'style="text-align:left"', 'style="text-align:right"'
+        caption = f"<caption {left}>{escape(self.caption)}</caption>" if self.caption else ""
+        corner = f'<th scope="col" {left}>{head[0]}</th>' if head[0] else "<td></td>"
+        top = corner + "".join(f'<th scope="col" {right}>{cell}</th>' for cell in head[1:])
+        rows = (
+            f'<tr><th scope="row" {left}>{name}</th>{"".join(f"<td {right}>{cell}</td>" for cell in cells)}</tr>'
+            for name, *cells in body
+        )
+        return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def table(rows, columns, corner="", digits=3, caption="") -> Table:
+    """Show a row for each entry of `rows`, which maps its heading to what stands in its cells.
+
+    A row holds a cell for each of `columns`: a text, a truth, a whole number, a decimal number with `digits` digits, or
+    several runs, shown as "mean [lowest to highest]". A tensor runs×columns gives each column its runs. `corner` is the
+    heading of the headings.
+
+    Raises:
+        CourseError: A row has more or fewer cells than there are columns.
+    """
+    lines = [[corner, *columns]]
+    for name, cells in rows.items():
+        if isinstance(cells, torch.Tensor) and cells.ndim == 2:
+            cells = cells.T
+        if isinstance(cells, str) or len(cells) != len(columns):
+            count = "a text" if isinstance(cells, str) else f"{len(cells)} cells"
+            raise CourseError(
+                f"The row '{name}' has {count}, but the columns are {', '.join(columns)}: give a list with one cell for "
+                "each column. Several runs of one column are one cell."
+            )
+        lines.append([name, *(_written(cell, digits) for cell in cells)])
+    return Table([[str(cell) for cell in line] for line in lines], caption)
+
+
+def _written(cell, digits):
+    if isinstance(cell, str):
+        return cell
+    cell = torch.as_tensor(cell).detach()
+    if cell.ndim:
+        low, high = cell.min().item(), cell.max().item()
+        return f"{cell.double().mean().item():.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
+    if cell.dtype == torch.bool:
+        return "yes" if cell else "no"
+    return f"{cell.item():.{digits}f}" if cell.is_floating_point() else f"{cell.item()}"

@@ -1,0 +1,192 @@
+"""Words for those who cannot see a picture: read from what a figure holds, and attached whenever a notebook shows one.
+
+They come from the figure and not from the text around it, so they are still true after a learner has changed the cell.
+Draws nothing.
+"""
+
+import sys
+from base64 import b64encode
+from html import escape
+from math import floor, isfinite, log10
+
+from matplotlib.collections import PathCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+NUMBERS_AT_MOST = 40  # of a grid: what is larger is told row by row, or by its range
+ROWS_AT_MOST = 12
+POINTS_AT_MOST = 5  # of a line
+COLOURS = ("red", "green", "blue")
+
+
+def attach() -> None:
+    """Let the notebook, if this runs in one, show every figure as before, with its description as the alternative text.
+
+    JupyterLab shows a PNG without any, whatever its metadata say: it is the same picture in HTML that carries the words there.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell:
+        shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
+
+
+def bundle(figure):
+    """Return what a notebook shows of a figure, and what is to be known about it, by MIME type."""
+    from IPython.core.pylabtools import print_figure
+    from matplotlib_inline.config import InlineBackend
+
+    try:
+        words = describe(figure)
+    except Exception:  # whatever else can be drawn: the picture is shown all the same
+        words = "A picture."
+    png = print_figure(figure, "png", **InlineBackend.instance().print_figure_kwargs)
+    if png is None:  # nothing was drawn
+        return {}
+    data = {"image/png": b64encode(png).decode(), "text/html": image(png, words), "text/plain": words}
+    return data, {"image/png": {"alt": words}}
+
+
+def image(png: bytes, words: str) -> str:
+    """Return a picture as HTML with its words. It takes up its place before the browser has decoded it."""
+    width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where a PNG says so
+    source, size = b64encode(png).decode(), f'width="{width}" height="{height}" style="max-width:100%;height:auto"'
+    return f'<img src="data:image/png;base64,{source}" alt="{escape(words)}" {size}>'
+
+
+def describe(figure) -> str:
+    """Return in a few sentences what a figure shows: titles, axes, and the numbers that are drawn."""
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    parts = [_part(ax) for ax in shown]
+    if len(parts) > 1:
+        parts = [f"Panel {n} of {len(parts)}: {part}" for n, part in enumerate(parts, 1)]
+    title = _plain(figure.get_suptitle())
+    return " ".join(filter(None, [title and f"{title}.", *parts])) or "An empty picture."
+
+
+def _part(ax):
+    """Return what one pair of axes shows."""
+    kind, told = next(
+        ((kind, told) for kind, tell in (("A grid", _grid), ("Bars", _bars), ("Lines", _lines)) if (told := tell(ax))),
+        ("A drawing", []),
+    )
+    told += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
+    title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
+    if not ax.axison:
+        across = upward = ""
+    first, second = ("columns", "rows") if ax.images else ("across", "upward")
+    sides = [f"{side}: {name}" for side, name in ((first, across), (second, upward)) if name]
+    head = "; ".join([f"{kind}, “{title}”" if title else kind, *sides])
+    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*told, *_texts(ax)])])
+
+
+def _grid(ax):
+    """Tell a matrix shown as an image, row by row, or a picture made of colours."""
+    if not ax.images:
+        return []
+    values = ax.images[0].get_array()
+    if values.ndim == 3:
+        if values.shape[:2] != (1, 1):
+            return ["It is a picture in colours"]
+        return [
+            f"It is one colour: {', '.join(f'{name} {_number(v)}' for name, v in zip(COLOURS, values[0, 0], strict=False))}"
+        ]
+    rows, columns = _names(ax.yaxis, len(values)), _names(ax.xaxis, values.shape[1])
+    if values.size > NUMBERS_AT_MOST and len(rows) > ROWS_AT_MOST:
+        return [
+            f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
+        ]
+    told, decimals = [], _decimals(values.flatten(), 3)
+    for name, row in zip(rows, values, strict=True):
+        if values.size <= NUMBERS_AT_MOST:
+            said = ", ".join(f"{column} {_number(value, decimals)}" for column, value in zip(columns, row, strict=True))
+        else:
+            said = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
+        told.append(f"Row {name}: {said}" if name else said.capitalize())
+    return told
+
+
+def _bars(ax):
+    """Tell the height of each bar."""
+    found = []
+    for container in ax.containers:
+        for bar in container if isinstance(container, BarContainer) else ():
+            if container.orientation == "horizontal":
+                found.append((ax.yaxis, bar.get_y() + bar.get_height() / 2, bar.get_width()))
+            else:
+                found.append((ax.xaxis, bar.get_x() + bar.get_width() / 2, bar.get_height()))
+    decimals = _decimals([height for *_, height in found], 4)
+    told = [
+        f"{_ticks(axis).get(round(place, 6), _number(place))} {_number(height, decimals)}"
+        for axis, place, height in found
+    ]
+    return [", ".join(told)] if told else []
+
+
+def _lines(ax):
+    """Tell a few points of each line that has a name; of the others only where nothing else is said."""
+    lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
+    named = [line for line in lines if not str(line.get_label()).startswith("_")]
+    told = [f"{_plain(line.get_label())}: {_points(line)}" for line in named]
+    return told if told or ax.texts else [_points(line) for line in lines[:POINTS_AT_MOST]]
+
+
+def _points(line):
+    points = list(zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True))
+    if len(points) > POINTS_AT_MOST:
+        last = len(points) - 1
+        points = [points[round(i * last / (POINTS_AT_MOST - 1))] for i in range(POINTS_AT_MOST)]
+    decimals = None if line.axes.get_yscale() == "log" else _decimals([y for _, y in points], 4)
+    return ", ".join(f"{_number(y, decimals)} at {_number(x)}" for x, y in points)
+
+
+def _texts(ax):
+    """Tell the words written into a picture; of an open drawing with axes, also where they stand."""
+    texts = [(_plain(text.get_text()), text.get_position()) for text in ax.texts]
+    texts = [(words, place) for words, place in texts if words and not _is_number(words)]
+    if ax.images or not texts:
+        return []
+    if ax.axison and not ax.containers and not ax.get_legend():
+        return ["Marked: " + ", ".join(f"{words} near ({_number(x)}, {_number(y)})" for words, (x, y) in texts)]
+    return ["Marked: " + ", ".join(words for words, _ in texts)]
+
+
+def _names(axis, count):
+    """Return the name of each row or column of a grid; its number where no name is written."""
+    ticks = _ticks(axis)
+    return [ticks.get(float(i), "" if not ticks else str(i)) for i in range(count)]
+
+
+def _ticks(axis):
+    """Return the words written along an axis, by place."""
+    return {
+        round(float(place), 6): _plain(label.get_text()) or _number(place)
+        for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False)
+    }
+
+
+def _plain(text):
+    """Return a label on one line, its formulas without their marks."""
+    marks = {ord(mark): None for mark in "\\{}_^"}
+    parts = str(text).split("$")  # every second one is a formula
+    return " ".join("".join(part.translate(marks) if i % 2 else part for i, part in enumerate(parts)).split())
+
+
+def _is_number(text):
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _decimals(values, digits):
+    """Return how many decimals show so many digits of the largest value: beside it, far smaller ones are 0."""
+    largest = max((abs(float(value)) for value in values if isfinite(value)), default=0)
+    return digits - 1 - floor(log10(largest)) if largest else digits
+
+
+def _number(value, decimals=None):
+    """Return a number with so many decimals at most; by itself, with three digits at least."""
+    value = float(value)
+    if isfinite(value) and (decimals is not None or abs(value) >= 100):
+        value = round(value, max(decimals or 0, 0))
+        return f"{value + 0.0:.10g}"
+    return f"{value + 0.0:.3g}"

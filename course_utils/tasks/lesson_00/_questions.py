@@ -1,0 +1,120 @@
+"""The questions of lesson 00: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    NumberQuestion(
+        "00.q1",
+        "a weighted sum",
+        "The vectors (2, 0) and (4, 8) have the weights 0.75 and 0.25. What is the first number of their weighted sum?",
+        answer=2.5,
+        tolerance=0.001,
+        why="0.75 · 2 + 0.25 · 4 = 1.5 + 1 = 2.5. The second number is 0.75 · 0 + 0.25 · 8 = 2.",
+        wrong={
+            2.0: "2 is the second number of the sum. The first comes from the first numbers, 2 and 4.",
+            3.0: "3 is the plain mean. Multiply each vector by its weight.",
+            6.0: "6 is the plain sum. Multiply each vector by its weight first.",
+            3.5: "Here the weights are swapped: (2, 0) has the weight 0.75.",
+        },
+        otherwise="Multiply the first number of each vector by the weight of that vector, then add.",
+    ),
+    Question(
+        "00.q2",
+        "broadcasting",
+        "weights has the shape (3,) and values the shape (3, 5). What does (weights[:, None] * values).sum(0) give?",
+        right=(
+            "The weighted sum, of shape (5,).",
+            "weights[:, None] is 3×1 and is repeated along the five features; the sum over axis 0 adds up the three vectors.",
+        ),
+        wrong=(
+            (
+                "Three sums, of shape (3,).",
+                "Those would come from a sum over the last axis. sum(0) removes the first axis, of length 3.",
+            ),
+            (
+                "An error, since 3 and 5 do not match.",
+                "That happens without the None: shapes are lined up from the right, and 3 does not fit 5. With it the shapes are 3×1 and 3×5.",
+            ),
+            (
+                "The same as values.sum(0).",
+                "Each vector is multiplied by its weight before it is added.",
+            ),
+        ),
+    ),
+    Question(
+        "00.q3",
+        "a matrix product",
+        "A has the shape (2, 7, 3) and B the shape (2, 3, 5). What is the shape of A @ B?",
+        right=(
+            "(2, 7, 5)",
+            "The product is computed for each of the two matrices in the batch, and the axis of length 3, which is summed over, disappears.",
+        ),
+        wrong=(
+            ("(7, 5)", "The first axis is a batch of two: it stays."),
+            (
+                "(2, 7, 3, 5)",
+                "The two axes of length 3 are multiplied with each other and added up, so neither of them stays.",
+            ),
+            ("(2, 5, 7)", "The rows of A come before the columns of B."),
+        ),
+    ),
+    Question(
+        "00.q4",
+        "reading a report",
+        "A check says “failed” and shows an input with an expected and a received value. What is that input?",
+        right=(
+            "The smallest one on which your function goes wrong.",
+            "It is small so that you can often follow it on paper. The check has tried other inputs as well, and larger ones.",
+        ),
+        wrong=(
+            (
+                "The only input that the check has tried.",
+                "A check tries many, drawn from a seed, and edge cases as well. It shows the smallest that fails.",
+            ),
+            (
+                "The input with which you last called your function.",
+                "The check calls your function itself, on inputs of its own.",
+            ),
+            (
+                "A random example, to show you the format.",
+                "Your function has failed on exactly this input.",
+            ),
+        ),
+    ),
+    Question(
+        "00.q5",
+        "when you are stuck",
+        "Your answer fails and you do not see why. What can you do?",
+        right=(
+            "Read what the report says, then ask for a hint, which gives away a little at a time.",
+            "The hints start with the idea, then give a worked example, then the steps. After an attempt, solution() shows an answer.",
+        ),
+        wrong=(
+            (
+                "Call solution() before you write anything.",
+                "It asks you to try first: an answer that you have only read is soon forgotten.",
+            ),
+            (
+                "Stop here, since the next lesson needs this answer.",
+                "No task needs an earlier one to be solved: the course brings its own functions.",
+            ),
+            (
+                "Change the check until it passes.",
+                "The tests of a check are not in the cell. Changing the call does not change your function.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "00.second_number",
+        "What is the second number of the mix?",
+        why="On paper: 0.5 · 0 + 0.5 · 0.8 + 0 · 0 = 0.4.",
+    ),
+    Prediction(
+        "00.masked_sum",
+        "The second row is 5, 4, 9 with the mask True, True, False. What is its masked sum?",
+        why="Only the entries under True count: 5 + 4.",
+    ),
+)

@@ -1,0 +1,133 @@
+"""The questions of lesson 03: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "03.q1",
+        "where the query comes from",
+        "Lesson 02's fixed attention can be written as f(Q, K, V). What is Q there?",
+        right=(
+            "The learned vectors θ, the same for every sentence.",
+            "Each θ is compared with all words by a dot product, which is what a query does. The words are the keys and the values.",
+        ),
+        wrong=(
+            (
+                "The words of the sentence.",
+                "In fixed attention the words are what is compared and summed: they are the keys and the values. In self-attention they are the "
+                "queries, too.",
+            ),
+            (
+                "The weights after the softmax.",
+                "The weights are what comes out of comparing queries with keys. A query goes into that comparison.",
+            ),
+            (
+                "The contexts.",
+                "A context is the result: there is one for each query.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "03.q2",
+        "the three steps",
+        "A query q = (1, 0) meets two keys, k₁ = (ln 3, 5) and k₂ = (0, 7), with the values 8 and 4. ln 3 is about 1.0986. What is the context?",
+        answer=7.0,
+        tolerance=0.01,
+        why="The scores are ln 3 and 0, their exponentials 3 and 1, so the weights are 0.75 and 0.25, and 0.75 · 8 + 0.25 · 4 = 7.",
+        wrong={
+            6: "6 is the plain mean of the values. The first key has the larger score, so its value counts more.",
+            5: "5 has the two weights swapped: the key with the larger score gets 0.75.",
+            8: "8 is the value of the best key alone, as a dictionary would return it. Here every key has a share.",
+            28: "28 is 3 · 8 + 1 · 4. Divide the exponentials by their sum, 4, before you add up.",
+        },
+        otherwise="Score both keys by the dot product with q, take e to the power of each score, divide by the sum, then add up the values.",
+    ),
+    Question(
+        "03.q3",
+        "what projections are for",
+        "Why does self-attention without projections fail on the four cases of good and bad, plain and with “not”?",
+        right=(
+            "A word asks for words like itself, and hands over its own vector times a positive weight, which never reverses its sign.",
+            "The three matrices remove all of these limits: what a word asks for, what it is found by and what it hands over can all differ.",
+        ),
+        wrong=(
+            (
+                "It has no learned parameters.",
+                "Its word vectors and the output layer are learned, and training tries its best with them. What is missing is that a word can "
+                "ask for something other than itself.",
+            ),
+            (
+                "The softmax forbids a word to attend to another word.",
+                "The softmax gives every word some weight. Words do attend to others, but mostly to words that are like themselves.",
+            ),
+            (
+                "It does not know the order of the words.",
+                "That is so with projections as well, and they do get the four cases right. No two of those reviews contain the same words in "
+                "another order.",
+            ),
+        ),
+    ),
+    Question(
+        "03.q4",
+        "two masks at once",
+        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are True where one may attend. How do you combine them for "
+        "scores of the shape B×T×S?",
+        right=(
+            "padding[:, None] & causal",
+            "B×1×S against T×S broadcasts to B×T×S, and a pair is open only if both masks allow it.",
+        ),
+        wrong=(
+            (
+                "padding[:, :, None] & causal",
+                "That is B×S×1: it closes the rows in which padding is the query, and leaves open the columns in which padding is the key.",
+            ),
+            (
+                "padding[:, None] | causal",
+                "The shape is right, but “or” opens a pair that one of the masks forbids: words would see the future.",
+            ),
+            (
+                "padding & causal",
+                "B×S against T×S is either an error or, where B = T, a wrong mask without an error: it would mix up sentences and queries.",
+            ),
+        ),
+    ),
+    Question(
+        "03.q5",
+        "which input exposes it",
+        "An attention ignores its mask. Which test exposes that?",
+        right=(
+            "Hide one key with the mask, change that key and its value, and see whether any context moves.",
+            "If the mask works, nothing moves. In an attention that ignores the mask, a context moves at once.",
+        ),
+        wrong=(
+            (
+                "See whether each row of weights sums to 1.",
+                "The rows sum to 1 without the mask as well.",
+            ),
+            (
+                "Compare it with a correct attention under a mask that is True everywhere.",
+                "There the mask changes nothing, so both agree. The mask has to hide something.",
+            ),
+            (
+                "See whether the contexts have the shape B×T×E.",
+                "The shape does not depend on the mask.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "03.own_question",
+        "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
+        why="It is no better than guessing. A word finds words like itself, and a positive weight makes what a word adds larger or "
+        "smaller, but never reverses its sign. “not” would have to lower “great” and raise “awful”.",
+    ),
+    Prediction(
+        "03.slips_through",
+        "Four tests look at the shape, the sums of the rows, the values under an open mask and the values under a mask that hides something. "
+        "Which candidate passes the most of them?",
+        why="The forgotten mask passes three of the four tests: without a mask that hides something, forgetting the mask changes nothing.",
+        choices=("softmax_over_queries", "mask_forgotten", "masked_too_late"),
+    ),
+)

@@ -1,0 +1,138 @@
+"""The questions of lesson 04: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+SCORES = (
+    *("dot", "scaled_dot", "content_based", "general"),
+    *("additive", "perceptron", "concatenating", "location_based"),
+)
+
+questions = (
+    Question(
+        "04.q1",
+        "one function in disguise",
+        "Which two of the eight scores are the same function?",
+        right=(
+            "additive and perceptron",
+            "A matrix times [s; h] is a matrix times s plus another one times h. Written in the second way, each vector is multiplied only once, "
+            "which is far cheaper.",
+        ),
+        wrong=(
+            (
+                "dot and general",
+                "The general score is the plain dot product only if its matrix is the identity.",
+            ),
+            (
+                "additive and concatenating",
+                "The concatenating score has no tanh, and without the tanh the state cancels in the softmax.",
+            ),
+            (
+                "dot and scaled dot",
+                "They rank the hidden states alike, but the softmax of scores divided by √D is softer: the weights differ.",
+            ),
+        ),
+    ),
+    Question(
+        "04.q2",
+        "what cancels",
+        "The concatenating score is W[s; h]. Why are its weights the same for every state s?",
+        right=(
+            "The state adds the same number to all scores of its row, and softmax does not change when a constant is added.",
+            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. Only a tanh or a product would make s and h interact.",
+        ),
+        wrong=(
+            (
+                "The score does not contain s.",
+                "It does, and the scores differ from state to state. Only their differences within a row do not.",
+            ),
+            (
+                "W has too few entries to read the state.",
+                "W has D entries for the state. They do change the scores, but all scores of a row alike.",
+            ),
+            (
+                "Training sets the state's part of W to 0.",
+                "Nothing needs to be trained: the weights are the same for any W.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "04.q3",
+        "how far dot products spread",
+        "All entries of s and h are independent, with mean 0 and variance 1, and D = 100. What is the standard deviation of the dot product?",
+        answer=10,
+        tolerance=0.05,
+        why="Each of the 100 products has the variance 1, so the sum has the variance 100, whose square root is 10. That is what √D divides away.",
+        wrong={
+            100: "100 is the variance. The standard deviation is its square root.",
+            1: "That is the standard deviation after the division by √D.",
+            0.1: "That would be the mean of 100 products. The dot product is their sum.",
+        },
+        otherwise="Variances of independent terms add up. What is the variance of one product, and of a sum of 100?",
+    ),
+    Question(
+        "04.q4",
+        "without the division",
+        "What goes wrong without the division by √D when a wide network begins to train?",
+        right=(
+            "The scores are large, so the softmax is nearly one-hot before anything has been learned, and little gradient passes.",
+            "A weight's derivative by its score is a(1 - a), which is near 0 where the attention is sure, rightly or wrongly.",
+        ),
+        wrong=(
+            (
+                "The weights no longer sum to 1.",
+                "Softmax makes each row sum to 1 whatever the scores are.",
+            ),
+            (
+                "All weights become equal, so that nothing is chosen.",
+                "That is what happens if one divides by too much, such as by D. Without any division the weights become too sharp.",
+            ),
+            (
+                "The exponentials overflow.",
+                "They would only overflow in a softmax that does not subtract the largest score first, and every library subtracts it.",
+            ),
+        ),
+    ),
+    Question(
+        "04.q5",
+        "choosing a score",
+        "Queries of width 64 meet keys of width 48 that live in another space, in sequences of any length up to 500 words. Which score do you try first?",
+        right=(
+            "general, or the scaled dot product of two projections",
+            "A matrix brings both sides into one space and one width, and the cost stays near that of a dot product.",
+        ),
+        wrong=(
+            (
+                "dot",
+                "It needs equal widths and a shared space, and here there is neither.",
+            ),
+            (
+                "location-based",
+                "Its matrix has one row for each position, so it fixes the length, and it does not look at the keys at all.",
+            ),
+            (
+                "additive",
+                "It can do the task, but as it is written it costs more than a hundred dot products for each pair, and there are 500 × 500 pairs.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "04.blind",
+        "Which score gives every state the same weights?",
+        why="Its score is linear in the state and in the hidden state, and what the state adds is the same for all hidden states of a row.",
+        choices=SCORES,
+    ),
+    Prediction(
+        "04.variance",
+        "What is the variance of the plain dot product of two random vectors of width 64?",
+        why="It is the sum of 64 products of variance 1 each, up to chance.",
+    ),
+    Prediction(
+        "04.all_worlds",
+        "Which score finds the right hidden state in all four worlds?",
+        why="Only the location-based score sees positions, and it sees nothing else.",
+        choices=("dot", "general", "perceptron", "content_based", "concatenating", "location_based", "none"),
+    ),
+)

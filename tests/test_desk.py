@@ -1,0 +1,526 @@
+"""The learner's desk: own copies, new versions of them, handing in, progress that travels, and the set-up cell that finds the course.
+
+Not here: JupyterLab itself on the copies (`test_cli.py`, `test_browser.py`), and what grading makes of what is handed in, beyond taking it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from test_cli import ROOT, complaint, course
+
+from course_utils.authoring import build
+from course_utils.base import set_up
+from course_utils.base.environment import tomllib
+from course_utils.base.errors import CourseError
+from course_utils.base.places import learners_folder
+from course_utils.desk import copies
+from course_utils.desk.handing_in import submit
+from course_utils.desk.merging import merge
+from course_utils.desk.updating import update
+from course_utils.grading.cage import locks
+from course_utils.grading.grade import grade_class
+from course_utils.learner import notebook as learner
+from course_utils.learner import state
+
+SUMS = "02_weighted_sums"
+PROMPT = ("## 02.softmax\n", "## 02.softmax\nRead this, too.\n")  # a change of the task's text
+STUB = ("def softmax(scores, temperature=1.0):\n", "def softmax(scores, temperature=1.0):\n    # Softmax.\n")
+SOFTMAX = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A course of two lessons as git gives it, with the learner's copies made and no progress yet."""
+    root = tmp_path / "attention"
+    root.mkdir()
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, root)
+    for folder in ("notebooks", "exercises"):
+        (root / folder).mkdir()
+        for name in ("00_start_here", SUMS):
+            shutil.copy(ROOT / folder / f"{name}.ipynb", root / folder)
+    monkeypatch.delenv("COURSE_HOME", raising=False)
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(state, "_in_memory", {})
+    monkeypatch.chdir(root)
+    copies.make_missing(root)
+    return root
+
+
+def load(path):
+    """A notebook as a plain dict, each source as one text."""
+    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    for cell in found["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return found
+
+
+def sources(path):
+    return [cell["source"] for cell in load(path)["cells"]]
+
+
+def own(clone, folder="exercises", name=SUMS):
+    return clone / "my_course" / folder / f"{name}.ipynb"
+
+
+def write_into(path, change):
+    """Let a learner, or Colab, change a notebook's cells: `change` alters the list."""
+    found = load(path)
+    change(found["cells"])
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def published(clone, change, folder="exercises", name=SUMS):
+    """A new version of a notebook, as the build would have written it: `change` alters [(kind, text)]."""
+    path, built = clone / folder / f"{name}.ipynb", f"{folder}/{name}.ipynb"
+    found = load(path)
+    texts = [(cell["cell_type"], cell["source"]) for cell in found["cells"]]
+    tags = {cell["source"]: cell["metadata"] for cell in found["cells"]}
+    change(texts)
+    made = [build.Cell(kind, text, 0, tags.get(text, {})) for kind, text in texts]
+    new = build._notebook(build.Target(folder, name), made)
+    path.write_text(build._sealed(new, "a later source"), encoding="utf-8")
+    return built
+
+
+def replaced(old, new):
+    """A change of the published text, in all cells."""
+
+    def change(cells):
+        cells[:] = [(kind, text.replace(old, new)) for kind, text in cells]
+
+    return change
+
+
+def answered(*definitions):
+    """A learner's change: each stub is replaced by the definition of the same name."""
+
+    def change(cells):
+        for text in definitions:
+            (cell,) = [cell for cell in cells if cell["source"].startswith(text.partition("(")[0] + "(")]
+            cell["source"] = text
+
+    return change
+
+
+# Own copies
+
+
+def test_copies_hold_the_cells_and_nothing_that_a_run_shows(clone):
+    for folder in ("notebooks", "exercises"):
+        built, copy = load(clone / folder / f"{SUMS}.ipynb"), load(own(clone, folder))
+        assert [cell["source"] for cell in copy["cells"]] == [cell["source"] for cell in built["cells"]]
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in copy["cells"])
+        assert "outputs_hidden" not in json.dumps(copy)  # what is run is seen
+        nbformat.validate(nbformat.read(own(clone, folder), as_version=4))
+    assert any(cell.get("outputs") for cell in load(clone / "notebooks" / f"{SUMS}.ipynb")["cells"])  # for the web
+
+
+def test_links_between_copies_lead_to_copies(clone):
+    for path in (clone / "my_course").rglob("*.ipynb"):
+        for target in re.findall(r"\]\((\.\./[^)#]+)\)", "\n".join(sources(path))):
+            place = (path.parent / target).resolve()
+            assert place.is_relative_to(clone / "my_course")
+            assert place.is_file() or not (clone / target[3:]).is_file()
+
+
+def test_a_copy_is_never_overwritten_and_a_missing_one_is_made(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    before, other = own(clone).read_bytes(), own(clone, "notebooks")
+    other.unlink()
+    assert copies.make_missing(clone) == []
+    assert own(clone).read_bytes() == before and other.is_file()
+
+
+def test_git_sees_nothing_of_what_a_learner_does(clone):
+    git = lambda *words: subprocess.run(["git", *words], cwd=clone, capture_output=True, text=True, check=True).stdout  # noqa: E731
+    git("init", "-q")
+    git("add", "-A")
+    git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "as published")
+    write_into(own(clone), answered(SOFTMAX))
+    state.change("02.softmax", lambda entry: entry.update(state="passed"))
+    submit(clone, "02")
+    assert git("status", "--porcelain") == ""
+
+
+def test_progress_is_one_for_copies_and_course(clone, monkeypatch):
+    for folder in (clone, clone / "exercises", clone / "my_course" / "exercises", clone / "my_course"):
+        monkeypatch.chdir(folder)
+        assert learners_folder() == clone
+
+
+def test_work_in_the_courses_own_notebook_is_taken_along_and_stays(clone):
+    own(clone).unlink()
+    write_into(clone / "exercises" / f"{SUMS}.ipynb", answered(SOFTMAX))
+    assert [place.built for place in copies.make_missing(clone)] == [f"exercises/{SUMS}.ipynb"]
+    assert SOFTMAX in sources(own(clone))
+    (problem,) = update(clone, ["02"])
+    assert f"exercises/{SUMS}.ipynb holds something else than the course's version" in problem
+    shutil.copy(ROOT / "exercises" / f"{SUMS}.ipynb", clone / "exercises")
+    published(clone, replaced(*PROMPT))
+    assert update(clone, ["02"], say=lambda line: None) == []
+    assert SOFTMAX in sources(own(clone)) and any(PROMPT[1] in text for text in sources(own(clone)))
+
+
+# course update
+
+
+def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    write_into(own(clone), lambda cells: cells.insert(3, {"cell_type": "markdown", "metadata": {}, "source": "Mine."}))
+    published(clone, replaced(*PROMPT))
+    lines = []
+    assert update(clone, [], lines.append) == []
+    (line,) = lines
+    assert line.startswith(f"my_course/exercises/{SUMS}.ipynb: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
+    assert "read 02.softmax again, because the task has changed" in line
+    now = sources(own(clone))
+    assert SOFTMAX in now and "Mine." in now
+    new = sources(clone / "exercises" / f"{SUMS}.ipynb")
+    kept = [text for text in now if text != "Mine."]
+    assert [text for text in kept if text in new] == [text for text in new if "def softmax(" not in text]
+    assert kept.index(SOFTMAX) == next(n for n, text in enumerate(new) if "def softmax(" in text)
+    earlier = clone / re.search(r"As it was: (\S+)$", line)[1]
+    assert "Mine." in sources(earlier) and PROMPT[1] not in "".join(sources(earlier))
+    nbformat.validate(nbformat.read(own(clone), as_version=4))
+    assert update(clone, [], lines.append) == [] and len(lines) == 1  # once is enough
+
+
+def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    published(clone, replaced(*STUB))
+    update(clone, ["02"], say=lambda line: None)
+    assert sum("def softmax(" in text for text in sources(own(clone))) == 1 and SOFTMAX in sources(own(clone))
+    published(
+        clone, replaced("    # Softmax.\n", "    # The same softmax.\n")
+    )  # and once more: the copy knows its new base
+    lines = []
+    update(clone, ["02"], lines.append)
+    assert "read 02.softmax again" in lines[0]
+    assert sum("def softmax(" in text for text in sources(own(clone))) == 1 and SOFTMAX in sources(own(clone))
+
+
+def test_a_prediction_that_was_made_stays_and_its_results_with_it(clone):
+    asked = next(
+        text for text in sources(own(clone, "notebooks")) if text.startswith('predict("') and text.endswith(", ...)")
+    )
+    made = asked.replace("...", "0.9")
+
+    def guess(cells):
+        (cell,) = [cell for cell in cells if cell["source"] == asked]
+        cell["source"], cell["outputs"] = made, [{"output_type": "stream", "name": "stdout", "text": "You say 0.9."}]
+
+    write_into(own(clone, "notebooks"), guess)
+    published(clone, replaced(asked, f"{asked}  # a share"), "notebooks")
+    update(clone, ["02"], say=lambda line: None)
+    cells = [cell for cell in load(own(clone, "notebooks"))["cells"] if cell["source"].startswith(asked[:-5])]
+    assert [cell["source"] for cell in cells] == [made] and cells[0]["outputs"]
+
+
+def cells_of(*texts):
+    return [{"cell_type": "code", "id": text[:1], "metadata": {}, "source": text, "outputs": []} for text in texts]
+
+
+@pytest.mark.parametrize(
+    "own, base, new, expected",
+    [
+        ("a b c", "a b c", "a b n c", "a b n c"),  # a new cell comes at its place
+        ("a b c", "a b c", "n a b c", "n a b c"),
+        ("a b c", "a b c", "a c", "a c"),  # one that is gone goes
+        ("a bX c", "a b c", "a c", "a bX c"),  # unless it was changed
+        ("a x c", "a b c", "a b c n", "a x c n"),  # what the learner deleted stays deleted
+        ("a x b y c", "a b c", "a n c", "a x n y c"),  # a replaced one stands where the old one stood
+        ("c b a", "a b c", "a b c n", "c n b a"),  # a learner's own order stays
+        ("x", "a", "n", "n x"),
+        ("", "a b", "a b", ""),
+        ("a bX c", "a b c", "a n c", "a n bX c"),  # both stay: nothing tells that one stands for the other
+    ],
+)
+def test_a_merge_of_cells(own, base, new, expected):
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
+    merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
+    assert " ".join(cell["source"] for cell in merged.cells) == expected
+
+
+def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
+    def like_colab(cells):
+        for place, cell in enumerate(cells):
+            name = cell.pop("id")
+            if place % 2:
+                cell["metadata"]["id"] = name
+            cell["source"] = cell["source"].replace("\n", "\r\n") + "\n"
+
+    write_into(own(clone), like_colab)
+    published(clone, replaced(*PROMPT))
+    lines = []
+    update(clone, ["02"], lines.append)
+    assert "1 new cell, 1 old cell removed. " in lines[0]
+    assert sources(own(clone)) == sources(clone / "exercises" / f"{SUMS}.ipynb")
+
+
+def test_a_notebook_that_was_opened_on_colab_from_the_repository_is_updated_as_well(clone):
+    shutil.copy(clone / "exercises" / f"{SUMS}.ipynb", own(clone))
+    write_into(own(clone), answered(SOFTMAX))
+    published(clone, replaced(*PROMPT))
+    lines = []
+    assert update(clone, ["02"], lines.append) == []
+    assert "1 new cell, 1 old cell removed; 1 cell of yours kept; read 02.softmax again" in lines[0]
+    assert SOFTMAX in sources(own(clone))
+
+
+def test_two_cells_of_one_id_both_stay(clone):
+    write_into(own(clone), lambda cells: cells.append(cells[4] | {"source": "twice = 1"}))
+    published(clone, replaced(*PROMPT))
+    update(clone, ["02"], say=lambda line: None)
+    assert "twice = 1" in sources(own(clone))
+    ids = [cell["id"] for cell in load(own(clone))["cells"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_updating_says_what_it_cannot_do_and_goes_on(clone):
+    own(clone, name="00_start_here").write_text("not a notebook")
+    write_into(own(clone, "notebooks", "00_start_here"), lambda cells: None)
+    stripped = load(own(clone, "notebooks", "00_start_here"))
+    del stripped["metadata"]["course"]
+    stripped["cells"] = [cell | {"id": f"n{place}"} for place, cell in enumerate(stripped["cells"])]
+    own(clone, "notebooks", "00_start_here").write_text(json.dumps(stripped))
+    published(clone, replaced(*PROMPT))
+    lines = []
+    problems = update(clone, [], lines.append)
+    assert len(lines) == 1 and len(problems) == 2
+    assert "is no copy of the course's notebook" in problems[0]
+    assert "cannot be read as a notebook: move it elsewhere" in problems[1]
+    with pytest.raises(CourseError, match="no lesson '77'"):
+        update(clone, ["77"])
+
+
+def test_the_command_line_names_what_is_newer_and_updates(clone):
+    assert copies.newer(clone) == []
+    assert course(clone, "update").stdout == "Your copies are up to date.\n"
+    published(clone, replaced(*PROMPT))
+    assert [place.built for place in copies.newer(clone)] == [f"exercises/{SUMS}.ipynb"]
+    done = course(clone / "my_course", "update", "02")
+    assert done.returncode == 0 and done.stdout.count("\n") == 2 and "Reload Notebook from Disk" in done.stdout
+    assert "no lesson '9'" in complaint(course(clone, "update", "9"))
+
+
+# course submit
+
+
+def test_what_is_handed_in_is_graded(clone, tmp_path):
+    try:
+        locks.chosen(False)
+    except locks.CageError as error:
+        pytest.skip(f"course grade is not carried out here: {error}")
+    write_into(own(clone), answered(SOFTMAX))
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    shutil.copy(submit(clone, "2").path, tmp_path / "in" / "ada")
+    done = grade_class(tmp_path / "in", tmp_path / "out")
+    assert (done.lessons, done.problems) == (["02"], 0)
+    assert '"02.softmax state"' in (text := (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig"))
+    assert text.splitlines()[1].startswith('"ada","",1,')
+
+
+def code(source):
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": 7}
+
+
+def test_handing_in_says_what_is_missing_and_odd(clone):
+    def work(cells):
+        answered(SOFTMAX, "def dot_scores(words, theta):\n    return words @ theta")(cells)
+        cells += [code("def dot_scores(words, theta):\n    return 0"), code("def (:"), code("%time 1 + 1\n!ls")]
+        cells[:] = [cell for cell in cells if 'check("02.mlp_scores"' not in cell["source"]]
+        (renamed,) = [cell for cell in cells if cell["source"].startswith("def masked_softmax(")]
+        renamed["source"] = renamed["source"].replace("def masked_softmax", "def masked_softmax_2")
+        cells[3]["outputs"] = [{"output_type": "stream"}]  # damaged, and dropped with all others
+
+    state.change("02.softmax", lambda entry: entry.update(state="passed", attempts=2))
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    rows = {row.task: (row.here, row.checked) for row in done.rows}
+    assert rows["02.softmax"] == ("answered", "passed")
+    assert rows["02.dot_scores"] == ("answered", "")
+    assert rows["02.mlp_scores"] == ("not attempted", "")
+    assert rows["02.masked_softmax"] == ("missing", "")
+    said = "\n".join(done.remarks)
+    assert "Perhaps it is `masked_softmax_2` now" in said
+    assert "`dot_scores` is defined in 2 cells, and the last one counts" in said
+    assert "No cell checks 02.mlp_scores any more" in said
+    assert said.count("is not Python (line 1: ") == 1
+    assert "you have not answered 02.q1" in said
+    notebook = nbformat.read(done.path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.course.lesson == "02"
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
+    def with_questions(cells):
+        sources = ['check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)']
+        cells += map(code, sources)
+
+    write_into(own(clone), with_questions)
+    assert "Not answered yet: 02.q2, 02.q3. Put" in "\n".join(submit(clone, "02").remarks)
+
+
+def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, tmp_path):
+    elsewhere = tmp_path / "from colab.ipynb"
+    shutil.copy(own(clone), elsewhere)
+    done = course(clone, "submit", "02", "--file", str(elsewhere))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith(f"my_course/handed_in/{SUMS}.ipynb")
+    assert "  02.softmax " in done.stdout and "\n0 of " in done.stdout
+    wrong = complaint(course(clone, "submit", "00", "--file", str(elsewhere)))
+    assert "holds the exercises of lesson 02, not of lesson 00" in wrong
+    elsewhere.write_text("<html>")
+    assert "This is a web page (HTML), not a notebook" in complaint(
+        course(clone, "submit", "02", "--file", str(elsewhere))
+    )
+    own(clone).unlink()
+    assert "`course lab` makes your copies" in complaint(course(clone, "submit", "02"))
+
+
+# Progress that travels
+
+
+@pytest.fixture
+def laptop(tmp_path, monkeypatch):
+    """Two computers, each with a progress of its own: call it with a name to sit down at one."""
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+
+    def sit_down(name):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.setenv("COURSE_HOME", str(tmp_path / name))
+        monkeypatch.setattr(state, "_in_memory", {})
+        monkeypatch.setattr(state, "_new_seed", len(name))
+
+    monkeypatch.chdir(tmp_path)
+    return sit_down
+
+
+def test_progress_travels_and_the_better_counts(laptop, capsys):
+    laptop("home")
+    state.change("02.softmax", lambda e: e.update(state="failed", passed=True, attempts=5))
+    state.change("02.dot_scores", lambda e: e.update(state="error", attempts=1, hints=2))
+    state.change("02.cold", lambda e: e.update(guess=0.5))
+    seed = state.seed()
+    learner.progress(save="progress.json")
+    assert 'run progress(load="progress.json")' in capsys.readouterr().out.replace("`", "")
+    laptop("colab")
+    learner.progress(load="progress.json")
+    assert state.read()["02.softmax"] == {"state": "failed", "passed": True, "attempts": 5}
+    assert state.seed() == seed  # the letters of answered questions stay right
+    state.change("02.softmax", lambda e: e.update(state="passed", attempts=6))
+    state.change("02.dot_scores", lambda e: e.update(state="passed", passed=True))
+    learner.progress(save=Path("progress.json"))
+    laptop("home")
+    state.change("02.dot_scores", lambda e: e.update(hints=3))
+    state.change("02.cold", lambda e: e.update(guess=0.7))
+    learner.progress(load="progress.json")
+    assert state.read() == {
+        "02.cold": {"guess": 0.7},
+        "02.dot_scores": {"state": "passed", "passed": True, "attempts": 1, "hints": 3},
+        "02.softmax": {"state": "passed", "passed": True, "attempts": 6},
+    }
+    assert state.seed() == seed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"tasks": {"02.softmax": {"state": "won"}}}', '{"tasks": {"<b>": {}}}', '{"tasks": {}, "seed": -1}',
+     '{"tasks": {}}' + " " * 1_000_000, "[" * 100_000],
+)  # fmt: skip
+def test_a_file_that_is_no_progress_changes_nothing(laptop, capsys, text):
+    laptop("home")
+    state.change("02.softmax", lambda e: e.update(state="passed"))
+    before = Path("home/.course/progress.json").read_bytes()
+    Path("progress.json").write_text(text)
+    learner.progress(load="progress.json")
+    assert "holds something else than progress" in capsys.readouterr().out
+    learner.progress(save="progress.json")
+    assert "holds something else than progress" in capsys.readouterr().out
+    assert Path("progress.json").read_text() == text
+    assert Path("home/.course/progress.json").read_bytes() == before
+    learner.progress(load="nowhere.json")
+    assert "cannot be read" in capsys.readouterr().out
+    learner.progress(load=3)
+    assert "Use it like this" in capsys.readouterr().out
+
+
+# The set-up cell
+
+
+def run_setup(folder, address="https://github.com/ada/sums", python=("-S",), **environment):
+    """Run the set-up cell in a folder by a Python without libraries; what pip is asked is printed."""
+    spy = "import subprocess, types\nsubprocess.run = lambda command, **_: (print(command[1:]), types.SimpleNamespace(returncode=CODE))[1]\n"
+    code = spy.replace("CODE", environment.pop("CODE", "0")) + build._setup(address) + "\nprint(sys.path[-1])"
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COURSE_SOURCE")}
+    return subprocess.run(
+        [sys.executable, *python, "-c", code], cwd=folder, env=kept | environment, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def around(tmp_path):
+    """A course's folder with its package, and a folder for notebooks below it."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(
+        ROOT / "course_utils" / "base", tmp_path / "course_utils" / "base", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(ROOT / "course_utils" / "__init__.py", tmp_path / "course_utils")
+    (tmp_path / "my_course" / "notebooks").mkdir(parents=True)
+    return tmp_path / "my_course" / "notebooks"
+
+
+def test_the_set_up_cell_takes_the_course_around_it_where_all_else_is_there(around, tmp_path):
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    for name in (re.match("[a-z-]+", line)[0] for line in wanted):
+        (libraries / f"{set_up.IMPORTED_AS.get(name, name)}.py").touch()
+    done = run_setup(around, PYTHONPATH=str(libraries))
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path)), done.stderr
+
+
+def test_the_set_up_cell_installs_what_is_missing_from_the_course_around_it(around, tmp_path):
+    done = run_setup(around)
+    assert f"'-e', '{tmp_path}'" in done.stdout and "lacks torch, numpy, " in done.stdout and done.returncode == 0
+    failed = run_setup(around, CODE="1")
+    assert failed.returncode and "They could not be installed" in failed.stderr
+    (tmp_path / ".venv").mkdir()
+    told = run_setup(around)
+    assert told.returncode and "pip" not in told.stdout
+    assert f"Choose the course's own environment as its kernel instead: {tmp_path / '.venv'}." in told.stderr
+    assert "Traceback" not in told.stderr + failed.stderr
+
+
+def test_the_set_up_cell_names_a_placeholder_for_what_it_is(tmp_path):
+    address = "https://github.com/example/sums"
+    told = run_setup(tmp_path, address)
+    assert told.returncode and "pip" not in told.stdout
+    assert told.stderr.startswith(
+        "The course is not published yet: git+https://github.com/example/sums is a placeholder"
+    )
+    assert "a.whl" in run_setup(tmp_path, address, COURSE_SOURCE="a.whl").stdout
+    assert "'git+https://github.com/ada/sums'" in run_setup(tmp_path).stdout
+    assert "placeholder" not in build._setup("https://github.com/ada/sums")
+
+
+def test_a_release_build_fails_while_a_placeholder_stands(tmp_path):
+    (tmp_path / "docs").mkdir()
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project.urls]\nRepository = "https://github.com/example/sums"\n')
+    (tmp_path / "docs" / "page.md").write_text("git+https://github.com/example/sums")
+    assert [line.split()[0] for line in build.placeholders(tmp_path)] == ["pyproject.toml", "docs/page.md"]
+    for path in (project, tmp_path / "docs" / "page.md"):
+        path.write_text(path.read_text().replace("example/", "ada/"))
+    assert build.placeholders(tmp_path) == []
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert "course build --check --release" in workflow and "refs/tags/" in workflow

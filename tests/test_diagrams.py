@@ -1,0 +1,158 @@
+"""Drawn diagrams: they are sound SVG, say in words all that they show, and nothing in them overlaps or is cut off."""
+
+import base64
+import re
+import subprocess
+import sys
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+from course_utils.base.errors import CourseError
+from course_utils.commands import doctor
+from course_utils.figures import diagrams
+from course_utils.figures.drawing import Arrow, Box, Diagram, plain
+
+HIDDEN = "hidden states: *h*₁ … *h*_S"
+SHOWN = {
+    "bag of words": diagrams.bag_of_words,
+    "fixed attention": diagrams.fixed_attention,
+    "two attentions": diagrams.several_attentions,
+    "eight attentions": lambda **more: diagrams.several_attentions(8, **more),
+    "three inputs": diagrams.attention,
+    "self-attention": diagrams.self_attention,
+    "eight scores": lambda **more: diagrams.attention(choices=diagrams.EIGHT_SCORES, **more),
+    "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
+}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def everything_new(make):
+    """The diagram with every part that has a name highlighted."""
+    shown = make()
+    return make(new=sorted({name for part in [*shown.boxes, *shown.arrows] for name in part.name.split()}))
+
+
+ALL = {
+    f"{name}{end}": made
+    for name, make in SHOWN.items()
+    for end, made in (("", make()), (", new", everything_new(make)))
+}
+
+
+@pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
+def test_a_diagram_is_sound_and_names_itself(shown):
+    root = ElementTree.fromstring(shown.svg)
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert root.get("role") == "img" and len(ids) == len(set(ids))
+    title, words = root.get("aria-labelledby").split()
+    assert {root.find(f"{SVG}title").get("id"), root.find(f"{SVG}desc").get("id")} == {title, words} <= set(ids)
+    assert root.find(f"{SVG}title").text == shown.title and root.find(f"{SVG}desc").text == shown.description
+
+
+@pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
+def test_its_words_name_every_box_and_what_is_new(shown):
+    for box in shown.boxes:
+        name, _, note = box.text.replace("*", "").partition(": ")
+        for words in (name, note):
+            assert words.replace("\n", " ") in shown.description
+    highlighted = [plain(box.text) for box in shown.boxes if box.new] + [one.words for one in shown.arrows if one.new]
+    for words in highlighted:
+        assert words and words in shown.description.partition("New here: ")[2]
+
+
+def test_words_and_marks_of_what_is_new():
+    shown = diagrams.attention(new=["queries"])
+    assert shown.description.endswith("New here: queries (Q).") and shown.svg.count(">new<") == 1
+    assert "New here" not in diagrams.attention().description and ">new<" not in diagrams.attention().svg
+
+
+def test_inputs_with_the_same_text_are_one_box():
+    def inputs(shown):
+        return [box.name for box in shown.boxes if box.kind == "data" and box.x == 20]
+
+    assert inputs(diagrams.attention()) == ["queries", "keys", "values"]
+    assert inputs(diagrams.fixed_attention()) == ["queries", "keys values"]
+    assert inputs(diagrams.self_attention()) == ["queries keys values"]
+
+
+def test_diagrams_on_one_page_share_no_id():
+    ids = [set(re.findall(r'\bid="([^"]+)"', shown.svg)) for shown in ALL.values()]
+    assert len(set.union(*ids)) == sum(map(len, ids))
+
+
+def test_a_notebook_gets_a_picture_with_words():
+    shown = diagrams.fixed_attention()
+    bundle = shown._repr_mimebundle_()
+    assert bundle["text/plain"] == f"Fixed attention. {shown.description}"
+    (alt,) = re.findall(r'alt="([^"]*)"', bundle["text/html"])
+    assert unescape(alt) == bundle["text/plain"]
+    (data,) = re.findall(r'base64,([^"]*)"', bundle["text/html"])
+    assert base64.b64decode(data).decode() == shown.svg
+
+
+def test_a_diagram_is_the_same_in_every_process():
+    code = (
+        "from course_utils.figures import diagrams; print(diagrams.self_attention(new=['residual', 'projections']).svg)"
+    )
+    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert again.stdout.strip() == diagrams.self_attention(new=["residual", "projections"]).svg.strip()
+
+
+@pytest.mark.parametrize("new", ["queries", ["query"]])
+def test_a_part_that_is_not_there_cannot_be_new(new):
+    with pytest.raises(CourseError, match=r"parts of this diagram \(keys, mask, queries, score"):
+        diagrams.attention(new=new)
+
+
+def test_signs_are_written_safely():
+    shown = Diagram("a < b", "x & y", [Box("one", "<b> & *c*", 20, 20, 90, 40)], [Arrow(((110, 40), (200, 40)), "<")])
+    assert "a < b" in "".join(ElementTree.fromstring(shown.svg).itertext())
+    assert "<b> & c" in "".join(ElementTree.fromstring(shown.svg).itertext())
+
+
+CROWDED = """() => {
+  const found = [], over = (a, b, by) => a.x + by < b.x + b.width && b.x + by < a.x + a.width
+    && a.y + by < b.y + b.height && b.y + by < a.y + a.height;
+  const texts = [...document.querySelectorAll("text")].map(node => (
+    {node, words: node.textContent, box: node.getBBox(), svg: node.ownerSVGElement}));
+  for (const one of texts) {
+    const {width, height} = one.svg.viewBox.baseVal, {x, y} = one.box;
+    if (x < 2 || y < 2 || x + one.box.width > width - 2 || y + one.box.height > height - 2) found.push([one.words, "is cut off"]);
+    for (const rect of one.svg.querySelectorAll("rect.box")) {
+      const own = rect.parentNode === one.node.parentNode, room = rect.getBBox();
+      if (own && one.words !== "new" && one.box.width > room.width - 4) found.push([one.words, "is too wide for its box"]);
+      if (!own && !rect.closest(".frame") && over(one.box, room, 1)) found.push([one.words, "runs into a box"]);
+    }
+    for (const other of texts)
+      if (other !== one && other.svg === one.svg && over(one.box, other.box, 2)) found.push([one.words, other.words]);
+  }
+  return found;
+}"""
+
+
+def crowded(svgs):
+    """What a browser finds too wide for its box, cut off, or written over something else."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
+    if doctor.find_chromium() is None:
+        pytest.skip(f"no Chromium to measure texts: {doctor.GET_CHROMIUM}")
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(
+            executable_path=doctor.find_chromium(), args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 820, "height": 600})
+        page.set_content("".join(svgs))
+        found = page.evaluate(CROWDED)
+        browser.close()
+    return found
+
+
+def test_nothing_overlaps_or_is_cut_off():
+    assert crowded(shown.svg for shown in ALL.values()) == []
+
+
+def test_a_crowded_diagram_is_found():
+    boxes = [Box("a", "far too wide for this", 20, 20, 60, 40), Box("b", "second", 90, 20, 80, 40)]
+    found = crowded([Diagram("crowded", "two boxes", boxes, [Arrow(((300, 5), (900, 5)), "above")]).svg])
+    assert {what for _, what in found} >= {"is too wide for its box", "runs into a box", "is cut off"}

@@ -1,0 +1,88 @@
+"""The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode."""
+
+import re
+from math import log
+
+import pytest
+import torch
+from test_tasks import TASKS, solution_of
+
+LN3 = log(3)
+X, N = True, False  # in masks: True means "may attend"
+WORKED = {  # what the solution gives for the numbers of the second hint, as (arguments, numbers that the hint names)
+    "00.weighted_sum": [(([2, 3], [[1, 0], [4, 5]]), "14 15")],
+    "01.sum_vectors": [(([[[1, 2], [3, 4], [9, 9]]], [[X, X, N]]), "4 6")],
+    "01.sentiment": [(([[2, 1], [3, 1]], [1, -3], 1), "0.5 0.7311")],
+    "01.sentiment_gradient": [(([[2, 0], [0, 4]], [1, 0], [0, 0], 0), "-0.5 1 0")],
+    "01.word_polarity": [(([[3, 4], [0, 0]], [2, 0]), "0.6 0")],
+    "02.softmax": [(([1, 2, 4],), "0.0420 0.1142 0.8438")],
+    "02.masked_softmax": [(([2, 0, 5], [X, X, N]), "0.8808 0.1192 0"), (([2, 0, 5], [N, N, N]), "0 0 0")],
+    "02.dot_scores": [(([[[1, 2], [3, -1]]], [2, 1]), "4 5")],
+    "02.mlp_scores": [(([[[1, 2]]], [[1, 0], [1, -1]], [-1, 1], [4, 2]), "3")],
+    "02.several_attentions": [(([[[1, 0], [0, 2]]], [[0, 0], [LN3, 0]], [[X, X]]), "0.5 1 0.75 0.5")],
+    "02.error_through_attention": [(([[0.8, 0.2]], [[10, -5]]), "8 -4 2 -1")],
+    "03.attention": [
+        (([[[1, 1]]], [[[LN3, 0], [0, 0]]], [[[4], [8]]]), "5 0.75 0.25"),
+        (([[[1, 1]]], [[[LN3, 0], [0, 0]]], [[[4], [8]]], [[[N, X]]]), "8 0 1"),
+    ],
+    "03.catch_wrong_attention": [],
+    "04.dot": [(([[[1, 2]]], [[[3, 0], [-1, 4]]]), "3 7")],
+    "04.scaled_dot": [(([[[1, 1, 1, 1]]], [[[2, 0, 4, 2]]]), "4")],
+    "04.additive": [(([[[1]]], [[[2]]], [[1, 1], [2, -1]], [1, 3]), "0.9951")],
+    "04.general": [(([[[1, 2]]], [[[1, 1, 3]]], [[1, 0, 2], [0, 1, 1]]), "15")],
+    "04.concatenating": [(([[[1, 2]]], [[[3], [5]]], [1, 2, 10]), "35 55")],
+    "04.perceptron": [(([[[1]]], [[[2]]], [[2], [1]], [[-1], [1]], [5, 1]), "0.9951")],
+    "04.content_based": [(([[[2, 0]]], [[[3, 4], [0, 0]]]), "0.6 0")],
+    "04.location_based": [(([[[1, 2]]], [[0, 0], [LN3, 0]]), "0.25 0.75")],
+    "04.catch_wrong_scores": [],
+}
+WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
+
+
+def numbers(value):
+    """Return all numbers of a value of tensors, in their order."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return [number for part in parts for number in part.flatten().tolist()]
+
+
+@pytest.mark.parametrize("task_id", [*WORKED, *sorted(WORDS)])
+def test_the_second_hint_is_worked_with_numbers_and_not_a_formula(task_id):
+    idea, example, pseudocode = TASKS[task_id].hints
+    assert example.startswith("Take ") and "Σ" not in example and "_(" not in example
+    assert (len(re.findall(r"\d", example)) >= 3 or task_id in WORDS) and len(idea) > 40 and len(pseudocode) > 40
+
+
+@pytest.mark.parametrize("task_id", WORKED)
+def test_the_numbers_of_the_second_hint_are_right(task_id):
+    for args, said in WORKED[task_id]:
+        tensors = (torch.tensor(arg) for arg in args)
+        came = solution_of(task_id)(*(t if t.dtype == torch.bool else t.float() for t in tensors))
+        assert numbers(came) == pytest.approx([float(number) for number in said.split()], abs=6e-5)
+        for number in said.split():
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d|\.\d)", TASKS[task_id].hints[1]), number
+
+
+def test_the_examples_with_words_and_truth_values_are_right():
+    counted = [["b", "a", "b"], ["c", "a"]]
+    assert solution_of("01.build_vocabulary")(counted) == {"<pad>": 0, "<unk>": 1, "a": 2, "b": 3, "c": 4}
+    assert "c" not in solution_of("01.build_vocabulary")(counted, 2)
+    assert solution_of("03.padding_mask")(torch.tensor([2, 0]), 3).tolist() == [[X, X, N], [N, N, N]]
+    assert solution_of("03.causal_mask")(2).tolist() == [[X, N], [X, X]]
+
+
+def test_the_examples_of_the_tests_to_write_are_right():
+    attention = solution_of("03.attention")
+    query, key, value = torch.tensor([[[1.0]]]), torch.zeros(1, 2, 1), torch.tensor([[[4.0], [8.0]]])
+    assert numbers(attention(query, key, value, torch.tensor([[[X, N]]]))) == [4, 1, 0]
+    assert numbers(attention(query, key, value)) == [6, 0.5, 0.5]  # with and without the mask, where it is ignored
+    by_states = next(m.function for m in TASKS["04.scaled_dot"].mistakes if m.name == "root_of_queries")
+    state, hidden = torch.ones(1, 1, 4), torch.tensor([[[2.0, 0, 4, 2]]])
+    assert numbers(by_states(state, hidden)) == [8] and numbers(solution_of("04.scaled_dot")(state, hidden)) == [4]
+    two = torch.randn(1, 2, 2)
+    assert torch.equal(by_states(two, two), solution_of("04.scaled_dot")(two, two))
+
+
+@pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])
+def test_it_is_said_which_paper_calls_which_score_additive(task_id):
+    assert "Bahdanau et al. (2014)" in TASKS[task_id].hints[0] and "most papers" in TASKS[task_id].hints[0]
+    assert ("Luong et al. (2015)" in TASKS[task_id].hints[0]) == (task_id == "04.additive")

@@ -1,0 +1,270 @@
+"""What a report says is true of every answer that gets it: answers that once were told what they had not done."""
+
+import pytest
+import torch
+from test_tasks import TASKS
+
+from course_utils.checks import relations
+from course_utils.checks.answer import judge_answer
+from course_utils.models import attention
+from course_utils.tasks.lesson_04._scores import shapes
+
+
+def hidden_layer(state, hidden, weight_s, weight_h):
+    return (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]
+
+
+def attend(query, key, value, mask=None, scores=lambda scores, mask: scores, weights=lambda weights, mask: weights):
+    """Attention with something done to its scores, which should be masked there, or to its weights."""
+    mask = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
+    shares = weights(torch.nan_to_num(scores(query @ key.mT, mask).masked_fill(~mask, -torch.inf).softmax(-1)), mask)
+    return shares @ value, shares
+
+
+def attend_after(query, key, value, mask=None):
+    shares = (query @ key.mT).softmax(-1)
+    shares = shares if mask is None else torch.nan_to_num(shares * mask / (shares * mask).sum(-1, keepdim=True))
+    return shares @ value, shares
+
+
+def attend_finite(fill, zeroed=False):
+    def attention_with_a_fill(query, key, value, mask=None):
+        scores = query @ key.mT
+        shares = (scores if mask is None else scores.masked_fill(~mask, fill)).softmax(-1)
+        shares = shares * mask if zeroed and mask is not None else shares
+        return shares @ value, shares
+
+    return attention_with_a_fill
+
+
+def several(change, after=lambda weights, mask: weights):
+    def several_attentions(words, thetas, mask):
+        mask = mask[:, None]
+        return (after(change(thetas @ words.mT, mask).softmax(-1), mask) @ words).flatten(1)
+
+    return several_attentions
+
+
+def one_hot(scores):
+    return torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+
+
+def told(task_id, answer):
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.state == "failed", str(report)
+    return report
+
+
+# A finite number where -inf belongs, and what comes out the same
+
+
+@pytest.mark.parametrize("fill", [-30.0, -100.0, -1000.0])
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("02.masked_softmax", lambda fill: lambda s, m: s.masked_fill(~m, fill).softmax(-1)),
+        ("02.masked_softmax", lambda fill: lambda s, m: (s + ~m * fill).softmax(-1)),
+        ("02.masked_softmax", lambda fill: lambda s, m: s.masked_fill(~m, fill).softmax(-1) * m),
+        ("03.attention", attend_finite),
+        ("03.attention", lambda fill: attend_finite(fill, zeroed=True)),
+        ("02.several_attentions", lambda fill: several(lambda s, m: s.masked_fill(~m, fill))),
+        ("02.several_attentions", lambda fill: several(lambda s, m: s.masked_fill(~m, fill), lambda w, m: w * m)),
+    ],
+)
+def test_a_finite_fill_is_told_that_it_is_not_infinite(task_id, answer, fill):
+    report = told(task_id, answer(fill))
+    assert "finite" in report.message and "-inf" in report.message, str(report)
+    assert report.mistake or fill != -100.0, str(report)
+
+
+def test_a_small_finite_fill_is_told_so_too():
+    report = told("02.masked_softmax", lambda s, m: s.masked_fill(~m, -10.0).softmax(-1))
+    assert report.mistake is None and "Only a score of -inf leaves no weight" in report.message
+    report = told("03.attention", attend_finite(-10.0))
+    assert report.mistake is None and "Only a score of -inf leaves no weight" in report.message
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("02.masked_softmax", lambda s, m: (s - ~m * 100.0).softmax(-1) * m),
+        ("02.masked_softmax", lambda s, m: torch.nan_to_num(s.softmax(-1) * m / (s.softmax(-1) * m).sum(-1, True))),
+        ("03.attention", attend_after),
+        ("03.attention", attend_finite(-100.0, zeroed=True)),
+        (
+            "02.several_attentions",
+            several(lambda s, m: s, lambda w, m: torch.nan_to_num(w * m / (w * m).sum(-1, True))),
+        ),
+    ],
+)
+def test_what_is_masked_too_late_and_what_is_lowered_too_little_hear_of_both(task_id, answer):
+    message = told(task_id, answer).message
+    assert "mask after the softmax" in message and "lower them" in message, message
+
+
+def test_a_gradient_that_is_nan_is_not_blamed_on_minus_infinity_alone():
+    def divided(scores, mask):
+        weights = (scores - ~mask * 1e9).softmax(-1) * mask
+        return torch.nan_to_num(weights / weights.sum(-1, keepdim=True))
+
+    report = told("02.masked_softmax", divided)
+    assert report.kind == "gradient" and "dividing 0 by 0" in report.message
+
+
+def test_a_nan_is_not_blamed_on_minus_infinity_where_there_is_none():
+    def divided(scores, mask):
+        weights = scores.masked_fill(~mask, -1e9).softmax(-1) * mask
+        return weights / weights.sum(-1, keepdim=True)
+
+    assert "-inf" not in told("02.masked_softmax", divided).message
+
+
+# Tests that learners write
+
+
+def trial_of_attention(compare, empty=(-1, -1), **sizes):
+    B, T, S, D, E = ({"B": 2, "T": 3, "S": 5, "D": 7, "E": 11} | sizes).values()
+    draw = torch.Generator().manual_seed(0)
+    inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
+    mask = torch.rand(B, T, S, generator=draw) < 0.5
+    mask[:, :, 0] = ~mask[:, :, 1]
+    if empty:
+        mask[empty] = False
+
+    def catch(candidate):
+        try:
+            pairs = [zip(attention.attention(*inputs, m), candidate(*inputs, m), strict=True) for m in (None, mask)]
+            return all(compare(right, came) for pair in pairs for right, came in pair)
+        except Exception:
+            return False
+
+    return catch
+
+
+def trial_of_scores(compare, zero=(0, 0), dims=(2, 3, 5, 7, 11, 13)):
+    def catch(name, candidate):
+        draw = torch.Generator().manual_seed(0)
+        args = [torch.randn(*shape, generator=draw) for shape in shapes(name, *dims)]
+        args[0][zero] = 0
+        try:
+            return bool(compare(attention.SCORES[name](*args), candidate(*args)))
+        except Exception:
+            return False
+
+    return catch
+
+
+def same(right, came):
+    return right.shape == came.shape and torch.allclose(right, came, atol=1e-5)
+
+
+def same_sum(right, came):
+    return right.shape == came.shape and torch.allclose(right.sum(), came.sum(), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        (
+            "04.catch_wrong_scores",
+            trial_of_scores(same_sum),
+        ),  # they see all states, or have a zero vector, and compare too little
+        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[:, 0], c[:, 0]))),
+        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[:, -1], c[:, -1]))),
+        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[0], c[0]))),
+        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[-1], c[-1]))),
+        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r, c.nan_to_num()))),
+        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 3, 1, 7, 11, 13))),
+        ("03.catch_wrong_attention", trial_of_attention(lambda r, c: same(r[0], c[0]))),
+        ("03.catch_wrong_attention", trial_of_attention(same, empty=None)),
+        ("03.catch_wrong_attention", trial_of_attention(same, B=1)),
+    ],
+)
+def test_a_test_is_told_what_passes_it_and_not_which_inputs_it_has(task_id, answer):
+    report = told(task_id, answer)
+    assert report.mistake and "your test" in report.message, str(report)
+    assert not any(claim in report.message for claim in ("Your test sees", "one state only", "No query", "never uses"))
+
+
+def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
+    for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores"):
+        for mistake in TASKS[task_id].mistakes:
+            assert any(
+                word in mistake.sentence for word in ("passes your test", "pass your test", "refused", "says")
+            ), mistake
+
+
+def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rounding():
+    task = TASKS["03.catch_wrong_attention"]
+    right = next(case for case in task.make_cases(0) if case.name.startswith("a right"))
+    assert "does it ask for nothing that a right result need not have?" in task.properties[0](right, False)
+
+
+# Relations
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "says"),
+    [
+        ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh stands outside"),
+        ("01.sentiment", lambda s, w, b: (s @ w).sigmoid() + b, "You add the bias after the sigmoid"),
+        ("02.softmax", lambda s, t=1.0: (s / t / t).softmax(-1), "square of the temperature, as if you divided by it twice"),
+        ("02.softmax", lambda s, t=1.0: (s / t**2).softmax(-1), "square of the temperature, as if you divided by it twice"),
+        ("02.softmax", lambda s, t=1.0: one_hot(s), "1 at the largest number of the right weights along axis S and 0 elsewhere"),
+        ("04.location_based", lambda s, w: one_hot(s @ w.T), "1 at the largest number of the right weights along axis S"),
+        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: 2 * s), "if the scores were doubled."),
+        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "if the sign of the scores were flipped."),
+        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: s / m.shape[-2]), None),
+        ("03.attention", lambda q, k, v, m=None: attend(q / q.shape[-1], k, v, m), "if the scores were divided by D."),
+        ("04.scaled_dot", lambda s, h: s @ h.mT / (s.shape[-1] - 1) ** 0.5, "with 1 subtracted from the number that goes into the square root of D."),
+        ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(0), "in reverse order along axis 0."),
+        ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(1), "in reverse order along axis 1."),
+    ],
+)  # fmt: skip
+def test_what_is_said_holds_and_names_what_was_done(task_id, answer, says):
+    message = told(task_id, answer).message
+    assert says is None or says in message, message
+    assert "query" not in message and "axis size" not in message and "True and False exchanged" not in message
+
+
+def test_two_mistakes_together_are_offered_as_an_explanation_and_not_laid_to_anyone():
+    answers = (
+        lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).sigmoid(),
+        lambda s, h, a, b, v: (hidden_layer(s, h, a, b).relu() @ v).tanh(),
+    )
+    for answer in answers:
+        message = told("04.perceptron", answer).message
+        assert message.startswith("Two mistakes made together would give exactly what you return. The first: “")
+
+
+def test_axes_without_a_letter_of_their_own_go_by_their_number():
+    assert relations.axis_names("size×size", 2) == ["axis 0", "axis 1"]
+    assert relations.axis_names("B×size", 2) == ["axis B", "axis 1"]
+
+
+# Lists that are altered
+
+
+def vocabulary_after(alter):
+    def build_vocabulary(sentences, min_count=1):
+        right = TASKS["01.build_vocabulary"].oracle_function(sentences, min_count)
+        alter(sentences)
+        return right
+
+    return build_vocabulary
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda sentences: [sentence.sort(reverse=True) for sentence in sentences],
+        lambda sentences: sentences.pop() if sentences else None,
+        lambda sentences: sentences.append(["more"]),
+        lambda sentences: [sentence.clear() for sentence in sentences],
+    ],
+)
+def test_a_list_that_is_altered_is_named_once_and_its_methods_are_told(alter):
+    report = told("01.build_vocabulary", vocabulary_after(alter))
+    assert report.kind == "side effect" and "alters its input sentences: " in report.message
+    assert "`sorted(…)` and `list(…)` make a new list" in report.message
+    assert "underscore" not in report.message and "numbers" not in report.message
