@@ -268,3 +268,28 @@ def test_a_list_that_is_altered_is_named_once_and_its_methods_are_told(alter):
     assert report.kind == "side effect" and "alters its input sentences: " in report.message
     assert "`sorted(…)` and `list(…)` make a new list" in report.message
     assert "underscore" not in report.message and "numbers" not in report.message
+
+
+# The likeliest slips are named
+
+
+def overflowing(least=0.0, after=lambda weights: weights):
+    """A masked softmax that subtracts nothing from the scores."""
+
+    def masked_softmax(scores, mask):
+        e = torch.exp(scores) * mask
+        return after(e / (e.sum(-1, keepdim=True) + least))
+
+    return masked_softmax
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "says"),
+    [
+        ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
+        ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
+    ],
+)  # fmt: skip
+def test_a_likely_slip_is_named(task_id, answer, says):
+    report = told(task_id, answer)
+    assert report.mistake and says in report.message, str(report)
