@@ -287,9 +287,18 @@ def overflowing(least=0.0, after=lambda weights: weights):
     ("task_id", "answer", "says"),
     [
         ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
+        ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
+        ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
         ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
-    report = told(task_id, answer)
-    assert report.mistake and says in report.message, str(report)
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.state in ("failed", "error") and says in report.message, str(report)
+
+
+def test_words_in_alphabetical_order_are_shown_on_a_short_sentence():
+    task = TASKS["01.build_vocabulary"]
+    alphabetical = next(mistake for mistake in task.mistakes if mistake.name == "alphabetical")
+    for seed in range(10):
+        assert judge_answer(task, alphabetical.function, seed).case.name == "one sentence"

@@ -478,9 +478,8 @@ def _remark(task, cases, outcomes, borrowed):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
             return (
-                "Right. A remark for later: numbers of the type float64 keep sixteen digits and those of float32 keep "
-                "seven, and your function computes in float32 whatever comes in. A buffer made by "
-                "`torch.zeros(…, dtype=x.dtype)`, or a mask turned by `.to(x.dtype)`, keeps all the digits."
+                "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function still "
+                "computes in float32, with seven."
             )
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
