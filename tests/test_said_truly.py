@@ -1,11 +1,15 @@
 """What a report says is true of every answer that gets it: answers that once were told what they had not done."""
 
+import warnings
+
 import pytest
 import torch
 from test_tasks import TASKS
 
 from course_utils.checks import relations
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.explain import Base
+from course_utils.checks.judge import Expected
 from course_utils.models import attention
 from course_utils.tasks.lesson_04._scores import shapes
 
@@ -283,12 +287,42 @@ def overflowing(least=0.0, after=lambda weights: weights):
     return masked_softmax
 
 
+def softmax_by_hand(largest):
+    def softmax(scores, temperature=1.0):
+        z = scores / temperature
+        e = (z - largest(z)).exp()
+        return e / e.sum(-1)
+
+    return softmax
+
+
+def by_matrices(laid_out):
+    def several_attentions(words, thetas, mask):
+        weights = [attention.masked_softmax(words @ theta, mask) for theta in thetas]
+        return laid_out([of_one @ words for of_one in weights], -1)
+
+    return several_attentions
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
         ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
+        ("02.softmax", softmax_by_hand(lambda z: 0), "The totals have lost their axis"),
+        ("02.softmax", softmax_by_hand(lambda z: z.max()), "The totals have lost their axis"),
+        ("02.masked_softmax", overflowing(), "Subtract the largest score that may be attended to first"),
+        ("02.masked_softmax", overflowing(), "comes to 0/0"),
+        ("02.masked_softmax", overflowing(1e-9), "Subtract the largest score that may be attended to first"),
+        ("02.masked_softmax", overflowing(1e-6), "exp overflows"),
+        ("02.masked_softmax", overflowing(after=torch.nan_to_num), "exp overflows"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula stands for one word"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
+        ("02.several_attentions", by_matrices(torch.cat), "which gives B×B×D"),
+        ("02.several_attentions", by_matrices(lambda o, d: torch.stack(o, 1).flatten(1)), "which gives B×B×D"),
+        ("02.error_at_score", lambda a, x, d: a * ((x - a[:, None] @ x) * d[:, None]).sum((0, 2)), "over the sentences"),
+        ("02.error_at_score", lambda a, x, d: (a * ((x - a[:, None] @ x) * d[:, None]).sum(-1)).sum(0), "over the sentences"),
         ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
     ],
 )  # fmt: skip
@@ -302,3 +336,21 @@ def test_words_in_alphabetical_order_are_shown_on_a_short_sentence():
     alphabetical = next(mistake for mistake in task.mistakes if mistake.name == "alphabetical")
     for seed in range(10):
         assert judge_answer(task, alphabetical.function, seed).case.name == "one sentence"
+
+
+def test_a_maximum_over_masked_scores_is_not_taken_for_an_overflow():
+    def with_all(scores, mask):
+        e = (scores - scores.amax(-1, keepdim=True)).exp() * mask
+        return e / e.sum(-1, keepdim=True)
+
+    message = told("02.masked_softmax", with_all).message
+    assert "overflow" not in message and "in the maximum that you subtract" in message, message
+
+
+def test_no_warning_of_what_the_check_tries_reaches_a_learner():
+    task = TASKS["02.mlp_scores"]
+    warning = Base("changed", lambda args: warnings.warn("`.T` of three axes", stacklevel=1) or args[0])
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert Expected(task, task.make_cases()).known.at(warning, 0).parts
+    assert not heard
