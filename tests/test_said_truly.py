@@ -354,3 +354,10 @@ def test_no_warning_of_what_the_check_tries_reaches_a_learner():
         warnings.simplefilter("always")
         assert Expected(task, task.make_cases()).known.at(warning, 0).parts
     assert not heard
+
+
+def test_the_numbers_of_the_lesson_do_not_pass_where_not_has_a_value():
+    report = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
+    assert "In the lesson" in report.message and report.mistake == "not_taken_for_zero", str(report)
+    shared = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
+    assert shared.mistake == "negated_always_negative", str(shared)
