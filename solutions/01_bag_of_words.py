@@ -104,7 +104,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: give it 0.
+# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: give 0 for a zero word vector, and for every word where the direction $w$ is zero.
 
 
 # %%

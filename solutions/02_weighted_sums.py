@@ -236,7 +236,8 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Two fixed attentions can understand "not", and you can find their numbers by hand. Each word has a value: "great" has 1, "awful" has -1, and "not" and every other word have 0. A sentence
+# Two fixed attentions can understand "not", and you can find their numbers by hand. Each word has a value: "great" has 1, "awful" has -1, and other words have 0. One thing differs from the
+# lesson: "not" has a value of its own, -0.5, as if reviews with it were a little more often negative. With the numbers of the lesson, "not awful" comes out as 0. A sentence
 # has one opinion word ("great" or "awful"), at most one "not", and any number of other words. Each attention gives every word a score, turns the scores into weights with softmax, and sums
 # the values with these weights, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
 #
@@ -248,7 +249,7 @@ check("02.error_at_score", error_at_score)
 def output_of(sentence, first, second, output):
     """Return what the network gives for a sentence, such as ["not", "great", "film"]."""
     place = {"not": 0, "great": 1, "awful": 1}
-    values = torch.tensor([{"great": 1.0, "awful": -1.0}.get(word, 0.0) for word in sentence])
+    values = torch.tensor([{"great": 1.0, "awful": -1.0, "not": -0.5}.get(word, 0.0) for word in sentence])
     scores = torch.tensor([first, second], dtype=torch.float32)[
         :, [place.get(word, 2) for word in sentence]
     ]  # 2 S
@@ -273,7 +274,7 @@ def negation_by_hand(longest):
     ### BEGIN SOLUTION
     first = [20.0, 10.0, 0.0]  # "not", an opinion, any other word
     second = [0.0, 20.0, 0.0]
-    output = [2.0, -1.0]
+    output = [4.0, -3.0]  # great: 1, not great: -5, awful: -1, not awful: 1
     return first, second, output
     ### END SOLUTION
 

@@ -312,7 +312,8 @@ check("04.location_based", location_based)
 # ## 04.catch_wrong_scores
 #
 # Now you write the test. Given a score's name and a candidate, say whether the candidate computes that score correctly; `SCORES[name]` is right. The inputs are yours to choose:
-# with some, wrong candidates look right. A candidate may also fail with an error.
+# with some, wrong candidates look right. Right candidates may compute in another order and agree only up to rounding: allow about $10^{-5}$. A wrong candidate may return numbers
+# of another shape, or raise an error, and must not stop your test.
 #
 # $$\text{candidate}(s, h, \dots) \approx \text{score}(s, h, \dots) \quad \text{for every input}$$
 
@@ -367,7 +368,7 @@ check("04.catch_wrong_scores", catch_wrong_scores)
 #
 # A query meets two keys, all of width D, and all their numbers are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0; call its
 # standard deviation a typical difference. For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest. You need no trial with
-# random numbers: begin with the variance of one dot product.
+# random numbers: begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are independent.
 
 
 # %%
@@ -399,8 +400,6 @@ check("04.width_that_saturates", width_that_saturates)
 # Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. You write a function that finds them out. It is given a `score` and an
 # example of what the score takes, and returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or
 # zero, so try others. Count numbers that differ by less than $10^{-5}$ as equal. The scores come as plain numbers, through which no gradient flows.
-#
-# Before you run the check, guess: which of the eight scores of this lesson ignore the query?
 
 
 # %%

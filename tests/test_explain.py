@@ -64,7 +64,7 @@ def test_the_steps_lead_to_the_right_answer(task):
         ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved forward by one place along axis S."),
         ("04.dot", lambda s, h: (s * 0.5) @ h.mT.tanh(), None),
         ("04.dot", lambda s, h: s @ h.tanh().mT, "would give with the hyperbolic tangent of hidden in place of hidden."),
-        ("04.dot", lambda s, h: s * h.mT, "with an elementwise product (`*`) instead of a matrix product (`@`) when computing the product of"),
+        ("04.dot", lambda s, h: s * h.mT, "if you used `*` (the product number by number) in place of `@` (the matrix product) to compute the product of"),
         ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps after that are missing."),
         ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "you return what the right computation would give with the sign of bias flipped."),
         ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "you return what the right computation would give with theta in place of bias."),

@@ -698,6 +698,15 @@ def test_settings_that_cannot_be_read_are_said_so(tmp_path):
 # Points
 
 
+FOUR = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")  # that lesson 03 has, among others
+BESIDE = frozenset(f"03.{name}" for name in KNOWN["03"] if name not in FOUR)
+
+
+def of_four(leave_out=(), **more):
+    """Settings for a class that does four tasks of lesson 03."""
+    return Settings(leave_out=BESIDE.union(leave_out), **more)
+
+
 def result(lesson, *verdicts, file="a/x.ipynb", **more):
     return Result("key", "a", file, lesson, verdicts=verdicts, **more)
 
@@ -707,7 +716,7 @@ def test_points_are_those_of_the_tasks_that_count():
     points = score(result("03", *passed), Settings())
     assert [p.task for p in points] == [f"03.{name}" for name in KNOWN["03"]]
     assert all(p.points == p.possible == TASKS[p.task].points and p.explanation == "" for p in points)
-    settings = Settings(points={"03.attention": Decimal(4)}, leave_out=frozenset({"03.causal_mask"}))
+    settings = of_four(points={"03.attention": Decimal(4)}, leave_out={"03.causal_mask"})
     points = score(result("03", *passed), settings)
     assert {p.task: p.points for p in points} == {
         "03.padding_mask": 1,
@@ -717,7 +726,7 @@ def test_points_are_those_of_the_tasks_that_count():
     for state in ("failed", "error", "not attempted", "missing", "not run"):
         wrong = score(result("03", *(replace(verdict, state=state) for verdict in passed)), Settings())
         assert all(p.points == 0 and p.possible == 1 for p in wrong)
-    assert [p.points for p in score(result("03", problem="The file is empty."), Settings())] == [0] * 4
+    assert [p.points for p in score(result("03", problem="The file is empty."), of_four())] == [0] * 4
     assert score(result(""), Settings()) == score(result("99"), Settings()) == ()
 
 
@@ -759,7 +768,8 @@ def test_a_kind_earns_points_only_where_every_value_is_right():
         return words.sum(1)
 
     def earned(**found):
-        return score(result("01", Verdict("01.sum_vectors", "failed", **found)), Settings())[1].points
+        points = score(result("01", Verdict("01.sum_vectors", "failed", **found)), Settings())
+        return next(p.points for p in points if p.task == "01.sum_vectors")
 
     report = judge_answer(TASKS["01.sum_vectors"], altering)
     assert (report.state, report.kind, report.mistake) == ("failed", "side effect", None)
@@ -772,7 +782,7 @@ def test_a_kind_earns_points_only_where_every_value_is_right():
     assert (cut.state, cut.kind) == ("failed", "gradient")
 
     def attention(**found):
-        return score(result("03", Verdict("03.attention", **found)), Settings())[2].points
+        return score(result("03", Verdict("03.attention", **found)), of_four())[2].points
 
     assert attention(state="failed", kind="finite", mistake="overflow", edge=True) == 0.5
     assert attention(state="failed", kind="finite", mistake="overflow") == 0
@@ -781,7 +791,7 @@ def test_a_kind_earns_points_only_where_every_value_is_right():
 
 def test_points_are_exact_and_rounded_half_up():
     worth = {"03.padding_mask": "0.1", "03.causal_mask": "0.2", "03.attention": "0.25"}
-    settings = Settings(points={task: Decimal(text) for task, text in worth.items()})
+    settings = of_four(points={task: Decimal(text) for task, text in worth.items()})
     verdicts = [Verdict("03.padding_mask", "passed"), Verdict("03.causal_mask", "passed")]
     half = Verdict("03.attention", "failed", edge=True)
     assert graded(Person("a"), [result("03", *verdicts)], settings).total == 0.3
@@ -791,8 +801,8 @@ def test_points_are_exact_and_rounded_half_up():
 
 
 def handed_in(when, **rule):
-    settings = Settings(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **rule)
-    three = [Verdict(f"03.{name}", "passed") for name in KNOWN["03"][:3]]
+    settings = of_four(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **rule)
+    three = [Verdict(f"03.{name}", "passed") for name in FOUR[:3]]
     return graded(Person("a"), [result("03", *three)], settings, when and datetime.fromisoformat(when))
 
 
@@ -829,7 +839,7 @@ def test_lateness_never_costs_more_than_was_earned():
     assert handed_in("2026-12-20T23:59:00+01:00", per_day=Decimal("0.1")).total == 0
     assert handed_in("2026-12-20T23:59:00+01:00").late == "30 days late: this costs no points."
     assert handed_in("2026-12-20T23:59:00+01:00", none_after=Decimal(0)).total == 0
-    settings = Settings(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **RULE)
+    settings = of_four(deadline=datetime.fromisoformat("2026-11-20T23:59:00+01:00"), **RULE)
     nothing = graded(Person("a"), [result("03", file="")], settings, datetime(2030, 1, 1))
     assert (nothing.late, nothing.lost, nothing.possible) == ("", 0, 4)
 

@@ -31,6 +31,9 @@ from course_utils.tasks import answers
 
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 AXE = "4.14.1"
+FOUR = [  # of the tasks of lesson 03, however many more there are
+    tasks.load(f"03.{name}") for name in ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
+]
 FIRST = "Ada Noor Jonas Mei Luca Sara Omar Ines Tom Yuki Nils Zoë Amir Lena Kofi".split()
 LAST = "Berg Okafor Silva Chen Haddad Novak Moreau Lindqvist".split()
 
@@ -151,7 +154,7 @@ HOSTILE = [
 
 def hostile(text, number=0):
     """A student with this text in every field that a submission, a roster or an exception fills."""
-    asked = tasks.by_lesson()["03"]
+    asked = FOUR
     states = ["failed", "error", "missing", text]
     found = tuple(
         Verdict(task.id, state, text, text, False, text, text, f"{text}\n{'y = 1  # ' * 3}\n" * 20, text, 1.0)
@@ -247,7 +250,7 @@ def told(page):
 
 
 def a_student():
-    first, second, third, fourth = tasks.by_lesson()["03"]
+    first, second, third, fourth = FOUR
     found = (
         Verdict(first.id, "passed", message="Right, on every input it was tried on.", code="SECRET CODE"),
         Verdict(
@@ -270,9 +273,7 @@ def a_student():
         Points(fourth.id, 0, 1),
     )
     result = Result("k", "ada", "ada/03.ipynb", "03", "", ("Cell 4 failed: NameError.",), ("SUSPICION",), found, 1.5)
-    return Graded(
-        Person("ada", "Ada Berg"), (result,), points, "1 day late: 0.5 taken off.", 0.5, 1, 5
-    ), tasks.by_lesson()["03"]
+    return Graded(Person("ada", "Ada Berg"), (result,), points, "1 day late: 0.5 taken off.", 0.5, 1, 5), FOUR
 
 
 def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
@@ -301,7 +302,7 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
 
 
 def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_not_be_read():
-    asked = tasks.by_lesson()["03"]
+    asked = FOUR
     nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), asked))
     assert "No notebook of lesson 03 was handed in. That is 0 of 4 points." in nothing
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
@@ -412,7 +413,7 @@ def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
 
 
 def test_ten_thousand_students_make_a_page_that_opens():
-    asked = tasks.by_lesson()["03"]
+    asked = FOUR
     text = "reason " * 100
     people = (
         Graded(

@@ -1,11 +1,17 @@
 """What a report says is true of every answer that gets it: answers that once were told what they had not done."""
 
+import math
+import random
+import warnings
+
 import pytest
 import torch
 from test_tasks import TASKS
 
 from course_utils.checks import relations
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.explain import Base
+from course_utils.checks.judge import Expected
 from course_utils.models import attention
 from course_utils.tasks.lesson_04._scores import shapes
 
@@ -268,3 +274,151 @@ def test_a_list_that_is_altered_is_named_once_and_its_methods_are_told(alter):
     assert report.kind == "side effect" and "alters its input sentences: " in report.message
     assert "`sorted(…)` and `list(…)` make a new list" in report.message
     assert "underscore" not in report.message and "numbers" not in report.message
+
+
+# The likeliest slips are named
+
+
+def overflowing(least=0.0, after=lambda weights: weights):
+    """A masked softmax that subtracts nothing from the scores."""
+
+    def masked_softmax(scores, mask):
+        e = torch.exp(scores) * mask
+        return after(e / (e.sum(-1, keepdim=True) + least))
+
+    return masked_softmax
+
+
+def softmax_by_hand(largest):
+    def softmax(scores, temperature=1.0):
+        z = scores / temperature
+        e = (z - largest(z)).exp()
+        return e / e.sum(-1)
+
+    return softmax
+
+
+def formula_of_bahdanau(state, hidden, weight_s, weight_h, v):
+    return v @ torch.tanh(weight_s @ state + weight_h @ hidden)
+
+
+def cosine(lengths):
+    return lambda state, hidden: state @ hidden.mT / lengths(state.norm(dim=-1), hidden.norm(dim=-1))
+
+
+def influence_by(of_sentences, which):
+    def influence(function, x):
+        before, columns = function(x), []
+        for s in range(x.shape[1]):
+            changed = x.clone()
+            changed[which, s] += 1 + torch.rand(changed[which, s].shape)
+            columns.append(of_sentences(((function(changed) - before).abs() > 1e-5).any(-1)))
+        return torch.stack(columns, 1)
+
+    return influence
+
+
+def by_matrices(laid_out):
+    def several_attentions(words, thetas, mask):
+        weights = [attention.masked_softmax(words @ theta, mask) for theta in thetas]
+        return laid_out([of_one @ words for of_one in weights], -1)
+
+    return several_attentions
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "says"),
+    [
+        ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
+        ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
+        ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
+        ("02.softmax", softmax_by_hand(lambda z: 0), "The totals have lost their axis"),
+        ("02.softmax", softmax_by_hand(lambda z: z.max()), "The totals have lost their axis"),
+        ("02.masked_softmax", overflowing(), "Subtract the largest score that may be attended to first"),
+        ("02.masked_softmax", overflowing(), "comes to 0/0"),
+        ("02.masked_softmax", overflowing(1e-9), "Subtract the largest score that may be attended to first"),
+        ("02.masked_softmax", overflowing(1e-6), "exp overflows"),
+        ("02.masked_softmax", overflowing(after=torch.nan_to_num), "exp overflows"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula stands for one word"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
+        ("02.several_attentions", by_matrices(torch.cat), "which gives B×B×D"),
+        ("02.several_attentions", by_matrices(lambda o, d: torch.stack(o, 1).flatten(1)), "which gives B×B×D"),
+        ("02.error_at_score", lambda a, x, d: a * ((x - a[:, None] @ x) * d[:, None]).sum((0, 2)), "over the sentences"),
+        ("02.error_at_score", lambda a, x, d: (a * ((x - a[:, None] @ x) * d[:, None]).sum(-1)).sum(0), "over the sentences"),
+        ("04.content_based", cosine(lambda s, h: s * h), "The lengths have lost an axis"),
+        ("04.content_based", lambda s, h: s @ h.mT / s.norm(dim=-1) / h.norm(dim=-1), "The lengths have lost an axis"),
+        ("04.content_based", cosine(lambda s, h: s * h[:, None]), "an axis is missing at their end"),
+        ("04.content_based", cosine(lambda s, h: s[:, :, None] * h), "an axis is missing in their middle"),
+        ("04.content_based", cosine(lambda s, h: s[..., None] * h[..., None]), "have to be B×1×S"),
+        ("04.content_based", cosine(lambda s, h: s[:, :, None] * h[:, None] + 1e-3), "Do you add a small number, such as 1e-3"),
+        ("04.content_based", cosine(lambda s, h: (s[:, :, None] + 1e-2) * (h[:, None] + 1e-2)), "put 0 where a length is 0"),
+        ("04.perceptron", formula_of_bahdanau, "first state, then weight_s with its two axes exchanged"),
+        ("04.width_that_saturates", lambda share: math.log(share / (1 - share)) ** 2 / 2, "Round up"),
+        ("03.influence", influence_by(lambda moved: moved[0], slice(None)), "the first sentence alone"),
+        ("03.influence", influence_by(lambda moved: moved.any(0), 0), "the first sentence alone"),
+        ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
+    ],
+)  # fmt: skip
+def test_a_likely_slip_is_named(task_id, answer, says):
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.state in ("failed", "error") and says in report.message, str(report)
+
+
+def test_words_in_alphabetical_order_are_shown_on_a_short_sentence():
+    task = TASKS["01.build_vocabulary"]
+    alphabetical = next(mistake for mistake in task.mistakes if mistake.name == "alphabetical")
+    for seed in range(10):
+        assert judge_answer(task, alphabetical.function, seed).case.name == "one sentence"
+
+
+def test_a_maximum_over_masked_scores_is_not_taken_for_an_overflow():
+    def with_all(scores, mask):
+        e = (scores - scores.amax(-1, keepdim=True)).exp() * mask
+        return e / e.sum(-1, keepdim=True)
+
+    message = told("02.masked_softmax", with_all).message
+    assert "overflow" not in message and "in the maximum that you subtract" in message, message
+
+
+def test_no_warning_of_what_the_check_tries_reaches_a_learner():
+    task = TASKS["02.mlp_scores"]
+    warning = Base("changed", lambda args: warnings.warn("`.T` of three axes", stacklevel=1) or args[0])
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert Expected(task, task.make_cases()).known.at(warning, 0).parts
+    assert not heard
+
+
+def test_the_numbers_of_the_lesson_do_not_pass_where_not_has_a_value():
+    report = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
+    assert "In the lesson" in report.message and report.mistake == "not_taken_for_zero", str(report)
+    shared = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
+    assert shared.mistake == "negated_always_negative", str(shared)
+
+
+def test_a_test_whose_verdict_changes_is_told_so_and_not_that_the_function_is_random():
+    verdicts = random.Random(0)
+    for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores"):
+        message = told(task_id, lambda *args: verdicts.random() < 0.5).message
+        assert message.startswith("Your test gives different verdicts") and "atol=1e-5" in message, message
+
+
+def test_a_test_that_a_wrong_candidate_stops_is_told_to_catch_that():
+    def without_try(name, candidate):
+        draw = torch.Generator().manual_seed(0)
+        args = [torch.randn(*shape, generator=draw) for shape in shapes(name, 2, 3, 5, 7, 11, 13)]
+        args[0][0, 0] = 0
+        return bool(((candidate(*args) - attention.SCORES[name](*args)).abs() < 1e-5).all())
+
+    for seed in range(5):
+        report = judge_answer(TASKS["04.catch_wrong_scores"], without_try, seed)
+        assert report.state == "error" and "and return False" in report.message, str(report)
+        assert "print both shapes" not in report.message
+
+
+def test_a_product_that_is_meant_so_is_not_told_to_turn_round():
+    def turned_already(state, hidden, weight):
+        return (weight @ hidden.mT) @ state
+
+    report = judge_answer(TASKS["04.general"], turned_already)
+    assert report.state == "error" and "each vector is a row" not in report.message, str(report)

@@ -95,7 +95,9 @@ def _in_number(expected, received, name):
     whole = isinstance(expected, int)
     if isinstance(received, bool) or not isinstance(received, int if whole else (int, float)):
         hint = (
-            " `//` divides without a remainder, `int(…)` makes a whole number." if isinstance(received, float) else ""
+            " `//` divides without a remainder, and `int(…)` cuts off whatever stands behind the point."
+            if isinstance(received, float)
+            else ""
         )
         wanted = f"a whole number (int) was expected: {expected}" if whole else "a number was expected"
         return Finding("type", f"{name} is {describe(received)}; {wanted}.{hint}", expected, received)

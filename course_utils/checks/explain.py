@@ -5,6 +5,7 @@ out, then in what goes in, then in one step on the way, then on top of a named m
 unless they give the same there, nothing is said. Which relations there are stands in `relations`.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -147,7 +148,11 @@ class Known:
         case = replace(self.cases[place], args=tuple(args))
         args = in_precision(case, torch.float64).args if base.exact else case.args
         try:
-            return _value(plain(base.of(trees.map_tensors(torch.clone, args))))
+            with (
+                warnings.catch_warnings()
+            ):  # of what a mistake does with arguments that it is not made for, a learner hears nothing
+                warnings.simplefilter("ignore")
+                return _value(plain(base.of(trees.map_tensors(torch.clone, args))))
         except Exception:  # whatever an altered argument or step leads to
             return FAILED
 

@@ -44,6 +44,15 @@ BY_A_LIST = (
 )
 TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges only the last two."
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
+OTHER_VERDICT = (
+    "Your test gives different verdicts on one and the same candidate when it is called twice. Where its inputs are random, let them be the same each time "
+    "(`torch.manual_seed(0)`, or a Generator with a seed). And leave room for rounding, which changes from input to input: allow differences of about 1e-5, as "
+    "`torch.allclose(…, atol=1e-5)` does."
+)
+MAY_BE_ANYTHING = (
+    "a wrong candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
+    "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a right candidate, your own line is to blame."
+)
 OTHER_MODE = (
     "Your module gives a different value in evaluation mode than in training mode. Here both should give the same."
 )
@@ -174,7 +183,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
-    changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_MODE)]
+    changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_VERDICT, OTHER_MODE)]
     if not found:
         borrowed = tuple(name for name in outcomes[0].called if not task.is_offered(name))
         return Report(task, "passed", remark=_remark(task, cases, outcomes, borrowed), borrowed=borrowed)
@@ -311,7 +320,8 @@ def first_wrong(task, expected, place, outcome):
     if outcome.status != "value":
         return Finding("error", _stopped(task, case, outcome))
     if outcome.unstable or outcome.mode_matters:
-        return Finding("value", AGAIN if outcome.unstable else OTHER_MODE)
+        again = OTHER_VERDICT if task.candidates and task.suspects else AGAIN
+        return Finding("value", again if outcome.unstable else OTHER_MODE)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
     if finding and _near(finding):
@@ -389,7 +399,26 @@ def _stopped(task, case, outcome):
     turned = rf"\b({'|'.join(map(re.escape, of_three))})\.T\b"
     if of_three and any(here and re.search(turned, text) for _, text, here in _lines(outcome.failure)):
         advice = f"{advice} {TURNED}".strip()
+    advice = _on_the_left(task, case, outcome.failure) or advice
+    if task.candidates and task.suspects:
+        advice = MAY_BE_ANYTHING
     return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}{advice and ' — '}{advice}"
+
+
+def _on_the_left(task, case, failure):
+    """Return what to say where a matrix stands to the left of a batch of vectors, as in formulas on one vector; else nothing."""
+    of = {2: [], 3: []}
+    for name, arg in zip(task.names, case.args, strict=False):
+        if is_float(arg) and arg.dim() in of:
+            of[arg.dim()].append(re.escape(name))
+    pattern = rf"\b({'|'.join(of[2])})\s*@\s*({'|'.join(of[3])})\b(?!\s*[.\[])"
+    found = (re.search(pattern, text) for _, text, here in _lines(failure) if here) if of[2] and of[3] else ()
+    for matrix, vectors in (match.groups() for match in found if match):
+        return (
+            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix stands on the right, "
+            f"transposed: first {vectors}, then {matrix} with its two axes exchanged."
+        )
+    return ""
 
 
 def _lines(failure):
@@ -478,9 +507,8 @@ def _remark(task, cases, outcomes, borrowed):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
             return (
-                "Right. A remark for later: numbers of the type float64 keep sixteen digits and those of float32 keep "
-                "seven, and your function computes in float32 whatever comes in. A buffer made by "
-                "`torch.zeros(…, dtype=x.dtype)`, or a mask turned by `.to(x.dtype)`, keeps all the digits."
+                "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function still "
+                "computes in float32, with seven."
             )
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."

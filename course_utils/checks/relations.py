@@ -304,14 +304,14 @@ def _copied(arg):
 # Steps
 
 OPERATIONS = {
-    operator.matmul: "a matrix product (`@`)",
-    operator.mul: "an elementwise product (`*`)",
-    operator.add: "a sum",
-    operator.sub: "a difference",
-    operator.truediv: "a quotient",
-    operator.lt: "the comparison `<`",
-    operator.le: "the comparison `<=`",
-    operator.gt: "the comparison `>`",
+    operator.matmul: "`@` (the matrix product)",
+    operator.mul: "`*` (the product number by number)",
+    operator.add: "`+`",
+    operator.sub: "`-`",
+    operator.truediv: "`/`",
+    operator.lt: "`<`",
+    operator.le: "`<=`",
+    operator.gt: "`>`",
 }
 
 
@@ -396,22 +396,30 @@ def _of_a_step(text, operation, operands, value, names, args):
             for other, words in OPERATIONS.items():
                 if other is not operation:
                     yield (
-                        f"with {words} instead of {OPERATIONS[operation]} when computing {text}",
+                        f"if you used {words} in place of {OPERATIONS[operation]} to compute {text}",
                         lambda o, ab, f=other: f(*ab),
                         True,
                     )
-        yield f"with the two operands exchanged when computing {text}", lambda o, ab: o(*ab[::-1]), True
-        yield f"with the left operand alone in place of {text}", lambda o, ab: ab[0], True
-        yield f"with the right operand alone in place of {text}", lambda o, ab: ab[1], True
+        yield f"if left and right were exchanged in the step that computes {text}", lambda o, ab: o(*ab[::-1]), True
+        yield (
+            f"if you went on with the left side of the step that computes {text}, without taking that step",
+            lambda o, ab: ab[0],
+            True,
+        )
+        yield (
+            f"if you went on with the right side of the step that computes {text}, without taking that step",
+            lambda o, ab: ab[1],
+            True,
+        )
         for place, side in enumerate(("left", "right")):
-            where = f"the {side} operand for {text}"
+            where = f"the {side} side of the step that computes {text}"
             for words, function in of_one(where, "", operands[place]):
                 common = "exchanged" in words or "zeros" in words
                 yield words, lambda o, ab, p=place, f=function: o(*_with(tuple(ab), p, f)), common
             for name, arg in zip(names, args, strict=False):
                 if isinstance(arg, torch.Tensor):
                     i = names.index(name)
-                    yield f"with {name} as {where}", ArgumentInstead(place, i), False
+                    yield f"if {name} itself stood on {where}", ArgumentInstead(place, i), False
     elif _is_number(operands[0]):
         for words, function in of_one(f"the number that goes into {text}", "", operands[0]):
             yield words, lambda o, a, f=function: o(f(a[0])), False

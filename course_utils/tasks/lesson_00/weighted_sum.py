@@ -117,3 +117,11 @@ def zeros_as_many_as_weights(weights, values):
     for weight, value in zip(weights, values, strict=True):
         total = total + weight * value
     return total
+
+
+@task.mistake(
+    "`weights * values` lines the weights up with the features, the columns of values, and not with the vectors, its rows. `weights[:, None]` lines them up "
+    "with the vectors. After that the weighted vectors still have to be added up."
+)
+def weights_on_features_not_added(weights, values):
+    return weights * values

@@ -32,7 +32,9 @@ def _(draw):
     for size in sizes(B=3, S=5, D=7):
         B, S, D = size.B, size.S, size.D
         name = f"{count(B, 'sentence')} of up to {S} words, width {D}"
-        yield Case(name, (draw.numbers(B, S, D), draw.lengths_mask(B, S)), size.full)
+        yield Case(
+            name, (draw.numbers(B, S, D) + 0.25, draw.lengths_mask(B, S)), size.full
+        )  # no 0: a mask shows on all
     yield Case(
         "a sentence of padding only", (draw.numbers(2, 3, 2), torch.tensor([[True] * 3, [False] * 3])), edge=True
     )
@@ -124,3 +126,18 @@ def all_sentences_together(words, mask):
 )
 def axis_kept(words, mask):
     return (words * mask[..., None]).sum(1, keepdim=True)
+
+
+@task.mistake(
+    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, "
+    "`mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where S = D, and gives a wrong result there."
+)
+def new_axis_in_the_middle(words, mask):
+    return (words * mask[:, None]).sum(1)
+
+
+@task.mistake(
+    "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum: it is divided by nothing."
+)
+def divided_by_all_words(words, mask):
+    return (words * mask[..., None]).sum(1) / mask.sum()

@@ -15,7 +15,7 @@ task = Task(
     result="score_errors B×S",
     difficulty=3,
     importance=4,
-    minutes=15,
+    minutes=30,
     hints=(
         "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. So a higher score moves the "
         "context towards its own word and away from where the context is now. The error says whether that direction is welcome.",
@@ -184,3 +184,17 @@ def total_without_axis(weights, words, error):
 )
 def context_of_the_batch(weights, words, error):
     return weights * _along(words - _context(weights, words).sum(0), error)
+
+
+@task.mistake(
+    "You add up over the sentences of the batch too. Each score belongs to one sentence, so the result is B×S: add up over the features alone."
+)
+def added_over_sentences(weights, words, error):
+    return (weights * _along(words - _context(weights, words), error)).sum(0)
+
+
+@task.mistake(
+    "You add up the products over the sentences as well as over the features, before you multiply by the weights. Add up over the features alone, the last axis."
+)
+def products_added_over_sentences(weights, words, error):
+    return weights * _along(words - _context(weights, words), error).sum(0)

@@ -71,6 +71,8 @@ def _(draw):
     empty = draw.mask(3, 5)
     empty[1] = False
     yield Case("a row with nothing to attend to", (draw.numbers(3, 5), empty), True, edge=True)
+    high = torch.tensor([[1000.0, 999.0, 0.0]])
+    yield Case("scores of 1,000 and a masked 0", (high, torch.tensor([[True, True, False]])), edge=True)
     low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
     yield Case(
         "scores of -20,000 beside a masked 0",
@@ -204,7 +206,8 @@ def zero_is_masked(scores, mask):
 
 @task.mistake(
     "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the maximum "
-    "that you subtract. Where they are far larger than the rest, nothing is left to divide. Mask with -inf before the softmax."
+    "that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this comes to 0/0. Mask with -inf before the "
+    "softmax, and return zeros for a row with nothing to attend to."
 )
 def masked_after_and_divided(scores, mask):
     kept = scores.softmax(-1) * mask
@@ -236,3 +239,31 @@ def written_into_softmax(scores, mask):
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
     weights[weights.isnan()] = 0
     return weights
+
+
+OVERFLOW = (
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. For a score far below 0 it is 0. Subtract "
+    "the largest score that may be attended to first, row by row."
+)
+
+
+@task.mistake(f"{OVERFLOW} And a row with nothing to attend to comes to 0/0, which is NaN too: return zeros there.")
+def overflow_and_empty_row_nan(scores, mask):
+    e = scores.exp() * mask
+    return e / e.sum(-1, keepdim=True)
+
+
+@task.mistake(f"{OVERFLOW} A small number that is added to the total does not help against that.")
+def overflow(scores, mask):
+    e = scores.exp() * mask
+    return e / (e.sum(-1, keepdim=True) + 1e-9)
+
+
+@task.mistake(f"{OVERFLOW} Zeros in place of NaN do not help: those rows have weights to give.")
+def overflow_turned_into_zeros(scores, mask):
+    return torch.nan_to_num(overflow_and_empty_row_nan(scores, mask))
+
+
+@task.mistake(f"{OVERFLOW} Your zeros in a row with nothing to attend to are right.")
+def overflow_in_rows_with_something(scores, mask):
+    return torch.where(mask.any(-1, keepdim=True), overflow_and_empty_row_nan(scores, mask), torch.zeros_like(scores))

@@ -5,7 +5,7 @@ from operator import add, matmul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, count
 
 task = Task(
     "02.mlp_scores",
@@ -28,15 +28,17 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for size in sizes(B=2, S=5, D=7, H=3):
-        B, S, D, H = size.B, size.S, size.D, size.H
+    # S, D and H always differ: what runs only where they are equal stops at once.
+    for B, S, D, H in ((1, 2, 3, 4), (2, 2, 3, 4), (1, 5, 3, 4), (1, 2, 5, 4), (1, 2, 4, 3), (2, 5, 7, 3)):
         args = (draw.numbers(B, S, D), draw.numbers(H, D), draw.numbers(H) + 0.25, draw.numbers(H) + 0.25)
         name = f"{count(B, 'sentence')} of {S} words, width {D}, {count(H, 'hidden unit')}"
-        yield Case(name, args, size.full)
+        yield Case(name, args, D == 7)
     shapes = ((2, 5, 7), (3, 7), (3,), (3,))
     yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in shapes), edge=True)
     ones = tuple(draw.numbers(*s) for s in ((2, 1, 1), (1, 1), (1,), (1,)))
     yield Case("sentences of one word, one hidden unit", ones, edge=True)
+    square = (draw.numbers(2, 3, 3), draw.numbers(3, 3), draw.numbers(3) + 0.25, draw.numbers(3) + 0.25)
+    yield Case("S, D and H all 3", square, edge=True)
     far = torch.tensor([[[1e3, 0.0], [-1e3, 1.0]]])
     yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), edge=True)
 
@@ -129,3 +131,19 @@ def product_turned(words, weight, bias, theta):
 )
 def theta_on_the_left(words, weight, bias, theta):
     return theta @ (words @ weight.T + bias).sigmoid()
+
+
+@task.mistake(
+    "The formula stands for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, "
+    "the formula runs only where S, D and H are equal, and gives a wrong result there."
+)
+def formula_word_for_word(words, weight, bias, theta):
+    return theta @ (weight @ words + bias).sigmoid()
+
+
+@task.mistake(
+    "`weight @ words.mT` is B×H×S, so the bias (H) lines up with the words, not with the hidden units. Let words come first: then the hidden units are the last axis, B×S×H, and "
+    "both the bias and theta fit."
+)
+def bias_on_words(words, weight, bias, theta):
+    return theta @ (weight @ words.mT + bias).sigmoid()

@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
 MARGIN, NEAR = 0.5, 0.05
+NOT = -0.5  # the value of "not"; in the lesson it is 0, so the numbers there do not pass
 PARTS = {"the first attention": 3, "the second attention": 3, "the output": 2}  # how many numbers each part has
 SIGNS = {"great": 1, "awful": -1, "not great": -1, "not awful": 1}
 
@@ -23,11 +24,12 @@ task = Task(
     hints=(
         'Without "not" the two attentions may see the same. With "not" they must differ: one is drawn away from the opinion, and the other keeps '
         'looking at it. Then the output can tell from the two whether there was a "not".',
-        "Here is the output layer for other targets. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
+        "Here is the output layer for other numbers. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
         "one gives (0, 1) and should lead to -2. The second says u₂ = -2, and the first u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
         "gives one word three times the weight of another, and against 30 other words it still has only 3 parts of 33. Larger leads are needed.",
         'For the first attention: the score of "not" far above that of an opinion, and that of an opinion far above that of other words. For the second: '
-        'an opinion far above everything, "not" included. "Far" is 10, say. Then solve two equations: u₁ + u₂ is above 0 and u₂ is below 0.',
+        'an opinion far above everything, "not" included. "Far" is 10, say. Then write the output down for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
+        "The first and the third should be above 0, and the second below.",
     ),
 )
 
@@ -63,12 +65,13 @@ def _numbers(name, part):
     return torch.tensor(part, dtype=torch.float64)
 
 
-def _contexts(scores, negated, longest):
-    """Return what one attention makes of a sentence with an opinion of value 1, for each number of other words: N."""
+def _contexts(scores, negated, opinion, longest):
+    """Return what one attention makes of a sentence with an opinion of this value, for each number of other words: N."""
     others = torch.arange(longest - negated)  # from none up
     counts = torch.stack([torch.full_like(others, negated), torch.ones_like(others), others])
     logs = scores[:, None] + counts.log()
-    return (logs[1] - logs.logsumexp(0)).exp()
+    weights = (logs - logs.logsumexp(0)).exp()
+    return opinion * weights[1] + NOT * weights[0]
 
 
 def _said(outputs, sign):
@@ -80,7 +83,7 @@ def _said(outputs, sign):
     if abs(least) < MARGIN:
         return "near 0" if abs(least) < NEAR else f"{word}, but too close to 0"
     if sign * least > 0 and (sign * outputs < MARGIN).any():
-        return f"{word} only in short sentences"
+        return f"{word} only with few other words"
     return word
 
 
@@ -93,10 +96,10 @@ def _(case, value):
     first, second, output = map(_numbers, PARTS, value)
     said, alike = {}, True
     for phrase, sign in SIGNS.items():
-        contexts = [_contexts(scores, phrase.startswith("not"), case.args[0]) for scores in (first, second)]
+        negated, opinion = phrase.startswith("not"), 1 if phrase.endswith("great") else -1
+        contexts = [_contexts(scores, negated, opinion, case.args[0]) for scores in (first, second)]
         alike &= torch.allclose(*contexts)
-        of_opinion = 1 if phrase.endswith("great") else -1
-        said[phrase] = _said(of_opinion * (output @ torch.stack(contexts)), sign)
+        said[phrase] = _said(output @ torch.stack(contexts), sign)
     used = int((output != 0).sum())
     return {**said, "attentions that take part": min(used, 1) if alike else used}
 
@@ -104,8 +107,8 @@ def _(case, value):
 @task.property
 def other_words_get_little(case, value):
     """The opinion is not lost among other words."""
-    if any(str(said).endswith("short sentences") for said in value.values()):
-        return "In longer sentences the other words together take too much of the weight: give them a much lower score."
+    if any(str(said).endswith("few other words") for said in value.values()):
+        return "Where more other words stand in the sentence, they take too much of the weight together: give them a much lower score."
     return None
 
 
@@ -118,24 +121,24 @@ def far_from_zero(case, value):
 
 
 @task.mistake(
-    "Only one attention takes part, and one cannot do it. Its sum is the value of the opinion times a weight, and a weight is never negative. "
-    'So the sign of its output is the same with "not" as without. The other attention must get a weight in the output, too, and must have other scores.'
+    'Only one attention takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0 there, and '
+    'in "awful" it is not either. But the output should have different signs for the two. The other attention must get a weight in the output, too, and must have other scores.'
 )
 def one_attention(longest):
     return [20, 10, 0], [0, 20, 0], [0, 1]
 
 
 @task.mistake(
-    'Only one attention takes part. It does turn to "not" and away from the opinion, but that brings its sum to 0, and never beyond. '
-    "A second attention, which keeps looking at the opinion, can then decide the sign."
+    'Only one attention takes part. It does turn to "not" and away from the opinion, but then it gives -0.5 for "not great" and for "not awful" alike. '
+    "A second attention, which keeps looking at the opinion, can tell the two apart."
 )
 def one_attention_on_not(longest):
-    return [20, 10, 0], [0, 20, 0], [1, 0]
+    return [20, 10, 0], [0, 20, 0], [2, 0]
 
 
 @task.mistake(
-    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong: one attention never "
-    "changes the sign between the two. The other attention must get a weight in the output, too."
+    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong, and one attention "
+    "cannot do both. The other attention must get a weight in the output, too."
 )
 def one_attention_turned(longest):
     return [20, 10, 0], [0, 20, 0], [0, -1]
@@ -150,11 +153,19 @@ def plain_right_negated_wrong(longest):
 
 
 @task.mistake(
-    'Plain sentences come out right, but with "not" both attentions turn away from the opinion, and the output is near 0. One of them has to '
-    'keep looking at the opinion: there "not" needs a low score.'
+    'Everything is right but "not awful", which is near 0. In the lesson "not" has the value 0, and here it has -0.5: an attention that turns to "not" brings that '
+    "into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it."
 )
-def both_turn_to_not(longest):
-    return [20, 10, 0], [25, 10, 0], [2, -1]
+def not_taken_for_zero(longest):
+    return [20, 10, 0], [0, 20, 0], [2, -1]
+
+
+@task.mistake(
+    'Plain sentences come out right, but with "not" the output is negative for both opinions. One attention has to keep looking at the opinion when there is a "not", '
+    'which needs a low score for "not". And its weight in the output must be far enough below 0 to outweigh the -0.5 that "not" brings in through the other one.'
+)
+def negated_always_negative(longest):
+    return [20, 10, 0], [25, 10, 0], [6, -4]
 
 
 @task.mistake(
@@ -162,12 +173,12 @@ def both_turn_to_not(longest):
     "two output weights sum to 0."
 )
 def plain_cancelled(longest):
-    return [20, 10, 0], [0, 20, 0], [1, -1]
+    return [20, 10, 0], [0, 20, 0], [2, -2]
 
 
 @task.mistake("The output is the wrong way round in all four cases. The signs of both output weights have to change.")
 def turned_round(longest):
-    return [20, 10, 0], [0, 20, 0], [-2, 1]
+    return [20, 10, 0], [0, 20, 0], [-4, 3]
 
 
 @task.mistake(
@@ -182,7 +193,7 @@ def always_negated(longest):
     "The signs are right, but the output is closer to 0 than 0.5. Multiply both output weights by the same number."
 )
 def margin_too_small(longest):
-    return [20, 10, 0], [0, 20, 0], [0.6, -0.3]
+    return [20, 10, 0], [0, 20, 0], [0.8, -0.6]
 
 
 @task.mistake(
@@ -190,4 +201,4 @@ def margin_too_small(longest):
     "times the weight of another, which is little against 20 others. Scores may be as large as you like."
 )
 def not_different_enough(longest):
-    return [6, 3, 0], [0, 3, 0], [2, -1]
+    return [6, 3, 0], [0, 3, 0], [4, -3]

@@ -238,3 +238,25 @@ def concatenated_along_batch(words, thetas, mask):
 )
 def weights_returned(words, thetas, mask):
     return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))
+
+
+def _of_every_sentence(words, thetas, mask):
+    """Weights B×S taken for a matrix: for each theta, the sums of each sentence's words with the weights of every sentence, B×B×D."""
+    weights = [torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1)) for theta in thetas]
+    return [of_one @ words for of_one in weights]
+
+
+@task.mistake(
+    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D. A sentence needs only its own weights: "
+    "give them an axis in the middle, B×1×S, and drop it after the product."
+)
+def weights_of_every_sentence(words, thetas, mask):
+    return torch.cat(_of_every_sentence(words, thetas, mask), -1)
+
+
+@task.mistake(
+    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D for one attention. A sentence needs only its own "
+    "weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end."
+)
+def weights_of_every_sentence_flattened(words, thetas, mask):
+    return torch.stack(_of_every_sentence(words, thetas, mask), 1).flatten(1)

@@ -184,3 +184,12 @@ def temperature_after(scores, temperature=1.0):
 @task.mistake("These are the logarithms of the weights (log-softmax). Return the weights themselves.")
 def logarithms(scores, temperature=1.0):
     return (scores / temperature).log_softmax(-1)
+
+
+@task.mistake(
+    "The totals have lost their axis. Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row: keep the axis, "
+    "`e.sum(-1, keepdim=True)`. And before exp, each row's own maximum has to be subtracted (keepdim=True there too), or large scores overflow."
+)
+def total_without_its_axis_and_no_maximum_of_rows(scores, temperature=1.0):
+    e = (scores / temperature).exp()
+    return e / e.sum(-1)

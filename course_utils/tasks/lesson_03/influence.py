@@ -81,6 +81,11 @@ def past_by_subtraction(x):
     return (10 + small.sum(1, keepdim=True)) - later
 
 
+def last_sentence_unmasked(x):
+    """A causal mask that is forgotten for the last sentence of a batch."""
+    return torch.cat([attends_to_the_past(x[:-1]), attends_to_all(x[-1:])])
+
+
 FUNCTIONS = {  # and the word s that its output t depends on
     attends_to_all: ("attention to all words", _every_word),
     attends_to_the_past: ("attention with a causal mask", _past),
@@ -93,6 +98,7 @@ FUNCTIONS = {  # and the word s that its output t depends on
     blind_to_the_length: ("causal attention that sees directions only", _past),
     reads_the_last_feature: ("attention to the last feature, one word too far", _one_ahead),
     past_by_subtraction: ("the sum of the past, computed by a subtraction", _past),
+    last_sentence_unmasked: ("causal attention whose mask is forgotten in the last sentence", _every_word),
 }
 
 
@@ -319,3 +325,11 @@ def numbers_not_truth(function, x):
 )
 def one_for_each_sentence(function, x):
     return _influence(function, x, _add).expand(len(x), -1, -1).clone()
+
+
+@task.mistake(
+    "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the "
+    "sentences of the whole batch."
+)
+def first_sentence_only(function, x):
+    return _influence(function, x, lambda changed, s: changed[0, s].add_(_noise(changed, s)[0]))

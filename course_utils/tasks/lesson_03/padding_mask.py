@@ -92,3 +92,11 @@ def numbers_not_truth(lengths, size):
 )
 def whole_numbers_not_truth(lengths, size):
     return (torch.arange(size) < lengths[:, None]).long()
+
+
+@task.mistake(
+    "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every "
+    "length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own."
+)
+def lengths_without_an_axis(lengths, size):
+    return torch.arange(size) < lengths

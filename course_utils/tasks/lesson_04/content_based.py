@@ -60,6 +60,19 @@ def _with_zero_vectors(seed=0):
 task.make_cases = _with_zero_vectors
 
 
+@task.property
+def nothing_is_added_to_the_lengths(case, value):
+    """No cosine is a little nearer to 0 than it should be."""
+    right = task.oracle_function(*(argument.double() for argument in case.args))
+    share = (value / right)[right.abs() > 1e-3]
+    if len(share) and (share < 1 - 1e-5).all() and (share > 0.95).all():
+        return (
+            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-3, to the lengths or to what you divide by? It changes every "
+            "cosine, and most for short vectors: divide by the lengths alone, and put 0 where a length is 0."
+        )
+    return None
+
+
 @task.mistake("These are dot products: long vectors get large scores. Divide by both lengths.")
 def dot_product(state, hidden):
     return state @ hidden.mT
@@ -101,3 +114,39 @@ shared_mistakes(
     task,
     lambda state, hidden: tuple(torch.nn.functional.normalize(vectors, dim=-1) for vectors in (state, hidden)),
 )
+
+
+def _divided(state, hidden, lengths):
+    return torch.nan_to_num(state @ hidden.mT / lengths)
+
+
+@task.mistake(
+    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and "
+    "the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give a wrong result there."
+)
+def lengths_without_axes(state, hidden):
+    return _divided(state, hidden, state.norm(dim=-1) * hidden.norm(dim=-1))
+
+
+@task.mistake(
+    "The lengths of state are B×T, and the scores are B×T×S: an axis is missing at their end, for the hidden states, `[:, :, None]`. Without it they line up with the "
+    "wrong axes, where this runs at all."
+)
+def state_lengths_without_axis(state, hidden):
+    return _divided(state, hidden, state.norm(dim=-1) * hidden.norm(dim=-1)[:, None])
+
+
+@task.mistake(
+    "The lengths of hidden are B×S, and the scores are B×T×S: an axis is missing in their middle, for the states, `[:, None]`. Without it they line up with the wrong "
+    "axes, where this runs at all."
+)
+def hidden_lengths_without_axis(state, hidden):
+    return _divided(state, hidden, state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1))
+
+
+@task.mistake(
+    "With keepdim=True the lengths of state are B×T×1, which is right, and those of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths "
+    "have to be B×1×S: exchange the last two axes."
+)
+def both_lengths_kept(state, hidden):
+    return _divided(state, hidden, state.norm(dim=-1, keepdim=True) * hidden.norm(dim=-1, keepdim=True))

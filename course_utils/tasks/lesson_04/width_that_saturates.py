@@ -109,3 +109,10 @@ def logarithm_of_the_rest(share):
 )
 def share_for_lead(share):
     return max(1, ceil(share**2 / 2))
+
+
+@task.mistake(
+    "The width is a whole number, and this is not one yet. Round up: the smallest whole number that is large enough is asked for."
+)
+def not_rounded(share):
+    return _lead(share) ** 2 / 2

@@ -7,21 +7,21 @@ import torch
 
 def from_the_length(longest):
     lead = math.log(20 * longest)
-    return [2 * lead, lead, 0.0], [0.0, lead, 0.0], [2.0, -1.0]
+    return [2 * lead, lead, 0.0], [0.0, lead, 0.0], [4.0, -3.0]
 
 
 def other_words_masked(longest):
-    return (5, 0, -math.inf), (-math.inf, 0, -math.inf), (2, -1)
+    return (5, 0, -math.inf), (-math.inf, 0, -math.inf), (4, -3)
 
 
 def attentions_in_the_other_order(longest):
-    return torch.tensor([-30.0, 0.0, -30.0]), torch.tensor([15.0, 0.0, -15.0]), torch.tensor([-10.0, 21.0])
+    return torch.tensor([-30.0, 0.0, -30.0]), torch.tensor([15.0, 0.0, -15.0]), torch.tensor([-18.0, 21.0])
 
 
 def a_list_of_tensors(longest):
     scores = torch.zeros(2, 3)
     scores[0, 0], scores[0, 1], scores[1, 1] = 40, 20, 30
-    return [scores[0], scores[1], torch.tensor([3, -2])]
+    return [scores[0], scores[1], torch.tensor([5, -4])]
 
 
 RIGHT = [
@@ -29,5 +29,5 @@ RIGHT = [
     other_words_masked,
     attentions_in_the_other_order,
     a_list_of_tensors,
-    lambda longest: ([100, 50, 0], [0, 50, 0], [1.6, -0.8]),
+    lambda longest: ([100, 50, 0], [0, 50, 0], [3.2, -2.4]),
 ]
