@@ -24,7 +24,7 @@ SIZE = {
 }  # wide enough for the longest line of code, high enough for all cells of a picture
 SHARP = 2  # pixels of the file for each pixel of the page
 MARGIN = 12
-STEPS = 8  # of the slider to the left: from temperature 1 to 0.4, where one word has 99 % of the weight
+STEPS = 8  # of the slider to the right: from temperature 1 to 2.5, which answers the question
 
 
 def lesson(page, lab):
@@ -39,10 +39,10 @@ def lesson(page, lab):
     question.scroll_into_view_if_needed()
     handle.focus()
     for _ in range(STEPS):
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
-    cell.locator(".widget-html-content").scroll_into_view_if_needed()
-    take(page, "lesson", question, cell, cell.locator(".widget-html-content"))
+    cell.get_by_role("status").scroll_into_view_if_needed()
+    take(page, "lesson", question, cell, cell.get_by_role("status"))
 
 
 def check(page, lab):
