@@ -187,7 +187,7 @@ def influence(function, x):
     """Tell which outputs of a function depend on which words.
 
     Args:
-        function: takes a tensor B×T×D and returns one B×T×E; it treats each sentence on its own.
+        function: takes a tensor B×T×D and returns one B×T×E; it treats each sentence on its own, and perhaps not all of them alike.
         x: B×T×D, an input to begin with.
 
     Returns:
