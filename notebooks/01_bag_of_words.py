@@ -271,7 +271,7 @@ expected = {
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
 # %% [markdown]
-# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says.
+# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says. What changes if three quarters of the reviews are negated? Set `negation=0.75` above, and see.
 #
 # Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right.
 

@@ -271,7 +271,9 @@ with torch.no_grad():
     a = model.weights(ids, mask)  # B N S
     parts = (a @ model.embedding(ids)) * model.output.weight.reshape(2, -1)  # B N D
 for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
-    plain = torch.cat([a[:, n, :3], torch.zeros(4, 1), a[:, n, 3:4]], 1)  # a gap where "not" would stand
+    plain = torch.cat(
+        [a[:, n, :3], torch.full((4, 1), torch.nan), a[:, n, 3:4]], 1
+    )  # a gap where "not" would stand
     grid = torch.where(torch.tensor([[False], [True]] * 2), a[:, n], plain)
     plots.weights(grid, ["the", "cast", "was", "not", "opinion"], four, f"attention {n + 1}", ax, "words", "")
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))

@@ -291,7 +291,7 @@ for name in SCORES:
 table(costs, ["by formula", "counted", "times dot", "largest tensor"], corner="score", digits=1)
 
 # %% [markdown]
-# The formulas agree with the count. For 50 words and width 64 the additive score costs 129 times as much as the dot product, and the perceptron, the same function, 3.6 times. (The concatenating score could be split in the same way.) Additive and perceptron also compute a tanh T·S·A times. Does the clock agree with the count?
+# The formulas agree with the count. Change A to 8 in the cell and run it again: what does the perceptron cost then? For 50 words and width 64 the additive score costs 129 times as much as the dot product, and the perceptron, the same function, 3.6 times. (The concatenating score could be split in the same way.) Additive and perceptron also compute a tanh T·S·A times. Does the clock agree with the count?
 
 # %%
 from time import perf_counter

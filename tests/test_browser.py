@@ -157,7 +157,9 @@ def test_a_slider_changes_the_picture(page, lab):
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     moved_to = float(cell.locator(".widget-readout").text_content())
-    playwright.expect(sentence).to_contain_text(f"At temperature {moved_to:.2f} ")  # the last of the five moves is drawn
+    playwright.expect(sentence).to_contain_text(
+        f"At temperature {moved_to:.2f} "
+    )  # the last of the five moves is drawn
     assert sentence.text_content() != before
     playwright.expect(picture).to_have_attribute("alt", sentence.text_content())
     playwright.expect(handle).to_have_attribute("aria-label", "temperature")

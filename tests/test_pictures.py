@@ -268,3 +268,9 @@ def test_words_with_marks_of_html_stay_words():
 def test_a_name_beside_a_dot_is_told_where_the_dot_lies():
     plots.scatter([1.0, 2.0], [0.25, -0.5], "log-odds", "polarity", {1: "dull"})
     assert "dull near (2, -0.5)" in words.describe(plt.gcf())
+
+
+def test_what_is_not_a_number_stays_blank_and_untold():
+    plots.weights(torch.tensor([[0.25, torch.nan, 0.75]]), ["the", "not", "end"], [""])
+    assert [text.get_text() for text in plt.gca().texts] == ["0.25", "0.75"]
+    assert "the 0.25, end 0.75" in words.describe(plt.gcf())

@@ -96,6 +96,8 @@ def _numbers(ax, matrix, texts, colours):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
             text = f"{value:.2f}" if texts is None else texts[i][j]
+            if value != value:  # not a number: nothing is there
+                continue
             share = (value - colours["vmin"]) / (colours["vmax"] - colours["vmin"])
             dark = share > 0.6 if colours["cmap"] == "Blues" else abs(share - 0.5) > 0.35
             ax.text(j, i, text, ha="center", va="center", fontsize=10, color="white" if dark else "black")

@@ -12,6 +12,7 @@ from math import floor, isfinite, log10
 from matplotlib.collections import PathCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from numpy import ma
 
 NUMBERS_AT_MOST = 40  # of a grid: what is larger is told row by row, or by its range
 ROWS_AT_MOST = 12
@@ -94,10 +95,11 @@ def _grid(ax):
         return [
             f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
         ]
-    told, decimals = [], _decimals(values.flatten(), 3)
+    told, decimals = [], _decimals(ma.compressed(values), 3)
     for name, row in zip(rows, values, strict=True):
         if values.size <= NUMBERS_AT_MOST:
-            said = ", ".join(f"{column} {_number(value, decimals)}" for column, value in zip(columns, row, strict=True))
+            there = [(column, value) for column, value in zip(columns, row, strict=True) if value is not ma.masked]
+            said = ", ".join(f"{column} {_number(value, decimals)}" for column, value in there)
         else:
             said = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
         told.append(f"Row {name}: {said}" if name else said.capitalize())

@@ -9,8 +9,8 @@ questions = (
         "Sentences of different lengths share one tensor of word numbers, filled up with 0. What goes wrong if you add up the looked-up vectors "
         "without the mask?",
         right=(
-            "Each place of padding adds the vector in row 0 of the table, so a sentence's sum depends on how long the longest sentence is.",
-            "The mask multiplies those vectors by 0, so the sum is the same whatever the sentence is batched with.",
+            "Each place of padding adds row 0 of the table to the sum.",
+            "So a sentence's sum would depend on how long the longest sentence is. The mask multiplies those vectors by 0, so the sum is the same whatever the sentence is batched with.",
         ),
         wrong=(
             (
@@ -46,8 +46,8 @@ questions = (
         "the same error",
         "A sentence of three words is classified wrongly. Which of its word vectors does one step of training change most?",
         right=(
-            "None more than the others: each receives the same gradient, (p - y) w.",
-            "The sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
+            "None more than the others.",
+            "Each receives the same gradient, (p - y) w: the sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
         ),
         wrong=(
             (
@@ -69,8 +69,8 @@ questions = (
         "polarity",
         "After training, the vector of a word is nearly at a right angle to w. What does that say about the word?",
         right=(
-            "It hardly changes the score: it occurs in positive and in negative reviews about equally often.",
-            "Its pushes along w and against it have cancelled out, so its dot product with w is near 0.",
+            "It hardly changes the score.",
+            "It occurs in positive and in negative reviews about equally often. Its pushes along w and against it have cancelled out, so its dot product with w is near 0.",
         ),
         wrong=(
             (
@@ -92,8 +92,8 @@ questions = (
         "where any sum must fail",
         "Why can no choice of word vectors get “good”, “not good”, “bad” and “not bad” all right in a sum?",
         right=(
-            "“not” adds the same number to either word, but it would have to lower the score of “good” and raise that of “bad”.",
-            "That is the whole proof: the number cannot be negative and positive at once.",
+            "“not” would have to lower one word and raise the other.",
+            "In a sum it adds the same number to either word, and that number cannot be negative and positive at once.",
         ),
         wrong=(
             (
