@@ -46,6 +46,8 @@ LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
 SECONDS_OF_NAIVE = 1.0
 
+FOUR = ("03.padding_mask", "03.causal_mask", "03.attention", "03.catch_wrong_attention")  # what the attackers answer
+
 
 @dataclass(frozen=True)
 class Attack:
@@ -1450,7 +1452,7 @@ def caged(variant, extent="all"):
             seen[name] = {
                 "does": sorted(does), "seconds": round(seconds, 2), "peak": grader.box.peak, "cost": max(0, cost.peak - idle),
                 "log": os.fstat(1).st_size + os.fstat(2).st_size - logged, "words": len(words),
-                "states": [verdict.state for verdict in result.verdicts], "problem": result.problem, "remarks": list(result.remarks)[:3],
+                "states": [verdict.state for verdict in result.verdicts if verdict.task in FOUR], "problem": result.problem, "remarks": list(result.remarks)[:3],
             }  # fmt: skip
         cost.stop()
         seen["after"] = gradebook(results, settings, area)

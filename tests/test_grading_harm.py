@@ -44,6 +44,8 @@ caged = pytest.mark.skipif(
 )
 LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
+FOUR = ("03.padding_mask", "03.causal_mask", "03.attention", "03.catch_wrong_attention")
+
 
 @pytest.fixture(scope="module")
 def grader():
@@ -254,7 +256,7 @@ def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, 
     monkeypatch.setattr(judge, "judge", slow_or_large)
     monkeypatch.setattr("course_utils.grading.judging.grader._unreadable", lambda task: judged(task, (), None))
     result = grade("import torch", PADDING, CAUSAL, ATTENTION)
-    assert [v.state for v in result.verdicts] == ["error", "passed", "error", "missing"]
+    assert [v.state for v in result.verdicts if v.task in FOUR] == ["error", "passed", "error", "missing"]
 
 
 # Points without the exercise
@@ -459,7 +461,7 @@ def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(t
 @caged
 def test_slow_cells_leave_time_for_answers(grade):
     result = grade("import time, torch", *["time.sleep(5)"] * 4, PADDING, CAUSAL, ATTENTION)
-    assert [v.state for v in result.verdicts] == ["passed", "passed", "passed", "missing"], result
+    assert [v.state for v in result.verdicts if v.task in FOUR] == ["passed", "passed", "passed", "missing"], result
     assert len(result.remarks) == 4
 
 
@@ -468,7 +470,7 @@ def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(gra
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
     result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(9)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
-    assert [v.state for v in result.verdicts][1:3] == ["passed", "passed"]
+    assert [v.state for v in result.verdicts if v.task in FOUR][1:3] == ["passed", "passed"]
 
 
 def test_a_value_of_many_parts_is_not_looked_at_part_by_part():
