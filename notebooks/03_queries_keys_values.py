@@ -63,6 +63,8 @@ by_library = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], 
 by_course, _ = attention(q[None], k[None], v[None])  # B T E
 for context in (a @ v, by_library, by_course[0]):  # T E
     print(torch.allclose(c, context, atol=1e-6), context.shape)
+
+# %%
 plots.weights(a, words, ["θ₁", "θ₂"], title="two queries, three keys")
 
 # %% [markdown]
@@ -228,7 +230,6 @@ def attends(model, sentence, asker, word):
     return a[0, sentence.index(asker), sentence.index(word)].item()
 
 
-# %%
 looked_at = {
     "not → great": ("the film was not great", "not", "great"),
     "not → awful": ("the film was not awful", "not", "awful"),

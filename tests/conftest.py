@@ -2,7 +2,32 @@
 
 import signal
 
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_utils.learner import history, notebook, state
+
 # A shell that starts the tests in the background has them ignore Ctrl-C, and all that they start, too: programs whose
 # Ctrl-C is tested. One that is handled here is none of theirs, and they begin with their own.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def course_folder(tmp_path, monkeypatch):
+    """An empty folder that keeps a learner's progress, and a kernel in which nothing has been checked yet."""
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(state, "_in_memory", {})
+    monkeypatch.setattr(history, "_ran", [])
+    monkeypatch.setattr(notebook, "_last_tried", [])
+    monkeypatch.setattr(notebook, "_failed", {})
+    return tmp_path
+
+
+@pytest.fixture
+def shell():
+    """An IPython kernel's shell, without a kernel."""
+    shell = InteractiveShell.instance()
+    yield shell
+    InteractiveShell.clear_instance()

@@ -30,7 +30,9 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-TASKS = ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
+from four_tasks import FOUR, states
+
+TASKS = tuple(task.partition(".")[2] for task in FOUR)
 LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks; those with `patient` get the defaults
 # What these attack is the same in every variant of the cage and for every user: they are tried in one.
 ANYWHERE = (
@@ -45,8 +47,6 @@ ANYWHERE = (
 LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
 SECONDS_OF_NAIVE = 1.0
-
-FOUR = ("03.padding_mask", "03.causal_mask", "03.attention", "03.catch_wrong_attention")  # what the attackers answer
 
 
 @dataclass(frozen=True)
@@ -1452,7 +1452,7 @@ def caged(variant, extent="all"):
             seen[name] = {
                 "does": sorted(does), "seconds": round(seconds, 2), "peak": grader.box.peak, "cost": max(0, cost.peak - idle),
                 "log": os.fstat(1).st_size + os.fstat(2).st_size - logged, "words": len(words),
-                "states": [verdict.state for verdict in result.verdicts if verdict.task in FOUR], "problem": result.problem, "remarks": list(result.remarks)[:3],
+                "states": states(result), "problem": result.problem, "remarks": list(result.remarks)[:3],
             }  # fmt: skip
         cost.stop()
         seen["after"] = gradebook(results, settings, area)

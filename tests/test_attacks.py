@@ -20,7 +20,7 @@ from test_tasks import TASKS
 from torch import nn
 
 from course_utils.checks.answer import judge_answer
-from course_utils.learner import history, notebook, state
+from course_utils.learner import notebook, state
 from course_utils.models import attention as reference
 
 INF = float("inf")
@@ -1505,28 +1505,18 @@ def test_a_class_in_place_of_an_instance_is_told():
 # What a learner has reached: attacks on the file that keeps it
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
-    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(state, "_in_memory", {})
-    monkeypatch.setattr(notebook, "_last_tried", [])
-    monkeypatch.setattr(history, "_ran", [])
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     "odd", ["", "04", "04.", "04.nothing", "../x", "99.dot", None, 3, 4.5, [], ("04.dot",), b"04.dot", "04.dot\n"]
 )
-def test_an_unknown_task_is_told_in_a_sentence(odd, home, capsys):
+def test_an_unknown_task_is_told_in_a_sentence(odd, course_folder, capsys):
     for ask in (notebook.hint, notebook.solution, functools.partial(notebook.check, answer=len)):
         ask(odd)
         said = capsys.readouterr().out
         assert any(words in said for words in ("There is no task", "named by its id in quotes", "Which task?")), said
-    assert not (home / ".course").exists()
+    assert not (course_folder / ".course").exists()
 
 
-def test_hints_end_and_stay_at_the_last(home, capsys):
+def test_hints_end_and_stay_at_the_last(course_folder, capsys):
     for _ in range(7):
         notebook.hint("04.dot")
     assert "Hint 3 of 3" in capsys.readouterr().out.strip().splitlines()[-1]
@@ -1537,33 +1527,33 @@ def test_hints_end_and_stay_at_the_last(home, capsys):
     [b"", b"{", b"\xff\xfe\x00", b"[]", b"null", b'{"tasks": []}', b'{"tasks": {"04.dot": 3}}', b"[" * 100_000,
      b'{"tasks": {"04.dot": {"attempts": "x", "hints": null}}}'],
 )  # fmt: skip
-def test_a_damaged_file_is_set_aside(content, home, capsys):
-    (home / ".course").mkdir()
-    (home / ".course" / "progress.json").write_bytes(content)
+def test_a_damaged_file_is_set_aside(content, course_folder, capsys):
+    (course_folder / ".course").mkdir()
+    (course_folder / ".course" / "progress.json").write_bytes(content)
     notebook.progress()
     notebook.hint("04.dot")
     assert notebook.check("04.dot", SCORE["dot"]).state == "passed"
-    assert json.loads((home / ".course" / "progress.json").read_text())["tasks"]["04.dot"]["passed"] is True
-    (aside,) = (home / ".course").glob("progress-damaged-*")
+    assert json.loads((course_folder / ".course" / "progress.json").read_text())["tasks"]["04.dot"]["passed"] is True
+    (aside,) = (course_folder / ".course").glob("progress-damaged-*")
     assert aside.read_bytes() == content and aside.name in capsys.readouterr().out
 
 
-def test_a_folder_that_is_missing_or_cannot_be_written(home, monkeypatch, capsys):
-    (home / "file").write_text("not a folder")
-    for place in (home / "missing" / "deeper", home / "file"):
+def test_a_folder_that_is_missing_or_cannot_be_written(course_folder, monkeypatch, capsys):
+    (course_folder / "file").write_text("not a folder")
+    for place in (course_folder / "missing" / "deeper", course_folder / "file"):
         monkeypatch.setenv("COURSE_HOME", str(place))
         assert notebook.check("04.dot", SCORE["dot"]).state == "passed"
         notebook.progress()
         assert "passed" in capsys.readouterr().out
 
 
-def test_two_processes_write_at_once(home):
+def test_two_processes_write_at_once(course_folder):
     code = textwrap.dedent("""
         from course_utils.learner import state
         for _ in range(25):
             state.change("04.dot", lambda e: e.update(hints=e.get("hints", 0) + 1))
     """)
-    env = {**os.environ, "COURSE_HOME": str(home)}
+    env = {**os.environ, "COURSE_HOME": str(course_folder)}
     running = [subprocess.Popen([sys.executable, "-c", code], env=env) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
-    assert state.read()["04.dot"]["hints"] == 50 and not list(home.rglob("*.tmp"))
+    assert state.read()["04.dot"]["hints"] == 50 and not list(course_folder.rglob("*.tmp"))

@@ -100,7 +100,7 @@ def a_class(tmp_path):
         "emmy,Emmy,2026-11-22T12:00:00+01:00,42,u-2\nzoe,Zoe,,,\n"
     )
     (tmp_path / "class.toml").write_text(
-        "[late]\ndeadline = 2026-11-20T23:59:00+01:00\nper_day = 0.25\n[canvas]\nassignment = 777\n"
+        "[late]\ndeadline = 2026-11-20T23:59:00+01:00\nper_day = 0.125\n[canvas]\nassignment = 777\n"
     )
     return tmp_path
 
@@ -114,7 +114,7 @@ def grade(folder, **more):
 def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
     grade(a_class)
     before = grades(a_class / "out")
-    assert (before["ada"]["total"], before["emmy"]["total"], before["zoe"]["total"]) == ("2", "1", "0")
+    assert (before["ada"]["total"], before["emmy"]["total"], before["zoe"]["total"]) == ("2", "1.5", "0")
     assert before["emmy"]["late"].startswith("2 days late")
     (a_class / "over.csv").write_text(
         HEADER + "ada,03.attention,0.5,,Explained it <b>well</b>.\nada,,,,Come and see me.\n"

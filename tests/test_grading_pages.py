@@ -18,6 +18,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import four_tasks
 import patience
 import pytest
 
@@ -31,9 +32,7 @@ from course_utils.tasks import answers
 
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 AXE = "4.14.1"
-FOUR = [  # of the tasks of lesson 03, however many more there are
-    tasks.load(f"03.{name}") for name in ("padding_mask", "causal_mask", "attention", "catch_wrong_attention")
-]
+FOUR = [tasks.load(name) for name in four_tasks.FOUR]
 FIRST = "Ada Noor Jonas Mei Luca Sara Omar Ines Tom Yuki Nils Zoë Amir Lena Kofi".split()
 LAST = "Berg Okafor Silva Chen Haddad Novak Moreau Lindqvist".split()
 

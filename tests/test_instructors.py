@@ -119,7 +119,7 @@ def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_cou
     assert notebook["metadata"]["course"]["name"] == QUERIES
     assert "](../" not in file.read_text(encoding="utf-8")
     assert any("blob/main/notebooks/03_queries_keys_values.ipynb)" in text for text in sources(notebook, "markdown"))
-    for lesson, number in (("00_start_here", 1), (QUERIES, 4)):
+    for lesson, number in (("00_start_here", 1), (QUERIES, 6)):
         readme = (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| (\d\d\.\w+) \| .* \| ([\d.]+) \|$", readme, re.MULTILINE)
         assert rows == [(task.id, f"{task.points:g}") for task in tasks.by_lesson()[lesson[:2]]]
@@ -199,7 +199,7 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     settings.write_text(dict(block[1:] for block in blocks("Collect"))["class.toml"], encoding="utf-8")
     command("release", "03", "--out", tmp_path, "--settings", settings)
     readme = (tmp_path / QUERIES / "README.md").read_text(encoding="utf-8")
-    assert "holds 4 tasks, 6 points in all" in readme
+    assert "holds 6 tasks, 8 points in all" in readme
     assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE)
     assert re.search(r"^\| 03.catch_wrong_attention \| .* \| 0 \|$", readme, re.MULTILINE)
     assert "\nHand in by 2026-11-20 23:59+01:00. Each day begun after that costs 10% of the points. " in readme
@@ -208,8 +208,9 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     notebook = read(tmp_path / "nbgrader" / "source" / "03" / f"{QUERIES}.ipynb")
     marked = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
     points = {values["grade_id"]: values["points"] for values in marked if values["grade"]}
-    assert points == {"03_padding_mask_graded": 1, "03_causal_mask_graded": 1, "03_attention_graded": 4}
-    assert len(marked) == 7
+    once = {f"03_{name}_graded": 1 for name in ("padding_mask", "causal_mask", "self_attention", "influence")}
+    assert points == once | {"03_attention_graded": 4}
+    assert len(marked) == 2 * 6 - 1  # a solution and a graded cell each; the task that is left out is not graded
 
 
 SAID = {  # by student: what the cell of 02.q1 says, and the state and points that it earns
@@ -238,7 +239,7 @@ def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, locks):
     settings.write_text('[points]\nquestions = 7\n"02.q2" = 3\n', encoding="utf-8")
     command("release", "02", "--out", tmp_path, "--settings", settings)
     (lesson,) = (name for name in os.listdir(tmp_path) if name.startswith("02"))
-    assert "holds 11 tasks, 13 points in all" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
+    assert "holds 13 tasks, 15 points in all" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
     blank = read(tmp_path / lesson / f"{lesson}.ipynb")
     cells = {cell["id"]: cell for cell in blank["cells"]}
     assert cells["02-q1"]["source"] == 'check("02.q1", ..., seed=7)'
@@ -256,7 +257,7 @@ def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, locks):
     for student, (_, state, points) in SAID.items():
         assert found[student]["02.q1 state"] == state, student
         assert float(found[student]["02.q1 points"]) == points, student
-        assert float(found[student]["possible"]) == 13
+        assert float(found[student]["possible"]) == 15
     assert float(found["right"]["02.q2 points"]) == 3 and float(found["right"]["total"]) == 4
     assert found["wrong"]["02.q1 mistake"] == question.wrong[0][0]
     feedback = (tmp_path / "results" / "feedback" / "wrong.html").read_text(encoding="utf-8")
@@ -267,7 +268,7 @@ def test_without_the_setting_questions_neither_are_handed_out_nor_count(tmp_path
     command("release", "02", "--out", tmp_path)
     (lesson,) = os.listdir(tmp_path)
     assert "02.q1" not in (tmp_path / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
-    assert "holds 6 tasks" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
+    assert "holds 8 tasks" in (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
     settings = tmp_path / "class.toml"
     settings.write_text("[points]\nquestions = true\n", encoding="utf-8")
     with pytest.raises(CourseError, match="questions must be a whole number such as 7"):
@@ -351,6 +352,14 @@ def _filled_with_ones(query, key, value, mask=None):
     return weights @ value, weights
 
 
+def _projected(x, weight_q, weight_k, weight_v, mask=None):
+    """Self-attention that is wrong in the same place."""
+    return _filled_with_ones(x @ weight_q, x @ weight_k, x @ weight_v, mask)
+
+
+WRONG_AT_THE_EDGE = {"03.attention": _filled_with_ones, "03.self_attention": _projected}
+
+
 def _without_gradient(right):
     return lambda first, *rest: right(first.detach(), *rest)
 
@@ -370,7 +379,11 @@ SHARES = [(task.id, key) for lesson in tasks.by_lesson().values() for task in le
 @pytest.mark.parametrize(("task_id", "key"), SHARES)
 def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, key, capsys):
     task = tasks.load(task_id)
-    special = {"gradient": _without_gradient, "side effect": _altering, "edge": lambda right: _filled_with_ones}
+    special = {
+        "gradient": _without_gradient,
+        "side effect": _altering,
+        "edge": lambda right: WRONG_AT_THE_EDGE[task_id],
+    }
     wrong = {mistake.name: mistake.function for mistake in task.mistakes}
     answer = special[key](task.oracle_function) if key in special else wrong[key]
     share, sentence = task.partial[key]
@@ -415,6 +428,8 @@ def hand_in(blank, path, **answered):
 WRONG = {
     "padding_mask": "def padding_mask(lengths, size):\n    return torch.arange(size) <= lengths[:, None]",
     "causal_mask": None,
+    "self_attention": None,
+    "influence": None,
     # right but for a query that may attend to nothing: half of the points
     "attention": """\
 def attention(query, key, value, mask=None):
@@ -554,7 +569,7 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     hand_in(tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb", there / "submission" / "my answers.ipynb", **WRONG)
     shell(there, "bash run_autograder", **settings)
     came = json.loads((there / "results" / "results.json").read_text())
-    assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 1]
+    assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 0, 0, 1]
     kept = next((there / "environment").rglob("answers.json")).read_text()
     assert "Your instructor has the solutions." in kept and "def " not in kept
 
@@ -581,24 +596,24 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     assert shell(folder, f"python {program}", PYTHONPATH=str(ROOT)).startswith("0 graded now, 0 of ")
     assert len(list((folder / "results" / "feedback").glob("*.html"))) >= 2
     found = grades(folder / "results")
-    assert float(found["ada"]["total"]) == float(found["ada"]["possible"]) == 6  # 1 + 1 + 4, one task left out
+    assert float(found["ada"]["total"]) == float(found["ada"]["possible"]) == 8  # 4 + 4 times 1, one task left out
     assert float(found["emmy"]["03.attention points"]) == 2  # half of 4
     assert float(found["emmy"]["03.padding_mask points"]) == 0
     assert found["emmy"]["03.causal_mask state"] == "not attempted"
-    assert float(found["emmy"]["total"]) == 1.4  # less a tenth of 6: handed in on the next day
+    assert float(found["emmy"]["total"]) == 1.2  # less a tenth of 8: handed in on the next day
 
     journal = (folder / "results" / "journal.jsonl").read_bytes()
     settings = folder / "class.toml"
     settings.write_text(settings.read_text(encoding="utf-8").replace('"03.attention" = 4', '"03.attention" = 8'))
     shell(folder, grade, PYTHONPATH=str(ROOT))
-    assert float(grades(folder / "results")["ada"]["total"]) == 10
+    assert float(grades(folder / "results")["ada"]["total"]) == 12
     assert (folder / "results" / "journal.jsonl").read_bytes() == journal, "what has been run is not run again"
 
     (_, table, text), (_, _, by_hand) = blocks("Set something by hand")
     (folder / table).write_text(text, encoding="utf-8")
     shell(folder, by_hand, PYTHONPATH=str(ROOT))
     found = grades(folder / "results")
-    assert float(found["ada"]["total"]) == 6 and found["ada"]["by hand"] == "03.attention: 4, graded 8"
+    assert float(found["ada"]["total"]) == 8 and found["ada"]["by hand"] == "03.attention: 4, graded 8"
     assert float(found["emmy"]["total"]) == 4 and found["emmy"]["by hand"] == "extension"  # half of 8, in time now
     ((_, _, term),) = blocks("Look at a whole term")
     shell(folder, term, PYTHONPATH=str(ROOT))
@@ -619,7 +634,7 @@ def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
         hand_in(blank, tmp_path / "submitted" / student / "03" / f"{QUERIES}.ipynb", **answered)
     shell(tmp_path, "course grade submitted --out results", PYTHONPATH=str(ROOT))
     found = grades(tmp_path / "results")
-    assert [row["total"] for row in found.values()] == ["4", "1.5"]
+    assert [row["total"] for row in found.values()] == ["6", "1.5"]
     for row in found.values():  # nothing is said on the cells that nbgrader grades by
         assert (row["remarks"], row["suspicions"]) == ("", "")
 
@@ -708,7 +723,7 @@ def test_the_workflow_that_grades(tmp_path, wheel, locks):
     with pytest.raises(AssertionError, match=" gave 1:"):
         again(commands[-1])
     found = grades(tmp_path / "results")
-    assert float(found["ada"]["total"]) == 6 and float(found["emmy"]["total"]) == 1.4
+    assert float(found["ada"]["total"]) == 8 and float(found["emmy"]["total"]) == 1.2
     assert "not a notebook" in found["mallory"]["problem"]
 
 
@@ -772,14 +787,14 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
 
     found = benchmark.scores(course, nbgrader)
     assert found["ada"] == {f"03_{name}_graded": 1 for name in KNOWN["03"]}
-    expected = {"padding_mask": 0, "causal_mask": 0, "attention": 0.5, "catch_wrong_attention": 1}
-    expected = {f"03_{name}_graded": points for name, points in expected.items()}
+    earned = {"attention": 0.5, "catch_wrong_attention": 1}
+    expected = {f"03_{name}_graded": earned.get(name, 0) for name in KNOWN["03"]}
     assert found["emmy"] == expected and found["zoe"] == expected
     feedback = (course / "feedback" / "emmy" / "03" / f"{QUERIES}.html").read_text(encoding="utf-8")
     assert "50% of the points: right for every query that may attend to something." in feedback
     with open(course / "grades.csv", encoding="utf-8", newline="") as file:
         exported = {(row["assignment"], row["student_id"]): row["score"] for row in csv.DictReader(file)}
-    assert exported[("03", "ada")] == "4.0" and exported[("03", "emmy")] == "1.5"
+    assert exported[("03", "ada")] == "6.0" and exported[("03", "emmy")] == "1.5"
     assert not list(folder.rglob("progress.json")), "grading keeps no learner's progress"
 
     rest = " ".join(lesson[:2] for lesson in LESSONS if lesson != QUERIES)

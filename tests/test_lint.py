@@ -185,6 +185,12 @@ LESSON_BREACHES = [
         "plot(",
         "a picture has no text right after it that says what it shows",
     ),
+    (
+        "# %%\nplot(",
+        '# %% tags=["nbval-check-output"]\nplot(',
+        "plot(",
+        "a picture is not compared: draw it in a cell without nbval-check-output",
+    ),
 ]
 
 

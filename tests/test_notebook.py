@@ -6,35 +6,18 @@ import sys
 
 import numpy as np
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
-from course_utils.learner import history, notebook, state
+from course_utils.learner import history, state
 
-
-@pytest.fixture(autouse=True)
-def course_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
-    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(state, "_in_memory", {})
-    monkeypatch.setattr(history, "_ran", [])
-    monkeypatch.setattr(notebook, "_last_tried", [])
-    monkeypatch.setattr(notebook, "_failed", {})
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("course_folder")
 
 
 def kept(folder):
     return json.loads((folder / ".course" / "progress.json").read_text())["tasks"]
-
-
-@pytest.fixture
-def shell():
-    shell = InteractiveShell.instance()
-    yield shell
-    InteractiveShell.clear_instance()
 
 
 def right(state, hidden):

@@ -5,7 +5,6 @@ Not here: how it looks and that typing reaches it (`test_browser.py`).
 
 import pytest
 import torch
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from course_utils import check, play, tasks
@@ -13,26 +12,11 @@ from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.learner import history, notebook, state
+from course_utils.learner import notebook
 from course_utils.learner.player import RIGHT, Player, can_play
 from course_utils.learner.written import check_shapes, read, written
 
-
-@pytest.fixture(autouse=True)
-def course_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
-    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(state, "_in_memory", {})
-    monkeypatch.setattr(history, "_ran", [])
-    monkeypatch.setattr(notebook, "_last_tried", [])
-    monkeypatch.setattr(notebook, "_failed", {})
-
-
-@pytest.fixture
-def shell():
-    shell = InteractiveShell.instance()
-    yield shell
-    InteractiveShell.clear_instance()
+pytestmark = pytest.mark.usefixtures("course_folder")
 
 
 def over_rows(scores, temperature=1.0):

@@ -26,7 +26,7 @@ from course_utils.base.places import NAMED
 CELLS = (
     20,
     40,
-)  # of a lesson, without the set-up cell that the build inserts, predictions, and the questions at its end
+)  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
 PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
 MAX_CODE_LINES = 20  # of one cell; blank lines and comments don't count
@@ -190,6 +190,8 @@ def _pictures(name, cells, built):
             yield cells[place].line, "a picture has no question in the text before it"
         if not _is_markdown(cells, place + 1):
             yield cells[place].line, "a picture has no text right after it that says what it shows"
+        if COMPARED in cells[place].metadata.get("tags", ()):
+            yield cells[place].line, f"a picture is not compared: draw it in a cell without {COMPARED}"
 
 
 def _outputs(name, cells, built):

@@ -148,10 +148,8 @@ class Known:
         case = replace(self.cases[place], args=tuple(args))
         args = in_precision(case, torch.float64).args if base.exact else case.args
         try:
-            with (
-                warnings.catch_warnings()
-            ):  # of what a mistake does with arguments that it is not made for, a learner hears nothing
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a mistake may get arguments that it is not made for
                 return _value(plain(base.of(trees.map_tensors(torch.clone, args))))
         except Exception:  # whatever an altered argument or step leads to
             return FAILED

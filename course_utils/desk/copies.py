@@ -151,9 +151,7 @@ def fresh(cell: dict) -> dict:
     if folded := {k: v for k, v in cell["metadata"].get("jupyter", {}).items() if k != "outputs_hidden"}:
         metadata["jupyter"] = folded
     unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
-    named = (
-        cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
-    )  # old notebooks name no cell
+    named = cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
     return named | {"metadata": metadata} | unrun
 
 

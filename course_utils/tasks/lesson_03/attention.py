@@ -134,6 +134,10 @@ def masked_softmax(scores, mask, dim=-1):
     return torch.nan_to_num((scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim))
 
 
+def _filled(scores, mask, number):
+    return scores if mask is None else scores.masked_fill(~mask, number)
+
+
 @task.mistake(
     "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis."
 )
@@ -192,8 +196,7 @@ def filled_with_zero(query, key, value, mask=None):
     "A query that may attend to nothing gives NaN, which then spreads through everything. Return zeros there."
 )
 def empty_row_nan(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    weights = _filled(query @ key.mT, mask, -torch.inf).softmax(-1)
     return weights @ value, weights
 
 
@@ -202,8 +205,7 @@ def empty_row_nan(query, key, value, mask=None):
     "scores equal. Return zeros there."
 )
 def empty_row_uniform(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
+    weights = _filled(query @ key.mT, mask, -1e9).softmax(-1)
     return weights @ value, weights
 
 
@@ -262,8 +264,7 @@ def overflow(query, key, value, mask=None):
     "take some or all of their weight. Only -inf lies below every score."
 )
 def fill_undercut(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -1e4).softmax(-1) * mask
+    weights = _filled(query @ key.mT, mask, -1e4).softmax(-1) * (1 if mask is None else mask)
     return weights @ value, weights
 
 
@@ -273,8 +274,7 @@ def fill_undercut(query, key, value, mask=None):
     "weights of such a query."
 )
 def filled_with_minus_hundred(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = (scores if mask is None else scores.masked_fill(~mask, -100.0)).softmax(-1)
+    weights = _filled(query @ key.mT, mask, -100.0).softmax(-1)
     return weights @ value, weights
 
 
@@ -284,8 +284,7 @@ def filled_with_minus_hundred(query, key, value, mask=None):
     "too. Put -inf in their place before the softmax."
 )
 def masked_scores_still_count(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -100.0).softmax(-1) * mask
+    weights = _filled(query @ key.mT, mask, -100.0).softmax(-1) * (1 if mask is None else mask)
     return weights @ value, weights
 
 
