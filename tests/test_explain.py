@@ -9,9 +9,11 @@ from test_mutants import CANDIDATE_TASKS, function, mutants
 from test_tasks import TASKS, solution_of
 
 from course_utils.base import trees
-from course_utils.checks import explain, relations
+from course_utils.checks import explain
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.judge import Expected
+from course_utils.checks.expected import Expected
+from course_utils.checks.relations.factors import formulas, sizes_of
+from course_utils.checks.relations.results import axis_names
 from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
@@ -176,9 +178,9 @@ def test_nine_of_ten_mutants_with_wrong_values_are_explained_and_none_falsely():
 
 
 def test_letters_name_axes_and_sizes():
-    assert relations.axis_names("…×S", 3) == ["axis 0", "axis 1", "axis S"]
-    assert relations.axis_names("B×T", 3) == ["axis 0", "axis 1", "axis 2"]
+    assert axis_names("…×S", 3) == ["axis 0", "axis 1", "axis S"]
+    assert axis_names("B×T", 3) == ["axis 0", "axis 1", "axis 2"]
     task = Task("99.y", "y", ("x …×S×D", "n"), "y", ("", "", ""), difficulty=1, importance=1, minutes=1)
-    assert relations.sizes_of(task, (torch.zeros(2, 3, 5), 7)) == {"S": 3, "D": 5, "n": 7}
-    ((formula, letter, of),) = relations.formulas([{"S": 4, "D": 9}, {"S": 16, "D": 9}], [0.5, 0.25])
+    assert sizes_of(task, (torch.zeros(2, 3, 5), 7)) == {"S": 3, "D": 5, "n": 7}
+    ((formula, letter, of),) = formulas([{"S": 4, "D": 9}, {"S": 16, "D": 9}], [0.5, 0.25])
     assert (formula, letter, of({"S": 64})) == ("1/√S", "S", 0.125)

@@ -15,7 +15,8 @@ import test_attacks
 from right_answers import FILES, RIGHT
 from test_tasks import TASKS
 
-from course_utils.checks.judge import Expected, judge
+from course_utils.checks.expected import Expected
+from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits

@@ -13,7 +13,8 @@ import torch
 
 from course_utils import tasks
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.judge import Expected, judge
+from course_utils.checks.expected import Expected
+from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
 from course_utils.grading.cage import locks

@@ -13,7 +13,8 @@ import torch
 from test_tasks import TASKS, answers, solution_of
 
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.judge import alike_value, as_read
+from course_utils.checks.expected import as_read
+from course_utils.checks.named import alike_value
 from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from test_tasks import TASKS
 
-from course_utils.checks import relations
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Base
-from course_utils.checks.judge import Expected
+from course_utils.checks.relations.results import axis_names
 from course_utils.models import attention
 from course_utils.tasks.lesson_04._scores import shapes
 
@@ -244,8 +244,8 @@ def test_two_mistakes_together_are_offered_as_an_explanation_and_not_laid_to_any
 
 
 def test_axes_without_a_letter_of_their_own_go_by_their_number():
-    assert relations.axis_names("size×size", 2) == ["axis 0", "axis 1"]
-    assert relations.axis_names("B×size", 2) == ["axis B", "axis 1"]
+    assert axis_names("size×size", 2) == ["axis 0", "axis 1"]
+    assert axis_names("B×size", 2) == ["axis B", "axis 1"]
 
 
 # Lists that are altered

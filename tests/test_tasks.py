@@ -11,7 +11,7 @@ from right_answers import RIGHT
 from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.judge import Expected
+from course_utils.checks.expected import Expected
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}

@@ -5,11 +5,13 @@ from functools import lru_cache
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import Finding
-from course_utils.checks.judge import Expected, first_wrong, judge, refuse, run_oracle
+from course_utils.checks.expected import Expected, run_oracle
+from course_utils.checks.judge import judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, question
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.task import Task
+from course_utils.checks.wrong import first_wrong
 
 
 def judge_answer(task: Task, answer, seed: int = 0, seconds: float = 10, expected: Expected | None = None) -> Report:

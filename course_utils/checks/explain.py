@@ -16,8 +16,11 @@ from math import isclose, isfinite
 import torch
 
 from course_utils.base import trees
-from course_utils.checks import relations
 from course_utils.checks.compare import close
+from course_utils.checks.relations.arguments import of_arguments
+from course_utils.checks.relations.factors import formulas, sizes_of
+from course_utils.checks.relations.results import of_results
+from course_utils.checks.relations.steps import NeedsArguments, of_steps, walk
 from course_utils.checks.running.contract import in_precision
 from course_utils.checks.running.run import one_thread, plain
 
@@ -59,11 +62,11 @@ class Known:
 
     @cached_property
     def _argument_changes(self):
-        return list(relations.of_arguments(self.task, self._example))
+        return list(of_arguments(self.task, self._example))
 
     @cached_property
     def _step_changes(self):
-        return list(relations.of_steps(self.task, self._example)) if self.task.steps_function else []
+        return list(of_steps(self.task, self._example)) if self.task.steps_function else []
 
     def _way(self, changes, stop=""):
         """Return a function of args: the way to a right answer with some steps changed."""
@@ -158,9 +161,9 @@ class Known:
 def _walk(steps, changes, args, stop=""):
     """Go a way with some steps changed, of which some need the arguments."""
     for change in changes.values():
-        if isinstance(change, relations.NeedsArguments):
+        if isinstance(change, NeedsArguments):
             change.args = args
-    return relations.walk(steps, args, changes, stop)
+    return walk(steps, args, changes, stop)
 
 
 def _with_defaults(function, args):
@@ -364,7 +367,7 @@ def _changed(known, base, probe, off, received):
     tensor, target = value.parts[wrong[0]], came.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
     letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
-    for text, function in relations.of_results(letters, tensor.dim(), known.task.names, case.args):
+    for text, function in of_results(letters, tensor.dim(), known.task.names, case.args):
         try:
             fits = _alike(function(tensor, case), target)
         except Exception:  # a softmax of truth values, an axis that is not there
@@ -383,15 +386,15 @@ def _by_a_number(known, base, wrong, off, received):
         numbers = [_number(known.at(base, place), received[place], wrong, measure, apply) for place in off]
         if None in numbers or not numbers:
             continue
-        sizes = [relations.sizes_of(known.task, known.args[place]) for place in off]
+        sizes = [sizes_of(known.task, known.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
             yield Guess(base, text.format(f"{number:.4g}"), lambda t, case, n=number, apply=apply: apply(t, n), wrong)
             continue
-        found = relations.formulas(sizes, numbers)
+        found = formulas(sizes, numbers)
         if len(found) == 1:
             formula, letter, of = found[0]
-            function = lambda t, case, of=of, apply=apply: apply(t, of(relations.sizes_of(known.task, case.args)))  # noqa: E731
+            function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(known.task, case.args)))  # noqa: E731
             yield Guess(base, text.format(formula), function, wrong, _shown(letter, sizes, numbers))
 
 

@@ -18,7 +18,8 @@ import torch
 from course_utils import tasks
 from course_utils.base.imports import closure
 from course_utils.checks import judge
-from course_utils.checks.judge import Expected, refuse
+from course_utils.checks.expected import Expected
+from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import Outcome, question
 from course_utils.checks.running.limit import TimeIsUp, time_limit

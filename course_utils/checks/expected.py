@@ -1,0 +1,132 @@
+"""What is expected on a task's cases: what the oracle and the named mistakes give there, and how far off rounding may lead.
+
+They are run here, on the judge's side, through the same `run` as the answer, so that their values, gradients and side effects are
+compared like with like.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+
+import torch
+
+from course_utils.base import trees
+from course_utils.base.errors import CourseError
+from course_utils.checks import explain
+from course_utils.checks.compare import describe, scale
+from course_utils.checks.named import alike_value
+from course_utils.checks.running.contract import Failure, in_precision, is_float
+from course_utils.checks.running.run import marked, run
+
+NOT_AS_ASKED = (
+    "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, `as_read` for a value
+)
+FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
+NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
+
+
+class Expected:
+    """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
+
+    def __init__(self, task, cases):
+        self.truth = _truth(task, cases)
+        self.cases, self._task, self._mistakes, self._reaches, self._fresh = cases, task, {}, {}, None
+
+    @cached_property
+    def known(self):
+        """What `explain` knows of these cases."""
+        return explain.Known(self._task, self.cases, self.truth)
+
+    def fresh(self):
+        """Return the same for other inputs, which are always the same ones."""
+        if self._fresh is None:
+            self._fresh = Expected(self._task, self._task.make_cases(FRESH))
+        return self._fresh
+
+    def run_all(self):
+        """Run every named mistake now, not when it is needed."""
+        for mistake in self._task.mistakes:
+            self.mistake(mistake, None)
+
+    def mistake(self, mistake, first):
+        """Return the outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
+        if mistake.name not in self._mistakes:
+            if first and not alike_value(
+                first[1], run_mistake(self._task, mistake.function, [self.cases[first[0]]])[0]
+            ):
+                return None
+            self._mistakes[mistake.name] = run_mistake(self._task, mistake.function, self.cases)
+        return self._mistakes[mistake.name]
+
+    def reach(self, place):
+        """Return (value, gradients): how far off a right answer to a case may be because float32 keeps 24 binary digits.
+
+        Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
+        moves by is what rounding an input once does, and a computation rounds several times.
+        """
+        if place not in self._reaches:
+            right, moved = self.truth[place], []
+            for turn in range(PERTURBATIONS):
+                args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
+                moved += run_oracle(self._task, [replace(self.cases[place], args=args)])
+            single = [in_precision(self.cases[place], torch.float32)]  # and how far off the truth itself is in float32
+            moved += [
+                came
+                for came in run(self._task.oracle_function, single, 60, self._task.candidate)
+                if came.status == "value"
+            ]
+            self._reaches[place] = (
+                _farthest(right.value, [outcome.value for outcome in moved]),
+                _farthest(right.gradients, [outcome.gradients for outcome in moved]),
+            )
+        return self._reaches[place]
+
+
+def _last_digit(leaf, turn):
+    if not is_float(leaf) or bool(((leaf == 0) | (leaf == 1)).all()):  # labels and masks are exact, not rounded
+        return leaf
+    exact = leaf.double()
+    return exact * (1 + 2**-23 * (exact * 12345.678 + turn).sin().sign())
+
+
+def _farthest(right, others):
+    """Return a tree like `right` of how far its numbers lie from the others' at most; 0 for what is no tensor of numbers."""
+    if isinstance(right, (list, tuple)):
+        alike = all(isinstance(other, (list, tuple)) and len(other) == len(right) for other in others)
+        return [_farthest(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
+    if not is_float(right) or not all(is_float(other) and other.shape == right.shape for other in others):
+        return None
+    off = max((other - right).abs().nan_to_num(0, 0, 0).max().item() for other in others) if right.numel() else 0
+    return torch.full_like(right, min(ROUNDINGS * off, NEAR * scale(right)))
+
+
+def run_mistake(task, function, cases):
+    """Run a named mistake, as an answer is run."""
+    outcomes = run(function, cases, 60, lambda key: marked(task.candidate(key)))
+    return [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
+
+
+def as_read(task, case, outcome):
+    """Return an outcome with what its value comes to in place of the value, for tasks to which many values are right."""
+    if not task.reading_function or outcome.status != "value":
+        return outcome
+    try:
+        return replace(outcome, value=task.reading_function(case, outcome.value))
+    except CourseError as problem:
+        sentence = str(problem)
+    except Exception:  # whatever a reading meets in a value that it was not made for
+        sentence = f"What your function returned cannot be read: {describe(outcome.value)}."
+    return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
+
+
+def run_oracle(task, cases):
+    """Return the outcomes of the oracle, which computes in float64."""
+    return run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
+
+
+def _truth(task, cases):
+    outcomes = run_oracle(task, cases)
+    for case, outcome in zip(cases, outcomes, strict=True):
+        asked = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
+        if not asked or case.raises and outcome.status == "value":
+            raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
+    return outcomes

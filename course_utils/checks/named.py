@@ -1,0 +1,80 @@
+"""Finds the named mistake that an answer makes: the one whose outcomes are the same as its own."""
+
+from dataclasses import replace
+
+import torch
+
+from course_utils.base import trees
+from course_utils.checks.compare import close
+
+
+def named_mistake(task, cases, outcomes, expected, first):
+    """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
+
+    Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
+    ordinary case. In each, the mistake must differ from the truth in what is compared. `first` is the case that
+    shows the answer wrong: an ordinary one rules out at once every mistake that does something else there.
+    """
+    shows = None if cases[first].edge else (first, outcomes[first])
+    tried = [(m, expected.mistake(m, shows)) for m in task.mistakes]
+    tried = [(m, theirs) for m, theirs in tried if theirs is not None]
+    truth = expected.truth
+    edges = [case.edge for case in cases]
+    for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
+        keep = [i for i, edge in enumerate(edges) if not (core and edge)]
+
+        def same(a, b, alike=alike, keep=keep):
+            return all(alike(_at(a, i), _at(b, i)) for i in keep)
+
+        fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
+
+
+def _at(outcomes, i):
+    return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
+
+
+def _alike(a, b):
+    """Return whether two outcomes agree in everything: status, value, gradients, altered inputs."""
+    return (
+        alike_value(a, b)
+        and a.changed == b.changed
+        and (a.gradient_failure is None) == (b.gradient_failure is None)
+        and trees.alike(_alike_leaf, a.gradients, b.gradients)
+        and (a.unstable, a.mode_matters) == (b.unstable, b.mode_matters)
+        and _precision(a) == _precision(b)
+    )
+
+
+def _precision(outcome):
+    return [t.dtype == torch.float64 for t in trees.tensors(outcome.value)]
+
+
+def alike_value(a, b):
+    """Return whether two outcomes agree in status and value."""
+    return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
+
+
+def _alike_leaf(a, b):
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (
+            b.dtype == torch.bool
+        )
+        return a.shape == b.shape and same_kind and bool(close(a, b).all())
+    if isinstance(a, float) or isinstance(b, float):
+        return (
+            isinstance(a, (int, float, torch.Tensor))
+            and isinstance(b, (int, float, torch.Tensor))
+            and _numbers_alike(a, b)
+        )
+    return type(a) is type(b) and a == b
+
+
+def _numbers_alike(a, b):
+    try:
+        a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
+    except (OverflowError, RuntimeError):
+        return False
+    return a.shape == b.shape and bool(close(a, b).all())

@@ -1,0 +1,140 @@
+"""Finds the first thing that is wrong with the outcome of one case: its value, its gradients, or what it did to its input."""
+
+from dataclasses import replace
+
+import torch
+
+from course_utils.base import trees
+from course_utils.checks.compare import Finding, close, describe, difference, scale
+from course_utils.checks.expected import NEAR
+from course_utils.checks.running.contract import float_paths, is_float
+from course_utils.checks.stops import why_stopped
+
+BY_A_TENSOR = "Operations whose names end in an underscore do that, and so do assignments into an argument."
+BY_A_LIST = (
+    "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
+    "`sorted(…)` and `list(…)` make a new list, which you may change."
+)
+AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
+OTHER_VERDICT = (
+    "Your test gives different verdicts on one and the same candidate when it is called twice. Where its inputs are random, let them be the same each time "
+    "(`torch.manual_seed(0)`, or a Generator with a seed). And leave room for rounding, which changes from input to input: allow differences of about 1e-5, as "
+    "`torch.allclose(…, atol=1e-5)` does."
+)
+OTHER_MODE = (
+    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same."
+)
+
+
+def first_wrong(task, expected, place, outcome):
+    """Return the first thing wrong with the outcome of one case as a Finding, or None."""
+    case, right = expected.cases[place], expected.truth[place]
+    if case.raises:
+        return _raised_wrong(task, case, outcome)
+    if outcome.status != "value":
+        return Finding("error", why_stopped(task, case, outcome))
+    if outcome.unstable or outcome.mode_matters:
+        again = OTHER_VERDICT if task.candidates and task.suspects else AGAIN
+        return Finding("value", again if outcome.unstable else OTHER_MODE)
+    result = task.results if len(task.results) > 1 else task.results[0]
+    finding = difference(right.value, outcome.value, result)
+    if finding and _near(finding):
+        finding = difference(right.value, outcome.value, result, expected.reach(place)[0])
+    if finding:
+        return _also_altered(task, case, outcome, finding)
+    if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
+        return _side_effect(task, case, outcome)
+    finding = _gradient_wrong(task, case, outcome, right)
+    if finding and _near(finding):
+        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place)[1])
+    return finding or _side_effect(task, case, outcome)
+
+
+def _near(finding):
+    """Return whether rounding in float32 might be all that is wrong."""
+    expected, received = finding.expected, finding.received
+    if not is_float(expected) or not is_float(received) or expected.shape != received.shape:
+        return False
+    return finding.kind in ("value", "gradient") and bool(((expected - received).abs() <= NEAR * scale(expected)).all())
+
+
+def _raised_wrong(task, case, outcome):
+    """Return what is wrong where an exception is asked for, as a Finding, or None."""
+    if outcome.status == "value":
+        return Finding(
+            "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
+        )
+    if outcome.status == "error" and case.raises not in outcome.failure.kinds:
+        return Finding("error", f"For this input {case.raises} should be raised. {why_stopped(task, case, outcome)}")
+    return None if outcome.status == "error" else Finding("error", why_stopped(task, case, outcome))
+
+
+def _also_altered(task, case, outcome, finding):
+    """Return a Finding on a value with the altered inputs told first: numbers altered before they are used may be its cause."""
+    if finding.kind != "value" or not outcome.changed:
+        return finding
+    return replace(
+        finding, sentence=f"Your function alters its input {_altered(task, case, outcome)}. {finding.sentence}"
+    )
+
+
+def _gradient_wrong(task, case, outcome, right, reach=None):
+    if outcome.gradients is None or task.gradient_optional:
+        return None
+    if outcome.gradient_failure:
+        if "modified by an inplace operation" in outcome.gradient_failure.message:
+            return Finding(
+                "gradient",
+                "The values are right, but you write into a tensor whose old numbers PyTorch still needs for the gradient. "
+                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` in place of `a += b`.",
+            )
+        sentence = "The values are right, but your function fails when gradients are wanted: "
+        return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
+    rooms = reach or [None] * len(right.gradients)
+    for path, expected, received, room in zip(
+        float_paths(case.args), right.gradients, outcome.gradients, rooms, strict=True
+    ):
+        name = trees.path_text(task.names, path)
+        if task.names[path[0]] in task.gradient_not_asked:
+            continue
+        if expected is None or not expected.any():
+            if received is None or close(torch.zeros_like(received), received, 0 if room is None else room).all():
+                continue
+            if expected is None:
+                return Finding(
+                    "gradient",
+                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` stops it.",
+                )
+        if received is None:
+            return Finding(
+                "gradient",
+                f"The values are right, but no gradient reaches {name}: something between {name} and your result stops it. "
+                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that.",
+            )
+        if not received.isfinite().all():
+            return Finding(
+                "gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received
+            )
+        if not close(expected, received, 0 if room is None else room).all():
+            return Finding("gradient", f"The values are right, but the gradient of {name} is not.", expected, received)
+    return None
+
+
+def _side_effect(task, case, outcome):
+    if not outcome.changed:
+        return None
+    return Finding(
+        "side effect",
+        f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
+        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
+    )
+
+
+def _altered(task, case, outcome):
+    """Return the names of what was altered; of a list, whatever was altered in it, its own name."""
+    paths = (path[:1] if _in_a_list(case, path) else path for path in outcome.changed)
+    return " and ".join(dict.fromkeys(trees.path_text(task.names, path) for path in paths))
+
+
+def _in_a_list(case, path):
+    return isinstance(case.args[path[0]], list) and not trees.tensors(case.args[path[0]])
