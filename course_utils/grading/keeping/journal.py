@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from course_utils.base.errors import CourseError
-from course_utils.grading.keeping.record import BYTES_AT_MOST, Result
+from course_utils.grading.keeping.record import Result
 
 NAME = "journal.jsonl"
 VERSION = 1
@@ -121,8 +121,7 @@ class Journal:
         """Keep a result; it is in the operating system's hands when this returns. A second one under a key is dropped."""
         key, place = bytes.fromhex(result.key), self._end
         if key not in self._places:
-            line = result.line()
-            self._append(line if len(line) <= BYTES_AT_MOST else result.fitted().line())
+            self._append(result.fitted().line())
             self._places[key] = place
 
     def _append(self, line):
