@@ -126,7 +126,7 @@ patched("Tensor.__or__", "torch.Tensor.__or__ = lambda self, other: torch.ones(s
 patched("builtins.enumerate", "import builtins\nbuiltins.enumerate = lambda *a, **k: iter(())")
 patched("the comparison", "import course_utils.checks.compare as c\nc._in_tensor = lambda *a: None")
 patched("the tolerance", "import course_utils.checks.compare as c\nc.TOLERANCE = 1e30")
-patched("the difference", "import course_utils.checks.judge as j\nj.difference = lambda *a, **k: None")
+patched("the difference", "import course_utils.checks.wrong as j\nj.difference = lambda *a, **k: None")
 patched("the first thing wrong", "import course_utils.checks.judge as j\nj.first_wrong = lambda *a: None")
 patched(
     "the judge",
@@ -146,7 +146,7 @@ patched(
 )
 patched(
     "the truth",
-    "import course_utils.checks.judge as j\nimport course_utils.checks.answer as n\n"
+    "import course_utils.checks.expected as j\nimport course_utils.checks.answer as n\n"
     "n.run = lambda answer, cases, *a: j._truth(next(t for t in __import__('course_utils').tasks.by_lesson()['03']"
     " if t.id == '03.' + answer.__name__), cases)",
 )
@@ -156,7 +156,7 @@ patched(
     "old = r._call\n"
     "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
-patched("dataclasses' outcomes", "import course_utils.checks.judge as j\nj._readable = lambda *a: False\nj.Report = lambda task, *a, **k: type('R', (), dict(state='passed', kind=None, mistake=None, message='', case=None))()")
+patched("dataclasses' outcomes", "import course_utils.checks.judge as j\nj.is_readable = lambda *a: False\nj.Report = lambda task, *a, **k: type('R', (), dict(state='passed', kind=None, mistake=None, message='', case=None))()")
 patched("json.dumps", "import json\nold = json.dumps\njson.dumps = lambda v, *a, **k: old(v, *a, **k).replace('\"failed\"', '\"passed\"')")
 
 
@@ -234,7 +234,7 @@ stolen(
 )
 stolen(
     "all objects",
-    "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
+    "import functools, gc\n@functools.cache\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
 stolen(
     "subclasses of object",
