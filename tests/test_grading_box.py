@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course_utils import commands
-from course_utils.checks.running.contract import Candidate, Case, pack
+from course_utils import commands, tasks
+from course_utils.checks.expected import Expected
+from course_utils.checks.judge import judge
+from course_utils.checks.running.contract import Candidate, Case, pack, question
 from course_utils.checks.task import Task
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits
@@ -202,6 +204,75 @@ def test_large_questions_are_put_to_one_candidate_each():
         request = {"call": keys[adds], "args": (torch.ones(size, 100),), "options": {}, "asked before": True}
         assert (ask(request)["came"].keys() == {keys[adds]}) == alone
     assert "at most 100,000" in ask({"call": keys[adds], "args": (torch.ones(9, 200, 200),), "options": {}})["message"]
+
+
+def total(x, more=None):
+    return (x * x).sum() + (0 if more is None else more.sum())
+
+
+def total_cut(x, more=None):
+    return (x.detach() * x).sum()
+
+
+def total_without_a_gradient(x, more=None):
+    return x.detach().sum()
+
+
+def test_the_gradient_of_a_number_comes_where_it_is_wanted():
+    ask, keys = made_up_task(total, total_cut, total_without_a_gradient)
+    x, more = torch.tensor([1.0, 2.0]), torch.zeros(3)
+
+    def gradients(function, *args, kept=(), **options):
+        return ask({"call": keys[function], "args": args, "options": options, "kept": kept})["came"][
+            keys[function]
+        ].get("gradients")
+
+    assert gradients(total, x) is None and gradients(total, x, kept=(False,)) is None
+    assert gradients(total, x, kept=(True,))[0].tolist() == [2, 4]
+    assert gradients(total_cut, x, kept=(True,))[0].tolist() == [1, 2]
+    assert gradients(total_without_a_gradient, x, kept=(True,)) is None and gradients(adds, x, kept=(True,)) is None
+    of_x, of_more = gradients(total, x, more=more, kept=(False, True))
+    assert of_x is None and of_more.tolist() == [1, 1, 1]
+    assert "came" not in ask({"call": keys[total], "args": (x,), "options": {}, "kept": 3})
+    for odd in (("yes", 1), (None,), (True,) * 1000):  # what a hostile process might send
+        assert "value" in ask({"call": keys[total], "args": (x,), "options": {}, "kept": odd})["came"][keys[total]]
+
+
+BY_VALUE = """
+import torch
+from course_utils.models.plain import sequence_loss as reference
+
+def catch_wrong_loss(candidate):
+    draw = torch.Generator().manual_seed(0)
+    given = torch.randn(2, 3, 5, generator=draw), torch.randint(0, 5, (2, 3), generator=draw)
+    some = torch.tensor([[True, False, False], [True, True, True]])
+    for scale, mask in ((1, some), (1e4, some), (1, torch.zeros_like(some))):
+        args = scale * given[0], given[1].clone(), mask.clone()
+        try:
+            if not torch.allclose(candidate(*(arg.clone() for arg in args)), reference(*args), atol=1e-5):
+                return False
+            after = [arg.clone() for arg in args]
+            candidate(*after)
+            if not all(map(torch.equal, args, after)):
+                return False
+        except Exception:
+            return False
+    return True
+"""
+
+
+def test_a_test_of_gradients_has_the_same_verdict_as_in_a_notebook():
+    task = tasks.load("05.catch_wrong_loss")
+    cases = task.make_cases(2**40 + 1)
+    imports = "import torch\nfrom course_utils.models.plain import sequence_loss as reference\n"
+    wanted = [("catch_wrong_loss", ("callable",), pack(list(map(question, cases))), Candidates(task, cases))]
+    reports = []
+    with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
+        for cell in (imports + tasks.answers()[task.id], BY_VALUE):
+            (answer,) = (came for came in box.answers([cell], wanted) if not isinstance(came, str))
+            reports.append(judge(task, cases, answer.outcomes, Expected(task, cases)))
+    assert reports[0].state == "passed", str(reports[0])
+    assert reports[1].mistake == "without_gradient", str(reports[1])
 
 
 CATCH = """

@@ -35,6 +35,17 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "04.content_based": [(([[[2, 0]]], [[[3, 4], [0, 0]]]), "0.6 0")],
     "04.location_based": [(([[[1, 2]]], [[0, 0], [LN3, 0]]), "0.25 0.75")],
     "04.catch_wrong_scores": [],
+    "05.rnn_step": [
+        (([[1, 2]], [[0.5, 1]], [[1, -1], [0, 1]], [[2, 0], [0, -1]], [0.5, -1]), "0.4621 0"),
+    ],
+    "05.gru_step": [
+        (([[1]], [[0.4]], [[0], [0], [1]], [[0], [0], [0]], [0, 0, 0], [0, LN3, 2]), "0.5410"),
+    ],
+    "05.last_state": [(([[[1], [2], [3]], [[4], [5], [6]]], [[X, X, X], [X, N, N]]), "3 4")],
+    "05.shift_right": [],
+    "05.sequence_loss": [],
+    "05.reverse_source": [],
+    "05.catch_wrong_loss": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -80,6 +91,34 @@ def test_the_examples_of_the_tests_to_write_are_right():
     assert numbers(by_states(state, hidden)) == [8] and numbers(solution_of("04.scaled_dot")(state, hidden)) == [4]
     two = torch.randn(1, 2, 2)
     assert torch.equal(by_states(two, two), solution_of("04.scaled_dot")(two, two))
+
+
+def test_the_examples_with_ids_are_right():
+    assert solution_of("05.shift_right")(torch.tensor([[7, 4, 9, 2]]), 1).tolist() == [[1, 7, 4, 9]]
+    row = torch.tensor([[5, 6, 7, 0, 9]])
+    assert solution_of("05.reverse_source")(row, torch.tensor([[X, X, X, N, N]])).tolist() == [[7, 6, 5, 0, 9]]
+    assert row.flip(1).tolist() == [[9, 0, 7, 6, 5]]
+
+
+def with_losses(*losses):
+    """Logits of two words, in which the word 0 has these losses, and targets of zeros: B×T."""
+    p = torch.tensor(losses, dtype=torch.float64).neg().exp()
+    return torch.stack([p, 1 - p], -1).log(), torch.zeros(p.shape, dtype=torch.long)
+
+
+def test_the_examples_of_losses_are_right():
+    loss, mistakes = solution_of("05.sequence_loss"), {m.name: m.function for m in TASKS["05.sequence_loss"].mistakes}
+    said = re.findall(r"\d\.\d{4}", TASKS["05.sequence_loss"].hints[1])
+    logits, target = with_losses([log(2), log(4)], [log(8), 1])
+    mask = torch.tensor([[X, X], [X, N]])
+    rows = [loss(logits[i : i + 1], target[i : i + 1], mask[i : i + 1]) for i in range(2)]
+    by_all, by_rows = (mistakes[name](logits, target, mask) for name in ("mean_over_all_places", "mean_of_sentences"))
+    numbers = [log(2), log(4), log(8), log(64), loss(logits, target, mask), by_all, *rows, by_rows]
+    assert said == [f"{float(number):.4f}" for number in numbers]
+    logits, target = with_losses([1, 2], [6, 3])
+    for mask, right, wrong in ((torch.tensor([[X, X], [X, N]]), 3, 3.75), (torch.ones(2, 2) > 0, 3, 3)):
+        assert float(loss(logits, target, mask)) == pytest.approx(right)
+        assert float(mistakes["mean_of_sentences"](logits, target, mask)) == pytest.approx(wrong)
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

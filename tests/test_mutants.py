@@ -19,6 +19,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
 
 CANDIDATE_TASKS = {task.id for task in TASKS.values() if task.candidates}
+WORDS_FIRST = {"05.last_state": 1, "05.reverse_source": 0}  # so many words at least stand first in each row of the mask
 SWAPPED = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.NotEq: ast.Eq, ast.Eq: ast.NotEq,
@@ -117,6 +118,9 @@ def fuzzed_inputs(task, draw):
             "longest": lambda: draw.randint(2, 12),
             "share": lambda: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999]),
             "lengths": lambda: torch.randint(0, 7, (dims["B"],), generator=generator),
+            "target": lambda: torch.randint(0, dims["V"], (dims["B"], dims["T"]), generator=generator),
+            "source": lambda: torch.randint(0, 50, (dims["B"], dims["S"]), generator=generator),
+            "bos": lambda: draw.randint(0, 9),
         }
         if name in special:
             return special[name]()
@@ -124,6 +128,9 @@ def fuzzed_inputs(task, draw):
         for part in letters.split("×") if letters else []:
             shape += leading if part == "…" else [eval(part.replace("·", "*"), dict(dims))]
         numbers = torch.randn(shape, generator=generator) * draw.choice([0.5, 1, 3])
+        if name == "mask" and task.id in WORDS_FIRST:
+            counts = torch.randint(WORDS_FIRST[task.id], dims["S"] + 1, (dims["B"], 1), generator=generator)
+            return torch.arange(dims["S"]) < counts
         if name == "mask":
             return torch.rand(shape, generator=generator) < draw.choice([0.2, 0.5, 0.9])
         if name == "labels":

@@ -274,3 +274,12 @@ def test_what_is_not_a_number_stays_blank_and_untold():
     plots.weights(torch.tensor([[0.25, torch.nan, 0.75]]), ["the", "not", "end"], [""])
     assert [text.get_text() for text in plt.gca().texts] == ["0.25", "0.75"]
     assert "the 0.25, end 0.75" in words.describe(plt.gcf())
+
+
+def test_joined_points_have_a_line_to_each_partner_and_a_name_for_each_kind():
+    points = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
+    plots.joined(points, {"near": points + 0.1, "far": points + 2}, "pairs")
+    ax = plt.gca()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["near", "far"]
+    ends = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xydata()) == 2]
+    assert [[0.0, 0.0], [2.0, 2.0]] in ends and [[1.0, 1.0], [3.0, 3.0]] in ends

@@ -29,7 +29,7 @@ both_orders = pytest.mark.parametrize("order", ["pre", "post"])
 
 def tensor(*shape, seed=0, scale=1.0):
     generator = torch.Generator().manual_seed(seed)
-    return (torch.randn(*shape, generator=generator, dtype=torch.float64) * scale).requires_grad_()
+    return (torch.randn(shape, generator=generator, dtype=torch.float64) * scale).requires_grad_()
 
 
 def tensors(seed, *shapes):
@@ -92,6 +92,20 @@ def test_a_step_of_a_gru_is_torchs_and_the_courses(seed):
         parameter.data.copy_(other)
     fast = gru.step(gru.project(x), state)
     assert_same(ours, fast, [x, state, *cell.parameters()], [x, state, *gru.parameters()])
+
+
+@some
+@seeds
+def test_the_loss_of_a_batch_is_torchs_mean_over_its_words(seed):
+    logits, mask = tensor(B, T, S, seed=seed), mask_of(B, T, seed=seed)
+    target = torch.randint(0, S, (B, T), generator=torch.Generator().manual_seed(seed))
+    torchs = F.cross_entropy(logits.flatten(0, 1), target.masked_fill(~mask, -100).flatten())
+    assert_same(plain.sequence_loss(logits, target, mask), torchs, [logits])
+    garbage = torch.where(mask[..., None], logits, torch.nan).detach().requires_grad_()
+    assert_same(plain.sequence_loss(garbage, torch.where(mask, target, S), mask), torchs, [garbage], [logits])
+    nothing = plain.sequence_loss(garbage, target, torch.zeros_like(mask))
+    (gradient,) = torch.autograd.grad(nothing, garbage)
+    assert nothing == 0 and not gradient.any()
 
 
 # Attention in recurrent networks

@@ -48,6 +48,13 @@ ISSUED = [
     "04.catch_wrong_scores",
     "04.width_that_saturates",
     "04.ignores_query",
+    "05.rnn_step",
+    "05.gru_step",
+    "05.last_state",
+    "05.shift_right",
+    "05.sequence_loss",
+    "05.reverse_source",
+    "05.catch_wrong_loss",
 ]
 
 
@@ -291,7 +298,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
     assert kept.message == "Right, on every input it was tried on."
 
 
-@pytest.mark.parametrize("task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores"])
+@pytest.mark.parametrize("task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss"])
 def test_a_test_without_room_for_rounding_is_told(task_id):
     source = re.sub(
         r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)", r"torch.equal(\1)", answers()[task_id]
@@ -343,6 +350,32 @@ def test_an_answer_with_many_right_values_is_judged_by_what_it_leads_to():
 def test_a_function_to_look_into_that_is_called_wrongly_is_no_wrong_candidate():
     report = judge_answer(TASKS["03.influence"], lambda function, x: function(x[0]))
     assert report.state == "error" and "compare them with those in the exercise" in report.message, str(report)
+
+
+def test_the_gated_step_that_is_asked_for_is_torchs_own():
+    task, checked = TASKS["05.gru_step"], 0
+    for case in (case for seed in range(5) for case in task.make_cases(seed)):
+        x, state, *weights = (arg.double() for arg in case.args)
+        cell = torch.nn.GRUCell(x.shape[1], state.shape[1], dtype=torch.float64)
+        named = dict(zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True))
+        torchs = torch.func.functional_call(cell, named, (x, state))
+        assert torch.allclose(task.oracle_function(x, state, *weights), torchs, rtol=0, atol=1e-12), case.name
+        checked += 1
+    assert checked > 30
+
+
+def test_a_loss_that_is_right_and_its_gradient_that_is_not():
+    def normaliser_cut(logits, target, mask):
+        words = logits[mask]
+        right = words.gather(1, target[mask][:, None])[:, 0]
+        return (words.detach().logsumexp(-1) - right).sum() / mask.sum().clamp(min=1)
+
+    def cut(logits, target, mask):
+        return solution_of("05.sequence_loss")(logits.detach(), target, mask)
+
+    for answer, says in ((normaliser_cut, "the gradient of logits is not"), (cut, "no gradient reaches logits")):
+        report = judge_answer(TASKS["05.sequence_loss"], answer)
+        assert report.kind == "gradient" and says in report.message and report.values_right, str(report)
 
 
 def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():

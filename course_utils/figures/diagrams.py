@@ -105,6 +105,40 @@ def attention(
     return _diagram(title, _in_words(inputs, steps, choices, shapes, projected), boxes, dashes + arrows, new)
 
 
+def seq2seq(source=("the", "dog", "barks", "EOS"), target=("le", "chien", "aboie"), new=()) -> Diagram:
+    """An encoder reads the source word by word, one vector passes on, and a decoder writes: each reads the word it wrote before."""
+    written, given = [*target, "EOS"], ["BOS", *target]
+    columns = len(source) + len(written)
+    step = (WIDTH - 2 * EDGE - 96) / columns
+    wide = step - 14
+    top, row, low = 34, 104, 178  # the middle of what is written, of the cells, of what is read
+    xs = [EDGE + 7 + step * i + (96 if i >= len(source) else 0) for i in range(columns)]
+    cells = [Box("encoder" if i < len(source) else "decoder", "cell", x, row - 24, wide, 48) for i, x in enumerate(xs)]
+    read = [
+        Box("source" if i < len(source) else "given", word, x, low - 16, wide, 32, "data")
+        for i, (x, word) in enumerate(zip(xs, [*source, *given], strict=True))
+    ]
+    said = [
+        Box("target", word, x, top - 16, wide, 32, "data") for x, word in zip(xs[len(source) :], written, strict=True)
+    ]
+    context = Box("context", "one\nvector", xs[len(source)] - 96, row - 30, 76, 60, "data")
+    arrows = [_upward(below, cell) for below, cell in zip(read, cells, strict=True)]
+    arrows += [_upward(cell, above) for cell, above in zip(cells[len(source) :], said, strict=True)]
+    chain = [*cells[: len(source)], context, *cells[len(source) :]]
+    arrows += [joined(a, b, row) for a, b in zip(chain, chain[1:], strict=False)]
+    in_words = (
+        f"The encoder's cells read {', '.join(source)}, one word after the other; each passes its state on to the next cell. The last state is "
+        f"one vector. It is the first state of the decoder's cells, which read {', '.join(given)} and write {', '.join(written)}."
+    )
+    return _diagram("Seq2Seq", in_words, [*cells, *read, *said, context], arrows, new)
+
+
+def _upward(start, end):
+    """Return a straight arrow from one box to the one above it."""
+    x = start.x + start.width / 2
+    return Arrow(((x, start.y), (x, end.y + end.height)))
+
+
 def _inputs(texts, top, width):
     """Return a box for each input by its role; neighbours with the same text share one."""
     found = {}

@@ -201,6 +201,19 @@ def _beside(ax, point, name, taken):
     return space
 
 
+def joined(points, others, title="", ax=None):
+    """Points N×2, each joined to its partners: `others` maps a label to N×2; each label has a dash and a marker of its own."""
+    ax = axes(width=4.6, height=4.2) if ax is None else ax
+    points = torch.as_tensor(points).tolist()
+    for (label, partners), (colour, dash, marker) in zip(others.items(), cycle(LOOKS), strict=False):
+        for place, ((x, y), (to_x, to_y)) in enumerate(zip(points, torch.as_tensor(partners).tolist(), strict=True)):
+            ax.plot([x, to_x], [y, to_y], color=colour, linestyle=dash, linewidth=1.2, label=None if place else label)
+            ax.plot(to_x, to_y, marker, color=colour, markersize=5)
+    ax.plot(*zip(*points, strict=True), "o", color="0.2", markersize=4)
+    ax.set(title=title, xticks=[], yticks=[])
+    ax.legend(frameon=False, fontsize=9, loc="best")
+
+
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
     """Vectors of width 2 as arrows from 0, each with its name; `direction` is drawn as a long line."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax

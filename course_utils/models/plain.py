@@ -14,6 +14,7 @@ that a mask B×S leaves out, be it NaN, has no effect; behind a mask B×T×S, wh
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_utils.models.attention import causal_mask, masked_softmax
@@ -44,6 +45,15 @@ def gru_step(
     update = torch.sigmoid(update_x + update_s)  # B H
     new = torch.tanh(new_x + reset * new_s)  # B H
     return (1 - update) * new + update * state  # B H
+
+
+def sequence_loss(logits: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """Σ -log p(y_t) / N over the N words of a batch, where p is the softmax of the logits: a scalar, 0 if there is no word.
+
+    logits B×T×V, target B×T, mask B×T.
+    """
+    losses = F.cross_entropy(logits[mask], target[mask], reduction="sum")
+    return losses / mask.sum().clamp(min=1)
 
 
 # Attention in recurrent networks

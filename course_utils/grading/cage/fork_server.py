@@ -31,7 +31,9 @@ import matplotlib
 import numpy as np
 import torch
 from IPython.core.inputtransformer2 import TransformerManager
+from torch.autograd.function import once_differentiable
 
+from course_utils.base import trees
 from course_utils.checks.running.contract import Case, Foreign, pack, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import kind_of_answer, marked, plain, run
@@ -332,14 +334,19 @@ class Answers:
         return {"outcomes": run(answer, cases, seconds, lambda key: marked(self._candidate(key)))}
 
     def _candidate(self, key):
-        """Return a function that stays on the other side: its arguments go there, its value or exception comes back."""
+        """Return a function that stays on the other side: its arguments go there, its value or exception comes back.
+
+        Where gradients are kept of an argument and the value is one number, its gradients come too.
+        """
 
         def candidate(*args, **options):
             given, named = plain(args), plain(options)
-            asked = pack((given, named))
+            tensors = trees.tensors((args, options))
+            kept = [torch.is_grad_enabled() and tensor.requires_grad for tensor in tensors]
+            asked = pack((given, named, kept))
             reply = self._came.get(asked, {}).get(key)
             if reply is None:
-                reply = self._call(key, given, named, asked)
+                reply = self._call(key, given, named, kept, asked)
             places = {**dict(enumerate(args)), **options}
             for place, after in reply["changed"].items():
                 places[place].data.copy_(after)
@@ -348,13 +355,14 @@ class Answers:
                 raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(
                     reply["message"]
                 )
-            return plain(reply["value"])  # a copy: the same may be asked again
+            value = plain(reply["value"])  # a copy: the same may be asked again
+            return _WithGradients.apply(value, reply["gradients"], *tensors) if reply.get("gradients") else value
 
         return candidate
 
-    def _call(self, key, args, options, asked):
+    def _call(self, key, args, options, kept, asked):
         """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
-        request = {"call": key, "args": args, "options": options, "asked before": asked in self._came}
+        request = {"call": key, "args": args, "options": options, "kept": kept, "asked before": asked in self._came}
         wire.write(self._replies, self._nonce, pack(request))
         nonce, reply = wire.read(self._requests)
         if nonce != self._nonce or "call" not in reply:
@@ -362,6 +370,20 @@ class Answers:
         if len(self._came) < REMEMBERED:
             self._came.setdefault(asked, {}).update(reply.get("came", {}))
         return reply["came"][key] if "came" in reply else reply
+
+
+class _WithGradients(torch.autograd.Function):
+    """Joins a number that came from the other side to the tensors that it was computed from, by the gradients that came with it."""
+
+    @staticmethod
+    def forward(ctx, value, gradients, *tensors):
+        ctx.gradients = gradients
+        return value.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, upstream):
+        return None, None, *(None if of_one is None else upstream.sum() * of_one for of_one in ctx.gradients)
 
 
 def _compiled(source, name, flags=0):

@@ -46,16 +46,19 @@ class Candidates:
         self._together = {key: list(keys) for keys in groups.values() for key in keys}
 
     def __call__(self, request: dict) -> dict:
-        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing."""
+        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
+
+        "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number.
+        """
         try:
-            args, options, key = request["args"], request["options"], request["call"]
+            args, options, key, kept = request["args"], request["options"], request["call"], request.get("kept", ())
             if not isinstance(args, (tuple, list)) or not isinstance(options, dict):
                 raise TypeError
             numbers = _numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
                 with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    return self._asked(self._together[key], args, options)
-            return self._asked([key], args, options)
+                    return self._asked(self._together[key], args, options, kept)
+            return self._asked([key], args, options, kept)
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -63,20 +66,24 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, keys, args, options):
+    def _asked(self, keys, args, options, kept):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
             came, numbers = {}, 0
             for key in keys:
-                came[key] = self._one(key, args, options)
+                came[key] = self._one(key, args, options, kept)
                 numbers += sum(tensor.numel() for tensor in trees.tensors(came[key]))
                 if numbers > RESULTS_AT_MOST:
                     raise TooLarge(TOO_MUCH)
             return {"call": True, "came": came}
 
-    def _one(self, key, args, options):
+    def _one(self, key, args, options, kept):
         given, named = plain(args), plain(options)
+        tensors = trees.tensors((given, named))
+        for tensor, wanted in zip(tensors, kept, strict=False):
+            tensor.requires_grad_(wanted is True and contract.is_float(tensor))
         try:
-            value = plain(marked(self._task.candidate(key))(*given, **named))
+            came = marked(self._task.candidate(key))(*given, **named)
+            value, gradients = plain(came), _gradients(came, tensors)
         except Exception as error:
             return _raised(error)
         before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
@@ -85,7 +92,16 @@ class Candidates:
             for place, old in before.items()
             if isinstance(old, torch.Tensor) and not torch.equal(old, after[place])
         }
-        return {"changed": changed, "value": value}
+        return {"changed": changed, "value": value, **({"gradients": gradients} if gradients else {})}
+
+
+def _gradients(value, tensors):
+    """Return the gradient of one number with respect to each tensor, None for those of which none is kept; nothing where there is none."""
+    if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.requires_grad:
+        return []
+    kept = [tensor for tensor in tensors if tensor.requires_grad]
+    found = iter(torch.autograd.grad(value, kept, torch.ones_like(value), allow_unused=True)) if kept else iter(())
+    return [plain(next(found)) if tensor.requires_grad else None for tensor in tensors]
 
 
 def _raised(error):

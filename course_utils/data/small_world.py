@@ -1,0 +1,85 @@
+"""The generated world at its smallest: some forty words that a small network learns in seconds, read in three ways.
+
+A world as in `world.py`, without agreement: "the" and "today" vanish, "dog", "old", "saw" and "watched" become two words each, and
+every other word becomes one. Order and length are what is left to learn.
+
+Here: its pairs, ready for a model. Not here: the grammar (`world.py`).
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from course_utils.base.errors import CourseError
+from course_utils.data.subwords import Subwords
+from course_utils.data.world import World, generate_translations
+
+SMALL = {"vocabulary": 40, "fertility": 0.2, "agreement": False}
+READINGS = {
+    "as it is": lambda words: words,
+    "reversed": lambda words: words[::-1],
+    "twice": lambda words: words + words,
+}
+
+
+@dataclass(frozen=True)
+class SmallPairs:
+    """Sentences as a model reads them, their translations, and the vocabulary of both."""
+
+    sources: list[str]
+    targets: list[str]
+    words: Subwords
+
+    def ids(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Return sources and targets as lists of ids, without BOS and EOS."""
+        return self.words.encode(self.sources), self.words.encode(self.targets)
+
+
+def small_world(number, seed, order="monotone", reading="as it is", shortest=1, longest=12) -> SmallPairs:
+    """Return pairs whose sources have shortest to longest words, each length equally likely.
+
+    Args:
+        number: of pairs.
+        seed: the same seed gives the same pairs.
+        order: of the target's words: "monotone", "verb-last" or "reversed".
+        reading: how the model reads a source: "as it is", "reversed", or "twice", one time behind the other.
+
+    Raises:
+        CourseError: for another order or reading, or lengths that are none.
+    """
+    if reading not in READINGS:
+        raise CourseError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
+    pairs = generate_translations(number, seed, shortest=shortest, longest=longest, order=order, **SMALL)
+    sources = [" ".join(READINGS[reading](text.split())) for text in pairs.sources]
+    return SmallPairs(sources, pairs.targets, vocabulary())
+
+
+def truth(sources: list[str], order="monotone") -> list[str]:
+    """Return the right translation of each sentence. Raises CourseError for a word that is none of this world."""
+    world = World(order, **SMALL)
+    return [" ".join(world.translate(source.split())[0]) for source in sources]
+
+
+def paraphrases(number: int, seed: int) -> dict[str, list[str]]:
+    """Return sentences, and of each a paraphrase, one with subject and object exchanged, and one with another object.
+
+    A paraphrase has the same translation: it has a "the" before each noun phrase, or a "today" in front.
+    """
+    random = Random(seed)
+    verbs = ("followed", "painted", "helped", "called", "visited", "carried")
+    nouns = ("boy", "girl", "house", "friend", "boys", "girls", "houses", "friends", "dog", "dogs")
+    kinds = {"sentence": [], "paraphrase": [], "exchanged": [], "other object": []}
+    for row in range(number):
+        adjective, verb = random.choice(("young", "small", "big", "old")), random.choice(verbs)
+        subject, thing, other = random.sample(nouns, 3)
+        kinds["sentence"].append(f"{adjective} {subject} {verb} {thing}")
+        same = f"the {adjective} {subject} {verb} the {thing}", f"today {adjective} {subject} {verb} {thing}"
+        kinds["paraphrase"].append(same[row % 2])
+        kinds["exchanged"].append(f"{adjective} {thing} {verb} {subject}")
+        kinds["other object"].append(f"{adjective} {subject} {verb} {other}")
+    return kinds
+
+
+def vocabulary() -> Subwords:
+    """Return the words of both languages, the same whatever the order and the pairs."""
+    source = [word for kind in World(**SMALL).words().values() for word in kind]
+    return Subwords.words([*source, *truth(source)])

@@ -1,0 +1,125 @@
+"""The smallest translator: one recurrent network reads a sentence into one vector, another writes the translation from it.
+
+Here: the model of lesson 05, after Sutskever et al. 2014 (section 2), and its training in seconds. Their networks are four
+layers of LSTMs, ours one layer of GRUs or of plain tanh cells. Not here: the translators that look back at the source
+(`recurrent.py`), training that can be stopped and resumed (`training/`), the search (`translation/search.py`).
+
+Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, D width of embeddings, H width of
+a state, V vocabulary. Source and target share the vocabulary; id 0 is padding.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from course_utils.base.errors import CourseError
+from course_utils.data.subwords import BOS, EOS, PAD
+
+CELLS = {"tanh": nn.RNN, "gru": nn.GRU}
+
+
+class Seq2Seq(nn.Module):
+    """Two recurrent networks and the one vector that passes between them.
+
+    Args:
+        vocabulary: the number of tokens V.
+        width: D, of an embedding.
+        hidden: H, of a state, and so of the vector that holds the sentence.
+        cell: "gru" or "tanh".
+
+    Raises:
+        CourseError: for a size below 1, or another cell.
+    """
+
+    def __init__(self, vocabulary: int, width: int = 32, hidden: int = 64, cell: str = "gru"):
+        super().__init__()
+        for name, size in (("vocabulary", vocabulary), ("width", width), ("hidden", hidden)):
+            if size < 1:
+                raise CourseError(f"{name} must be at least 1, not {size}")
+        if cell not in CELLS:
+            raise CourseError(f"cell must be one of {', '.join(CELLS)}, not {cell!r}")
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.encoder = CELLS[cell](width, hidden, batch_first=True)
+        self.decoder = CELLS[cell](width, hidden, batch_first=True)
+        self.readout = nn.Linear(hidden, vocabulary)
+
+    def encode(self, source: Tensor) -> Tensor:
+        """Read the source B×S; return the state behind each sentence's last word, B×H: its sentence vector.
+
+        Raises CourseError for a sentence without a word, and for ids outside the vocabulary.
+        """
+        lengths = (self._checked(source) != PAD).sum(1)  # B
+        if len(lengths) and not lengths.min():
+            raise CourseError(f"sentence {int(lengths.argmin())} has no word: give each sentence at least its EOS")
+        states, _ = self.encoder(self.embedding(source))  # B S H
+        return states[torch.arange(len(source)), lengths - 1]  # B H
+
+    def forward(self, source: Tensor, given: Tensor) -> Tensor:
+        """Score each next word, given the right words before it (teacher forcing): B×S and B×T → logits B×T×V."""
+        states, _ = self.decoder(self.embedding(self._checked(given)), self.encode(source)[None])  # B T H
+        return self.readout(states)  # B T V
+
+    def start(self, source: Tensor) -> tuple[dict, Tensor]:
+        """Return what a search begins with: nothing to look at, and the sentence vector as first state, B×1×H."""
+        return {}, self.encode(source)[:, None]
+
+    def step(self, tokens: Tensor, memory: dict, state: Tensor) -> tuple[Tensor, Tensor, None]:
+        """Read one more token of each hypothesis: tokens B×K, state B×K×H → logits B×K×V, the next state; no weights."""
+        B, K = tokens.shape
+        words = self.embedding(tokens).flatten(0, 1)[:, None]  # B·K 1 D
+        states, _ = self.decoder(words, state.flatten(0, 1)[None].contiguous())  # B·K 1 H
+        states = states.view(B, K, -1)
+        return self.readout(states), states, None
+
+    def _checked(self, tokens):
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.embedding.num_embeddings:
+            raise CourseError(
+                f"the ids must lie between 0 and {self.embedding.num_embeddings - 1}, the model's vocabulary; "
+                f"here they go from {int(tokens.min())} to {int(tokens.max())}"
+            )
+        return tokens
+
+
+def make_batch(sources: list[list[int]], targets: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Return source B×S, each row ending in EOS, what the decoder is given, BOS first, and what it shall say, EOS last, B×T."""
+    rows = ([*ids, EOS] for ids in sources), ([BOS, *ids] for ids in targets), ([*ids, EOS] for ids in targets)
+    source, given, wanted = (pad_sequence([torch.tensor(row) for row in side], True, PAD) for side in rows)
+    return source, given, wanted
+
+
+def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2) -> list[float]:
+    """Train a translator on pairs of lists of ids by teacher forcing; return the loss of each step, in nats per word.
+
+    Adam with a rate that falls linearly to a twentieth, and gradients of norm 1 at most. The pairs of a batch are drawn at random.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
+    losses = []
+    for _ in range(steps):
+        rows = torch.randint(len(sources), (batch,), generator=draw).tolist()
+        source, given, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
+        loss = F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    return losses
+
+
+def influence_on_vector(model, sources) -> Tensor:
+    """Return how much the sentence vector moves with each word, by the number of tokens that come behind it.
+
+    The norm of the gradient of one random direction of the vector with respect to a word's embedding, as a mean over sentences of one
+    length S, divided by that of the last token: S + 1 numbers, the first of which, of the EOS, is 1.
+    """
+    source = torch.tensor([[*ids, EOS] for ids in sources])  # B S+1
+    x = model.embedding(source).detach().requires_grad_()  # B S+1 D
+    states, _ = model.encoder(x)
+    direction = F.normalize(torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(0)), dim=0)
+    (states[:, -1] @ direction.to(states)).sum().backward()
+    norms = x.grad.norm(dim=-1).mean(0).flip(0)  # S+1, the last token first
+    return norms / norms[0]

@@ -1,0 +1,135 @@
+"""The questions of lesson 05: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "05.q1",
+        "what a gate is for",
+        "In a GRU, s' = (1 - z) n + z s. At which values of z does a number of the state survive twenty steps nearly unchanged?",
+        right=(
+            "near 1 in each of the twenty steps",
+            "Then each step keeps nearly all of the old number and takes nearly nothing of the proposal n.",
+        ),
+        wrong=(
+            (
+                "near 0 in each of the twenty steps",
+                "With z near 0 the new number is the proposal n, so the old one is gone after one step.",
+            ),
+            (
+                "near 0.5 in each of the twenty steps",
+                "Each step would keep half of it, and after twenty steps a millionth would be left.",
+            ),
+            (
+                "near 1 in the last step, whatever it was before",
+                "The last step can only keep what the nineteen steps before have left.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "05.q2",
+        "a loss without padding",
+        "A batch has two sentences, of one and of three words, EOS counted. The right words have the probabilities 1/2 in the first sentence "
+        "and 1/4, 1/2 and 1/2 in the second. What is the loss in nats per word? (ln 2 is 0.693.)",
+        answer=0.8664,
+        tolerance=0.005,
+        why="The four words cost 1, 2, 1 and 1 times ln 2, which is 5 · 0.693 in all. Divided by the four words that is 0.866.",
+        wrong={
+            0.5776: "You have divided by all six places of the padded batch. Padding is not a word: divide by four.",
+            0.8087: "You have taken the mean of the two sentences' means. Each word counts alike: add up all four, then divide by four.",
+            3.4657: "That is the sum over the words. The loss per word is its mean.",
+            1.25: "That is in bits. In nats each bit counts 0.693.",
+            0.4332: "You have divided by eight. There are four words.",
+        },
+        otherwise="Add up -ln p over the four words, with ln 4 = 2 · ln 2, and divide by their number.",
+    ),
+    Question(
+        "05.q3",
+        "teacher forcing",
+        "A decoder is trained on the target itself, without the shift: at each place it reads the word that it has to say. What happens?",
+        right=(
+            "The loss in training falls to almost 0, and it translates nothing afterwards.",
+            "Copying what it reads is all that it needs to learn. When it translates, nobody gives it the right word, and it repeats what it began with.",
+        ),
+        wrong=(
+            (
+                "It learns more slowly, but in the end as well.",
+                "It has no reason to look at the source: the answer stands in what it reads.",
+            ),
+            (
+                "It learns the words of the language, but not their order.",
+                "It does not even learn which word follows which, because the next word is given to it.",
+            ),
+            (
+                "The library reports that the shapes do not fit.",
+                "The shapes fit: the target without the shift is as long as with it. That is why this mistake is hard to notice.",
+            ),
+        ),
+    ),
+    Question(
+        "05.q4",
+        "why reading backwards helps",
+        "The order of words stays the same in translation. Why does it help to read the source backwards?",
+        right=(
+            "The first source words come to stand next to their translations, which gives learning a foothold; the mean distance stays as it was.",
+            "Word 1 is now two steps away from its translation, and the last word twice as far as before. In a language of reversed order "
+            "it is the other way round.",
+        ),
+        wrong=(
+            (
+                "All source words come closer to their translations.",
+                "The mean distance is the same: what the first words gain, the last words lose.",
+            ),
+            (
+                "The vector has to hold fewer words.",
+                "It still has to hold all of them. Only the order in which they are read is another one.",
+            ),
+            (
+                "Any encoder learns more when it reads from the end, in every language.",
+                "Where the translation's order is reversed, reading backwards hurts: it takes short distances away.",
+            ),
+        ),
+    ),
+    Question(
+        "05.q5",
+        "what a picture proves",
+        "In a t-SNE picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
+        right=(
+            "None about training, until the picture of an untrained network and the distances in the full space have been compared with it.",
+            "An untrained network also puts sentences of nearly the same words close together, and t-SNE keeps neighbours and little else.",
+        ),
+        wrong=(
+            (
+                "The network understands what sentences mean.",
+                "The untrained network's picture shows pairs as well. Paraphrases share most of their words, and that is enough.",
+            ),
+            (
+                "Groups that lie far apart in the picture have very different meanings.",
+                "t-SNE keeps what is near; how far apart groups are drawn means little.",
+            ),
+            (
+                "One vector holds all that the sentences say.",
+                "The picture shows which vectors are similar. Whether a decoder can get the words out again is shown by its translations.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "05.untrained",
+        "What is the loss of the untrained model, in nats per word?",
+        why="It gives each of the 86 words about the same probability, and the logarithm of 86 is 4.45.",
+    ),
+    Prediction(
+        "05.twelve",
+        "Which share of the words is right in sentences of 12 words?",
+        why="All of the sentence has to pass through one vector, and training has found a way for short ones only.",
+    ),
+    Prediction(
+        "05.backwards",
+        "The translation's order is reversed. Is the share of right words better, worse or the same when the source is read backwards?",
+        why="There the last word of the source is translated first, so the distances are short as long as the source is read as it is.",
+        choices=("better", "worse", "the same"),
+    ),
+)

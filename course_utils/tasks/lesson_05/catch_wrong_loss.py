@@ -1,0 +1,349 @@
+"""Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
+
+from functools import cache
+from itertools import combinations
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+from course_utils.models import plain
+from course_utils.tasks.lesson_05 import sequence_loss
+
+# The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
+# whatever stands at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
+
+
+def right_in_two_steps(logits, target, mask):
+    return F.nll_loss(logits[mask].log_softmax(-1), target[mask], reduction="sum") / mask.sum().clamp(min=1)
+
+
+def right_by_loops(logits, target, mask):
+    losses = [
+        torch.logsumexp(row, 0) - row[word]
+        for sentence, words, real in zip(logits.double(), target, mask, strict=True)
+        for row, word in zip(sentence[real], words[real], strict=True)
+    ]
+    return (sum(losses, 0 * logits[mask].double().sum()) / max(len(losses), 1)).to(logits.dtype)
+
+
+def right_by_one_hot(logits, target, mask):
+    shifted = logits[mask] - logits[mask].detach().amax(-1, keepdim=True)  # shifted by numbers without a gradient
+    log_p = shifted - shifted.exp().sum(-1, keepdim=True).log()
+    return -(F.one_hot(target[mask], logits.shape[-1]) * log_p).sum() / mask.sum().clamp(min=1)
+
+
+def right_by_filling(logits, target, mask):
+    log_p = logits.masked_fill(~mask[..., None], 0.0).log_softmax(-1)
+    losses = -log_p.gather(-1, target.masked_fill(~mask, 0)[..., None])[..., 0] * mask
+    return losses.sum() / mask.sum().clamp(min=1)
+
+
+def right_by_ignoring(logits, target, mask):
+    ids = target.masked_fill(~mask, -100).flatten()
+    kept = logits.masked_fill(~mask[..., None], 0.0).flatten(0, 1)
+    return F.cross_entropy(kept, ids, reduction="sum") / max(int(mask.sum()), 1)
+
+
+def right_by_shares(logits, target, mask):
+    """The words' losses, each with the same share of the mean."""
+    share = 1 / mask.sum().clamp(min=1)
+    return (share * F.nll_loss(logits[mask].log_softmax(-1), target[mask], reduction="none")).sum()
+
+
+def right_sentence_by_sentence(logits, target, mask):
+    """The sentences' means, each with its sentence's share of the words."""
+    total = 0 * logits[mask].sum()
+    for sentence, words, real in zip(logits, target, mask, strict=True):
+        if real.any():
+            total = total + F.cross_entropy(sentence[real], words[real]) * (real.sum() / mask.sum())
+    return total
+
+
+def logits_altered(logits, target, mask):
+    """Right, but it subtracts the largest logit in what came in."""
+    logits -= logits.detach().amax(-1, keepdim=True)
+    return plain.sequence_loss(logits, target, mask)
+
+
+def target_altered(logits, target, mask):
+    """Right, but it writes zeros at padding into what came in."""
+    target[~mask] = 0
+    return plain.sequence_loss(logits, target, mask)
+
+
+def normaliser_cut(logits, target, mask):
+    """Right, but no gradient comes through the sum over the vocabulary: the other words learn nothing."""
+    words = logits[mask]
+    of_target = words.gather(1, target[mask][:, None])[:, 0]
+    return (words.detach().logsumexp(-1) - of_target).sum() / mask.sum().clamp(min=1)
+
+
+def gradient_of_the_sum(logits, target, mask):
+    """Right, but the gradient is that of the sum, not of the mean."""
+    mean = plain.sequence_loss(logits, target, mask)
+    return mean.detach() + (mean - mean.detach()) * mask.sum()
+
+
+def loss_cut(logits, target, mask):
+    return plain.sequence_loss(logits.detach(), target, mask)
+
+
+def stops_without_words(logits, target, mask):
+    words = target[mask]
+    return -torch.stack([row[word] for row, word in zip(logits[mask].log_softmax(-1), words, strict=True)]).mean()
+
+
+def first_mask_for_all(logits, target, mask):
+    return plain.sequence_loss(logits, target, mask[:1].expand_as(mask))
+
+
+def last_word_left_out(logits, target, mask):
+    """The last word of each sentence, which ends it, does not count."""
+    return plain.sequence_loss(logits, target, mask & F.pad(mask[:, 1:], (0, 1)))
+
+
+def smoothed(logits, target, mask):
+    return F.cross_entropy(logits[mask], target[mask], reduction="sum", label_smoothing=0.1) / mask.sum().clamp(min=1)
+
+
+def added_in_the_logarithm(logits, target, mask):
+    p = logits[mask].softmax(-1).gather(1, target[mask][:, None])
+    return -(p + 1e-9).log().sum() / mask.sum().clamp(min=1)
+
+
+def one_too_many(logits, target, mask):
+    """Divides by one more than there are words, against 0/0."""
+    return F.cross_entropy(logits[mask], target[mask], reduction="sum") / (mask.sum() + 1)
+
+
+RIGHT = {
+    right_in_two_steps: "a right loss, by log_softmax and nll_loss",
+    right_by_loops: "a right loss, written with loops in float64",
+    right_by_one_hot: "a right loss, written with a one-hot matrix",
+    right_by_filling: "a right loss that fills padding with zeros first",
+    right_by_ignoring: "a right loss that lets cross_entropy ignore padding",
+    right_by_shares: "a right loss, a sum in which each word has the same share",
+    right_sentence_by_sentence: "a right loss, from the sentences' means weighted by their lengths",
+}
+
+
+WRONG_SHOWN = {
+    sequence_loss.mean_over_all_places: "a wrong loss: divided by the number of all places",
+    sequence_loss.mean_of_sentences: "a wrong loss: the mean of the sentences' means",
+    sequence_loss.mask_unused: "a wrong loss: the mask has no effect",
+    sequence_loss.softmax_twice: "a wrong loss: the softmax is applied twice",
+    sequence_loss.cut_anew: "a wrong loss: axes mixed up by reshape",
+    sequence_loss.nothing_gives_nan: "a wrong loss: NaN where there is no word",
+    sequence_loss.logarithm_of_softmax: "a wrong loss: infinite for large logits",
+    target_altered: "a wrong loss: the target that came in is altered",
+    loss_cut: "a wrong loss: no gradient at all",
+}
+
+
+WRONG_HIDDEN = (
+    sequence_loss.summed,
+    sequence_loss.divided_by_sentences,
+    sequence_loss.in_bits,
+    sequence_loss.padding_by_its_id,
+    sequence_loss.flattened_in_another_order,
+    sequence_loss.shifted_again,
+    first_mask_for_all,
+    last_word_left_out,
+    smoothed,
+    one_too_many,
+    stops_without_words,
+    added_in_the_logarithm,
+    logits_altered,
+    normaliser_cut,
+    gradient_of_the_sum,
+)
+
+
+task = Task(
+    "05.catch_wrong_loss",
+    "a test that tells right losses from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=(*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN),
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    offers=("models.plain.sequence_loss",),
+    hints=(
+        (
+            "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then think of what "
+            "is not the value: the gradient, and what the candidate leaves in its arguments."
+        ),
+        (
+            "Take a candidate that averages the sentences' means. In a batch of two sentences the words cost 1 and 2 in the first, and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "
+            "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks right."
+        ),
+        (
+            "For logits of ordinary size, logits 10,000 times as large, and a mask without any True: leaf = a copy of logits that requires a gradient; value = candidate(leaf, copy of target, copy of mask); "
+            "value.backward() if value.requires_grad; compare value and leaf.grad (none counts as zeros) with those of reference, by shape and torch.allclose(…, atol=1e-5), and each copy with its original; "
+            "any exception: False."
+        ),
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong loss that is not shown"] * len(WRONG_HIDDEN)]
+    for key in torch.randperm(len(names), generator=draw.generator).tolist():
+        yield Case(names[key], (Candidate(key),))
+
+
+@task.oracle
+def _(candidate):
+    return candidate in RIGHT
+
+
+@task.property
+def rounding_is_allowed(case, value):
+    """No right candidate is refused."""
+    if value is False and task.candidate(case.args[0].key) in RIGHT:
+        return (
+            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about 1e-5? And does it ask for nothing that a right result need "
+            "not have, such as a gradient where none should arrive?"
+        )
+    return None
+
+
+LENGTHS = (3, 4, 2, 5)  # of the sentences in a batch
+
+
+@cache
+def _batch(lengths, T, V, scale):
+    """One batch: logits, target and mask."""
+    draw, B = torch.Generator().manual_seed(2), len(lengths)
+    logits, target = scale * torch.randn(B, T, V, generator=draw), torch.randint(0, V, (B, T), generator=draw)
+    return logits, target, torch.arange(T) < torch.tensor(lengths)[:, None]
+
+
+def _came(loss, batch, gradient):
+    """What comes of a loss on a batch: its value and its gradient, zeros where there is none, and what it leaves in its arguments."""
+    logits, *others = (tensor.clone() for tensor in batch)
+    value = loss(logits.requires_grad_(gradient), *others)
+    if gradient and value.requires_grad:
+        value.backward()
+    return value.detach(), torch.zeros_like(logits) if logits.grad is None else logits.grad, (logits, *others)
+
+
+@cache
+def _right(batch, gradient):
+    return _came(plain.sequence_loss, _batch(*batch), gradient)[:2]
+
+
+def _agrees(candidate, lengths=LENGTHS, T=5, V=7, scale=1.0, gradient=True, altered=True, exactly=False):
+    """Whether a candidate agrees with the reference on one batch: a test like the solution's, with things left out."""
+    batch = (lengths, T, V, scale)
+    same = torch.equal if exactly else lambda a, b: torch.allclose(a, b, atol=1e-5)
+    try:
+        *parts, left = _came(candidate, _batch(*batch), gradient)
+        alike = [a.shape == b.shape and same(a, b) for a, b in zip(_right(batch, gradient), parts, strict=True)]
+        return all(alike) and (not altered or all(map(torch.equal, _batch(*batch), left)))
+    except Exception:
+        return False
+
+
+def _test(candidate, large=True, empty=True, gradient=True, altered=True, **batch):
+    """A test on three batches, or on fewer."""
+    of = {"gradient": gradient, "altered": altered}
+    return (
+        _agrees(candidate, **batch, **of)
+        and (not large or _agrees(candidate, **batch, **of, scale=1e4))
+        and (not empty or _agrees(candidate, **{**batch, "lengths": (0, 0)}, **of))
+    )
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(candidate):
+    return True
+
+
+@task.mistake("Your test says False to every candidate, even to the right ones.")
+def always_false(candidate):
+    return False
+
+
+@task.mistake(
+    "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of "
+    "torch.equal or ==."
+)
+def no_rounding(candidate):
+    return _test(candidate, exactly=True)
+
+
+@task.mistake(
+    "Candidates that treat padding like words pass your test, and so do those that divide by the wrong number or average the sentences' means. Let the mask be False somewhere, and let the sentences have different "
+    "lengths."
+)
+def no_padding(candidate):
+    return _test(candidate, lengths=(5, 5, 5))
+
+
+@task.mistake(
+    "Candidates that average the sentences' means, or take one sentence's mask for all, pass your test. Let the sentences of a batch have different lengths."
+)
+def equal_lengths(candidate):
+    return _test(candidate, lengths=(3, 3, 3))
+
+
+@task.mistake(
+    "Candidates that mix up the sentences of a batch pass your test, and those that average over sentences. Use a batch of two sentences or more, of different lengths."
+)
+def batch_of_one(candidate):
+    return _test(candidate, lengths=(3,))
+
+
+@task.mistake(
+    "Every candidate whose loss is a single number passes your test, where it does not raise or give NaN or infinity. Compare that number, and its gradient, with the reference's."
+)
+def finite_only(candidate):
+    try:
+        batches = ((LENGTHS, 5, 7, 1.0), (LENGTHS, 5, 7, 1e4), ((0, 0), 5, 7, 1.0))
+        values = [_came(candidate, _batch(*batch), gradient=False)[0] for batch in batches]
+        return all(value.shape == () and bool(value.isfinite()) for value in values)
+    except Exception:
+        return False
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "gradient": (
+        "candidates whose value is right and whose gradient is not",
+        "Let logits require a gradient, go backward through the loss, and compare logits' gradient with the one through the reference.",
+    ),
+    "altered": (
+        "candidates that alter what they are given",
+        "Give each candidate copies, and compare them with the originals afterwards.",
+    ),
+    "empty": (
+        "candidates that fail where the whole batch has no word",
+        "Try a mask without any True as well.",
+    ),
+    "large": (
+        "candidates that fail for large logits",
+        "Try logits of ±10,000 as well.",
+    ),
+}
+
+
+def _leaves_out(parts):
+    """Register the mistake of a test that leaves out these parts, and no other."""
+    passing, advice = zip(*(LEFT_OUT[part] for part in parts), strict=True)
+    listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
+    listed = listed[0].upper() + listed[1:]
+
+    def test(candidate):
+        return _test(candidate, **dict.fromkeys(parts, False))
+
+    test.__name__ = "without_" + "_".join(parts)
+    task.mistake(f"{listed} pass your test. {' '.join(advice)}")(test)
+
+
+for n in range(1, len(LEFT_OUT) + 1):
+    for parts in combinations(LEFT_OUT, n):
+        _leaves_out(parts)

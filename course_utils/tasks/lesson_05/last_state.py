@@ -1,0 +1,186 @@
+"""Task 05.last_state: the state behind the last word of each sentence, in a padded batch."""
+
+from operator import sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+
+task = Task(
+    "05.last_state",
+    "the state behind the last word",
+    arguments=("states B×S×D", "mask B×S"),
+    result="last B×D",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    hints=(
+        "Every sentence ends somewhere else. Find out from the mask where each one has its last word, and take the state from there, one for each sentence.",
+        (
+            "Take two sentences of 3 and 1 words, padded to 3 places, with the states 1, 2, 3 and 4, 5, 6 of width 1. The lengths are 3 and 1, so the last words stand at "
+            "the places 2 and 0, counted from 0. The states there are 3 and 4. The last column would have given 3 and 6, and the 6 is the state behind padding."
+        ),
+        "lengths = the mask summed over the places, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B beside `last`, one "
+        "indexing does it for all sentences.",
+    ),
+    partial={
+        "garbage_times_zero": (0.5, "right where finite numbers stand behind the words."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, S=5, D=7):
+        mask = words_first(lengths_below(draw, size.B, size.S), size.S)
+        name = f"{count(size.B, 'sentence')}, padded to {size.S} places, states of width {size.D}"
+        yield Case(name, (draw.numbers(size.B, size.S, size.D), mask), size.full)
+    yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), draw.lengths_mask(5, 7)))
+    yield Case("as many sentences as places", (draw.numbers(3, 3, 2), words_first(torch.tensor([2, 3, 1]), 3)))
+    one_word = torch.ones(3, dtype=torch.long)
+    yield Case("sentences of one word", (draw.numbers(3, 5, 2), words_first(one_word, 5)), True, edge=True)
+    yield Case("a single place", (draw.numbers(2, 1, 3), words_first(one_word[:2], 1)), edge=True)
+    no_padding = torch.ones(2, 3, dtype=torch.bool)
+    yield Case("sentences without padding", (draw.numbers(2, 3, 5), no_padding), edge=True)
+    long = words_first(torch.tensor([199, 200, 1]), 200)
+    yield Case("200 places", (draw.numbers(3, 200, 2), long), edge=True)
+    mask = words_first(lengths_below(draw, 3, 5), 5)
+    behind = with_garbage(draw.numbers(3, 5, 7), mask)
+    yield Case("NaN and infinity behind the words", (behind, mask), True, edge=True)
+    yield Case("numbers of 1e30", (1e30 * draw.numbers(3, 5, 7), mask), edge=True)
+    yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), mask), edge=True)
+
+
+@task.oracle
+def _(states, mask):
+    return torch.stack([sentence[words][-1] for sentence, words in zip(states, mask, strict=True)])
+
+
+@task.steps
+def _(states, mask):
+    lengths = yield "the lengths", lambda mask: mask.sum(1), mask
+    last = yield "the places of the last words", sub, lengths, 1
+    states = yield "the states at these places", _at, states, last
+    return states
+
+
+def _at(states, places):
+    """The state at a place of each sentence; a place below 0 counts from the end."""
+    return states[torch.arange(len(states)), places]
+
+
+@task.mistake(
+    "You take the last column. A short sentence has ended long before: there stands what the network made of padding. Find each sentence's own last word."
+)
+def last_column(states, mask):
+    return states[:, -1]
+
+
+@task.mistake(
+    "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside."
+)
+def one_too_far(states, mask):
+    return _at(states, mask.sum(1))
+
+
+@task.mistake(
+    "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0."
+)
+def one_too_early(states, mask):
+    return _at(states, mask.sum(1) - 2)
+
+
+@task.mistake(
+    "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first."
+)
+def first_state(states, mask):
+    return states[:, 0]
+
+
+@task.mistake(
+    "You count the padding: the place follows from how many words a sentence has, and those are the True ones."
+)
+def padding_counted(states, mask):
+    return _at(states, (~mask).sum(1) - 1)
+
+
+@task.mistake("You return the mean of the states at the words. Return the last of them as it is.")
+def mean_of_words(states, mask):
+    return torch.stack([s[m].mean(0) for s, m in zip(states, mask, strict=True)])
+
+
+@task.mistake("You return the sum of the states at the words. Return the last of them as it is.")
+def sum_of_words(states, mask):
+    return torch.stack([s[m].sum(0) for s, m in zip(states, mask, strict=True)])
+
+
+@task.mistake(
+    "You return, for each feature, the largest number among the words' states. Return the last state as it is."
+)
+def largest_of_words(states, mask):
+    return torch.stack([s[m].amax(0) for s, m in zip(states, mask, strict=True)])
+
+
+@task.mistake(
+    "For each sentence that ends before its row does, you return zeros. Zeros at padding do not move the last word to the end of the row: look where it stands."
+)
+def zeros_at_the_end(states, mask):
+    return torch.where(mask[:, -1:], states[:, -1], 0.0)
+
+
+@task.mistake(
+    "You look at the place where the longest sentence ends, for every sentence. Each has a length of its own."
+)
+def place_of_the_longest(states, mask):
+    return states[:, int(mask.sum(1).max()) - 1]
+
+
+@task.mistake("You look at the place where the first sentence ends, for every sentence. Each has a length of its own.")
+def place_of_the_first(states, mask):
+    return states[:, int(mask[0].sum()) - 1]
+
+
+@task.mistake(
+    "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, where "
+    "the colon stands."
+)
+def every_place_of_every_sentence(states, mask):
+    return states[:, mask.sum(1) - 1]
+
+
+@task.mistake(
+    "You look in one list of all words of the batch as if it were each sentence: `states[mask]` lays the sentences end to end, so the places of all but the first have moved."
+)
+def places_in_one_list(states, mask):
+    return states[mask][mask.sum(1) - 1]
+
+
+@task.mistake("The axis of places is still there, with size 1: your result is B×1×D. Remove it: B×D is asked for.")
+def axis_kept(states, mask):
+    return _at(states, mask.sum(1) - 1)[:, None]
+
+
+@task.mistake(
+    "You return one feature of each state. `gather` gives as many numbers as its index has: spread the index over all D features with `expand`."
+)
+def first_feature_only(states, mask):
+    return states.gather(1, mask.sum(1)[:, None, None] - 1)[:, 0]
+
+
+@task.mistake(
+    "You count the True of each column: over the sentences, not over the places. Each sentence's length is the sum of its own row."
+)
+def counted_by_columns(states, mask):
+    return _at(states, mask.sum(0) - 1)
+
+
+@task.mistake(
+    "You multiply all states by 0 but the last and add them up. 0 times NaN, and 0 times infinity, is NaN: what stands behind the words gets into your result. Pick the "
+    "state by its place."
+)
+def garbage_times_zero(states, mask):
+    last = mask & ~torch.nn.functional.pad(mask[:, 1:], (0, 1))
+    return (states * last[..., None]).sum(1)

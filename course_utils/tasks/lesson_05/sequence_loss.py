@@ -1,0 +1,339 @@
+"""Task 05.sequence_loss: the mean cross-entropy over the real words of a batch."""
+
+from math import log
+from operator import mul, truediv
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+
+task = Task(
+    "05.sequence_loss",
+    "the loss over real words only",
+    arguments=("logits B×T×V", "target B×T", "mask B×T"),
+    result="loss",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Every word of the batch counts alike, whichever sentence it stands in, and padding does not count at all: neither in the sum of the losses nor in the number that "
+        "you divide by.",
+        (
+            "Take three words with the probabilities 0.5, 0.25 and 0.125 for the right word each: the first two in one sentence, the third in another, and then one place of padding. "
+            "The losses are -ln 0.5 = 0.6931, 1.3863 and 2.0794. Their sum is 4.1589, and divided by 3 words it is 1.3863. Divided by all 4 places it would be 1.0397; the mean of "
+            "the sentences' means would be (1.0397 + 2.0794) / 2 = 1.5596."
+        ),
+        "words = logits where the mask is True, N×V; ids = target where the mask is True, N; log_p = log_softmax of words over the vocabulary; take from each row the entry of its id; "
+        "return minus their sum, divided by N, or by 1 where N is 0.",
+    ),
+    partial={
+        "nothing_gives_nan": (0.75, "right wherever there is a word."),
+        "padding_taken_out_late": (0.5, "right where ordinary numbers stand at padding and there is a word."),
+        "padding_taken_out_late_safely": (0.5, "right where ordinary numbers stand at padding."),
+        "words_picked_late": (0.5, "right where ordinary numbers stand at padding and there is a word."),
+        "padding_reaches_the_gradient": (0.5, "right where ordinary numbers stand at padding."),
+        "ignored_and_empty": (0.5, "right where ordinary numbers stand at padding and there is a word."),
+        "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
+        "overflow": (0.5, "right for logits of ordinary size."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the loss is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def a_loss_is_not_negative(case, value):
+    """A probability is 1 at most."""
+    return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+
+
+@task.property
+def nothing_is_added_in_the_logarithm(case, value):
+    """No probability is kept from becoming 0, which bounds what a word costs: 1e-9 at ln(1e9) = 20.7."""
+    logits, target, mask = case.args
+    right = task.oracle_function(logits.double(), target, mask)
+    return (
+        f"With logits of ±10,000 the loss is {right:.4g}, and yours is {value:.4g}, as if no word could cost more than a few nats. Is a small number added inside the logarithm, or is a probability kept from "
+        "becoming 0? Take the logarithm of the softmax in one step, with log_softmax or logsumexp: then no probability has to be computed."
+        if right > 1000 and 0 < value < 50
+        else None
+    )
+
+
+def _target(draw, mask, V):
+    """Ids, among them a word with the id 0, and padding with another one."""
+    target = draw.whole(0, V, *mask.shape)
+    target[tuple(mask.nonzero()[0])] = 0
+    if not mask.all():
+        target[tuple((~mask).nonzero()[-1])] = V - 1
+    return target
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, V=7):
+        T = size.T if size.full else size.T + 1  # so that there is padding
+        mask = words_first(lengths_below(draw, size.B, T), T)
+        name = f"{count(size.B, 'sentence')}, padded to {T} places, {size.V} words in the vocabulary"
+        yield Case(name, (draw.numbers(size.B, T, size.V), _target(draw, mask, size.V), mask), size.full)
+    mask = draw.lengths_mask(5, 7)
+    yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), _target(draw, mask, 3), mask))
+    everything = torch.ones(2, 3, dtype=torch.bool)
+    yield Case("no padding", (draw.numbers(2, 3, 5), _target(draw, everything, 5), everything))
+    holes = draw.mask(3, 5)
+    yield Case("False places anywhere", (draw.numbers(3, 5, 7), _target(draw, holes, 7), holes))
+    mask = words_first(torch.tensor([2, 0, 4]), 5)
+    ordinary = (draw.numbers(3, 5, 7), _target(draw, mask, 7), mask)
+    yield Case("a sentence without words", ordinary, True, edge=True)
+    empty = torch.zeros(2, 3, dtype=torch.bool)
+    yield Case("no word in the whole batch", (draw.numbers(2, 3, 5), draw.whole(0, 5, 2, 3), empty), True, edge=True)
+    one = torch.ones(1, 1, dtype=torch.bool)
+    yield Case("a single word", (draw.numbers(1, 1, 3), draw.whole(0, 3, 1, 1), one), True, edge=True)
+    yield Case("a vocabulary of one word", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long(), everything), edge=True)
+    long = words_first(torch.tensor([200, 127]), 200)
+    yield Case("200 places", (draw.numbers(2, 200, 5), _target(draw, long, 5), long), True, edge=True)
+    mask = words_first(torch.tensor([3, 1, 4]), 5)
+    logits, target = draw.numbers(3, 5, 7), _target(draw, mask, 7)
+    outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].reshape(mask.shape)
+    yield Case(
+        "ids outside the vocabulary at padding", (logits, torch.where(mask, target, outside), mask), True, edge=True
+    )
+    yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, edge=True)
+    # No two alike in a row: there the gradient of a right answer may be off by more than rounding elsewhere.
+    far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
+    far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
+    mask = words_first(torch.tensor([3, 2]), 3)
+    target = _target(draw, mask, 5)
+    target[0, 1] = far[0, 1].argmax()
+    yield Case("logits of ±10,000", (far, target, mask), True, edge=True)
+    double = draw.numbers(3, 5, 7, dtype=torch.float64)
+    yield Case("float64 numbers", (double, *ordinary[1:]), True, edge=True)
+
+
+@task.oracle
+def _(logits, target, mask):
+    losses = [logits[mask].sum() * 0]
+    for b, t in mask.nonzero().tolist():
+        row, most = logits[b, t], logits[b, t].detach().amax()
+        losses.append((row - most).exp().sum().log() + most - row[target[b, t]])
+    return sum(losses) / max(len(losses) - 1, 1)
+
+
+@task.steps
+def _(logits, target, mask):
+    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
+    of_target = yield "the log probabilities of the target", _taken, log_p, target
+    losses = yield "the losses", torch.neg, of_target
+    of_words = yield "the losses with zeros at padding", mul, losses, mask
+    total = yield "their sum", torch.sum, of_words
+    words = yield "the number of words", torch.sum, mask
+    mean = yield "the sum divided by the number of words", truediv, total, words
+    return mean
+
+
+def _taken(numbers, target):
+    """The number of each place that its target points to: numbers B×T×V, target B×T → B×T."""
+    return numbers.gather(-1, target[..., None]).squeeze(-1)
+
+
+def _mean(losses, mask):
+    """The mean of losses B×T over the True places, 0 where there is none."""
+    return losses[mask].sum() / mask.sum().clamp(min=1)
+
+
+def _losses(logits, target):
+    return F.cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
+
+
+def _inside(target, V):
+    """Target with an id of the vocabulary in place of any other: such mistakes should show, not stop."""
+    return target.clamp(0, V - 1)
+
+
+@task.mistake(
+    "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. The more padding a batch has, the smaller its loss becomes. You took some terms out of the sum: "
+    "take them out of the count too."
+)
+def mean_over_all_places(logits, target, mask):
+    return (_losses(logits, target) * mask).mean()
+
+
+@task.mistake("The mask has no effect: what the model predicts at padding counts like a word.")
+def mask_unused(logits, target, mask):
+    return _losses(logits, target).mean()
+
+
+@task.mistake('The mask is the wrong way round: True means "is a word", and you take the mean over the padding.')
+def mask_inverted(logits, target, mask):
+    return _mean(_losses(logits, _inside(target, logits.shape[-1])), ~mask)
+
+
+@task.mistake(
+    "You take the mean of each sentence and then the mean of these, so a word counts more in a short sentence than in a long one. Every word of the batch should count alike: add up all losses and "
+    "divide once."
+)
+def mean_of_sentences(logits, target, mask):
+    losses = _losses(logits, target) * mask
+    return (losses.sum(1) / mask.sum(1).clamp(min=1)).mean()
+
+
+@task.mistake("This is the sum of the losses. Divide by the number of words.")
+def summed(logits, target, mask):
+    return _losses(logits, target)[mask].sum()
+
+
+@task.mistake("You divide by the number of sentences. Divide by the number of words in all of them.")
+def divided_by_sentences(logits, target, mask):
+    return _losses(logits, target)[mask].sum() / len(logits)
+
+
+@task.mistake("You return one loss for each sentence. One number is asked for, the mean over all words of the batch.")
+def one_for_each_sentence(logits, target, mask):
+    losses = _losses(logits, target) * mask
+    return losses.sum(1) / mask.sum(1).clamp(min=1)
+
+
+@task.mistake(
+    "Your loss is in bits: the logarithm has base 2. Use the natural one, which torch.log and log_softmax give."
+)
+def in_bits(logits, target, mask):
+    return _mean(_losses(logits, target), mask) / log(2)
+
+
+@task.mistake(
+    "You take every place whose target is 0 for padding. The mask says what padding is: a word may have the id 0, and padding any other."
+)
+def padding_by_its_id(logits, target, mask):
+    return _mean(_losses(logits, _inside(target, logits.shape[-1])), target != 0)
+
+
+@task.mistake(
+    "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. The softmax of probabilities is nearly the same for every word, so the loss "
+    "can hardly fall."
+)
+def softmax_twice(logits, target, mask):
+    return _mean(_losses(logits.softmax(-1), target), mask)
+
+
+@task.mistake(
+    "The softmax is missing: these are the logits of the right words with a minus sign, and they have no lower bound. Turn the logits into logarithms of probabilities first."
+)
+def no_softmax(logits, target, mask):
+    return _mean(-_taken(logits, target), mask)
+
+
+@task.mistake(
+    "The logarithm is missing: this is the mean probability of the right words, with a minus sign. Take minus the mean of its logarithm."
+)
+def no_logarithm(logits, target, mask):
+    return _mean(-_taken(logits.softmax(-1), target), mask)
+
+
+@task.mistake(
+    "The minus sign is missing: logarithms of probabilities are negative, and a loss should be larger the worse the prediction is."
+)
+def no_minus(logits, target, mask):
+    return -_mean(_losses(logits, target), mask)
+
+
+@task.mistake("You go on to exp: this is the perplexity. Return the mean of the losses.")
+def perplexity(logits, target, mask):
+    return _mean(_losses(logits, target), mask).exp()
+
+
+@task.mistake(
+    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds scores of several words. To exchange two axes, use `transpose`."
+)
+def cut_anew(logits, target, mask):
+    B, T, V = logits.shape
+    return _mean(_losses(logits.reshape(B, V, T).transpose(1, 2), target), mask)
+
+
+@task.mistake(
+    "Logits and targets are flattened in different orders: one word after another of each sentence, against one sentence after another for each word. Then most logits meet the target of "
+    "another place."
+)
+def flattened_in_another_order(logits, target, mask):
+    B, T, V = logits.shape
+    return _mean(_losses(logits.transpose(0, 1).reshape(B, T, V), target), mask)
+
+
+@task.mistake(
+    "You compare the logits of each place with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same place belong together."
+)
+def shifted_again(logits, target, mask):
+    return _mean(_losses(logits[:, :-1], target[:, 1:]), mask[:, 1:])
+
+
+@task.mistake(
+    "You divide by the size of the vocabulary as well. Each word has one right answer among V: divide by the number of words alone."
+)
+def divided_by_the_vocabulary(logits, target, mask):
+    return _mean(_losses(logits, target), mask) / logits.shape[-1]
+
+
+@task.mistake("Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.")
+def nothing_gives_nan(logits, target, mask):
+    return F.cross_entropy(logits[mask], target[mask])
+
+
+@task.mistake(
+    "You compute a loss at every place and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, "
+    "since 0 times NaN is NaN. Leave padding out before you compute anything. And where the whole batch has no word, you divide by 0: return 0 there."
+)
+def padding_taken_out_late(logits, target, mask):
+    return (_losses(logits, target) * mask).sum() / mask.sum()
+
+
+@task.mistake(
+    "You compute a loss at every place and multiply those of padding by 0. That comes too late: an id outside the vocabulary has no loss, and 0 times NaN is NaN. Leave padding out before you compute "
+    "anything."
+)
+def padding_taken_out_late_safely(logits, target, mask):
+    return (_losses(logits, target) * mask).sum() / mask.sum().clamp(min=1)
+
+
+@task.mistake(
+    "You compute a loss at every place and pick those of the words afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN at padding gets into the gradient, since the way back "
+    "still runs through its logits. Pick the words before you compute anything. And where the whole batch has no word, the mean of nothing is NaN: return 0 there."
+)
+def words_picked_late(logits, target, mask):
+    return _losses(logits, target)[mask].mean()
+
+
+@task.mistake(
+    "The values are right, but where NaN stands at padding it gets into the gradient: you compute a loss there and leave it out afterwards, and the way back still runs through log_softmax, "
+    "where 0 times NaN is NaN. Leave the logits of padding out before you compute anything."
+)
+def padding_reaches_the_gradient(logits, target, mask):
+    losses = _losses(logits, torch.where(mask, target, 0))
+    return torch.where(mask, losses, 0.0).sum() / mask.sum().clamp(min=1)
+
+
+@task.mistake(
+    "Two unusual inputs go wrong. Where the whole batch has no word, the mean of nothing is NaN: return 0 there. And NaN at padding gets into the gradient: that its target is ignored leaves it out of the "
+    "sum, but the way back still runs through its logits. Leave those out too."
+)
+def ignored_and_empty(logits, target, mask):
+    return F.cross_entropy(logits.flatten(0, 1), torch.where(mask, target, -100).flatten())
+
+
+@task.mistake(
+    "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be "
+    "computed."
+)
+def logarithm_of_softmax(logits, target, mask):
+    words = logits[mask]
+    return -_taken(words.softmax(-1).log(), target[mask]).sum() / mask.sum().clamp(min=1)
+
+
+@task.mistake(
+    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp."
+)
+def overflow(logits, target, mask):
+    e = logits[mask].exp()
+    return -_taken((e / e.sum(-1, keepdim=True)).log(), target[mask]).sum() / mask.sum().clamp(min=1)

@@ -1,0 +1,162 @@
+"""Task 05.shift_right: what the decoder reads while it is trained."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "05.shift_right",
+    "what the decoder reads in training",
+    arguments=("target B×T", "bos"),
+    result="inputs B×T",
+    difficulty=1,
+    importance=5,
+    minutes=5,
+    hints=(
+        "The decoder predicts each word from the words before it. So at each place it reads the word of the place before, and at the first place, where there is "
+        "none, the sign for the beginning.",
+        (
+            "Take the target 7, 4, 9, 2 and bos = 1. To predict 7 the decoder reads 1; to predict 4 it reads 7; to predict 9 it reads 4; to predict 2 it reads 9. So "
+            "its inputs are 1, 7, 4, 9. Nothing follows the 2, so nobody reads it."
+        ),
+        "first = a column B×1 full of bos, in target's dtype; rest = all columns of target but the last; return the two side by side, first and rest.",
+    ),
+)
+
+
+def _bos(draw):
+    return int(draw.whole(2, 6))  # neither 0 nor 1, as it might be expected
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5):
+        target = draw.distinct(size.B * size.T, 6, 60).reshape(size.B, size.T)
+        yield Case(f"{count(size.B, 'sentence')} of {count(size.T, 'word')}", (target, _bos(draw)))
+    repeated = draw.distinct(6, 6, 60).reshape(2, 3)[:, [0, 0, 1, 1, 1, 2, 0]]
+    yield Case("words that are repeated", (repeated, _bos(draw)))
+    yield Case("as many sentences as words", (draw.distinct(9, 6, 60).reshape(3, 3), _bos(draw)))
+    yield Case("sentences of one word", (draw.distinct(3, 6, 60)[:, None], _bos(draw)), edge=True)
+    yield Case("bos among the words", (torch.tensor([[5, 3, 5], [3, 5, 5]]), 5), edge=True)
+    yield Case("bos = 0", (draw.whole(0, 3, 2, 5), 0), edge=True)
+    yield Case("200 words", (draw.whole(0, 1000, 2, 200), _bos(draw)), edge=True)
+    yield Case("ids above 16,777,216, where float32 has gaps", (draw.whole(2**24, 2**26, 2, 5), 2**25 + 1), edge=True)
+    yield Case("ids of type int32", (draw.whole(6, 60, 2, 5).to(torch.int32), _bos(draw)), edge=True)
+
+
+@task.oracle
+def _(target, bos):
+    rows = [[bos, *row][: len(row)] for row in target.tolist()]
+    return torch.tensor(rows, dtype=target.dtype)
+
+
+@task.steps
+def _(target, bos):
+    first = yield "the column of bos", lambda bos: torch.full_like(target[:, :1], bos), bos
+    rest = yield "all columns but the last", lambda target: target[:, :-1], target
+    inputs = yield "the two side by side", lambda first, rest: torch.cat([first, rest], 1), first, rest
+    return inputs
+
+
+def _column(target, bos):
+    return torch.full_like(target[:, :1], bos)
+
+
+@task.mistake(
+    "The decoder reads the very word that it is to predict, so it only has to copy. Training then looks perfect and nothing is learned: each place has to read the word before."
+)
+def not_shifted(target, bos):
+    return target
+
+
+@task.mistake(
+    "The last word comes round to the front, as `roll` moves it. Nothing is known before the first word: bos stands there."
+)
+def rolled(target, bos):
+    return target.roll(1, 1)
+
+
+@task.mistake(
+    "You shift to the left: each place reads the word that comes after it, which is not known yet. Shift to the right."
+)
+def shifted_left(target, bos):
+    return torch.cat([target[:, 1:], _column(target, bos)], 1)
+
+
+@task.mistake(
+    "You drop the first word, so each place reads the word that comes after it. It is the last word that nobody reads, and bos comes in front."
+)
+def first_word_dropped(target, bos):
+    return target[:, 1:]
+
+
+@task.mistake(
+    "bos is missing: you return T - 1 places, and there should be T. At the first place the decoder reads bos."
+)
+def no_bos(target, bos):
+    return target[:, :-1]
+
+
+@task.mistake(
+    "You put bos in front and take nothing away, so there is one place too many. Nobody reads the last word: leave it out."
+)
+def one_too_long(target, bos):
+    return torch.cat([_column(target, bos), target], 1)
+
+
+@task.mistake(
+    "You write bos over the first word and leave the others where they are. The first word is lost, and every other place still reads the word that it is to predict. All words have to move."
+)
+def first_word_overwritten(target, bos):
+    return torch.cat([_column(target, bos), target[:, 1:]], 1)
+
+
+@task.mistake("bos stands at the end. It is read first: put it in front, and the words behind it.")
+def bos_behind(target, bos):
+    return torch.cat([target[:, :-1], _column(target, bos)], 1)
+
+
+@task.mistake(
+    "Every place reads bos, as if one were copied to the next over and over. Each word has to be read before it is overwritten: build a new tensor."
+)
+def bos_everywhere(target, bos):
+    return torch.full_like(target, bos)
+
+
+@task.mistake(
+    "Your words are overwritten while they are moved: behind bos the first word is repeated to the end. Read from target, and write into a new tensor."
+)
+def first_word_repeated(target, bos):
+    return torch.cat([_column(target, bos), target[:, :1].expand(-1, target.shape[1] - 1)], 1)
+
+
+@task.mistake(
+    "The words have moved, but bos is missing: the first word still stands at the first place, and then comes again. At the first place the decoder reads bos."
+)
+def first_word_twice(target, bos):
+    return torch.cat([target[:, :1], target[:, :-1]], 1)
+
+
+@task.mistake("The places are right, but 0 stands at the first one, whatever bos is. Use the bos that is given.")
+def zero_for_bos(target, bos):
+    return torch.nn.functional.pad(target[:, :-1], (1, 0))
+
+
+@task.mistake("The places are right, but 1 stands at the first one, whatever bos is. Use the bos that is given.")
+def one_for_bos(target, bos):
+    return torch.nn.functional.pad(target[:, :-1], (1, 0), value=1)
+
+
+@task.mistake(
+    "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis."
+)
+def along_the_batch(target, bos):
+    return torch.cat([torch.full_like(target[:1], bos), target[:-1]])
+
+
+@task.mistake(
+    "Your ids have become floating-point numbers, as they do beside `torch.ones` or `torch.zeros` without a dtype. An embedding takes whole numbers only: keep target's dtype."
+)
+def floating_point(target, bos):
+    return torch.cat([_column(target, bos), target[:, :-1]], 1).float()

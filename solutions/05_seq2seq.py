@@ -1,0 +1,319 @@
+# %% [markdown]
+# You write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder hands over, what the decoder reads in training, and its loss. Then you turn
+# the source round, and write a test that tells right losses from wrong. The letters: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask
+# is True at words and False at padding.
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import sequence_loss as reference
+
+# %% [markdown]
+# ## One step
+#
+# A recurrent network reads one word after another. All that it keeps of the words so far is its state, a vector of D numbers.
+
+# %% [markdown]
+# ## 05.rnn_step
+#
+# Compute the next state from a word and the old state. This is the whole network: the same step, with the same weights, is taken for every word. The formula is written for one sentence, with columns; `x` and
+# `state` hold one sentence per row.
+#
+# $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
+
+
+# %%
+def rnn_step(x, state, weight_x, weight_s, bias):
+    """Return the next state of a recurrent network.
+
+    Args:
+        x: B×E, a word of each sentence.
+        state: B×D, the state so far.
+        weight_x: D×E, W_x in the equation.
+        weight_s: D×D, W_s in the equation.
+        bias: D, b in the equation.
+
+    Returns:
+        The next state, B×D.
+
+    Example:
+        >>> x, state = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 0.0]])
+        >>> rnn_step(x, state, torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]]), torch.tensor([0.0, -3.0]))
+        tensor([[0.7616, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    return torch.tanh(x @ weight_x.T + state @ weight_s.T + bias)
+    ### END SOLUTION
+
+
+# %%
+check("05.rnn_step", rnn_step)
+
+# %% [markdown]
+# ## 05.gru_step
+#
+# The gated recurrent unit (GRU) of Cho et al. (2014) decides at each step what to forget. The **reset gate** $r$ says how much of the old state the new proposal $n$, the **candidate**, may see. The **update
+# gate** $z$ says which share of the old state is kept. Both are numbers between 0 and 1, one for each number of the state.
+#
+# $$r = \sigma(W_{ir} x + b_{ir} + W_{hr} s + b_{hr}) \qquad z = \sigma(W_{iz} x + b_{iz} + W_{hz} s + b_{hz})$$
+# $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
+#
+# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**, and so do the biases. This is `torch.nn.GRUCell`, number for
+# number: compute it from products and sums, without calling it.
+
+
+# %%
+def gru_step(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """Return the next state of a gated recurrent unit.
+
+    Args:
+        x: B×E, a word of each sentence.
+        state: B×D, the state so far.
+        weight_ih: 3D×E, the rows of W_ir, then those of W_iz, then those of W_in.
+        weight_hh: 3D×D, the rows of W_hr, then those of W_hz, then those of W_hn.
+        bias_ih: 3D, b_ir, then b_iz, then b_in.
+        bias_hh: 3D, b_hr, then b_hz, then b_hn.
+
+    Returns:
+        The next state, B×D.
+
+    Example:
+        >>> x, state = torch.tensor([[1.0]]), torch.tensor([[2.0]])
+        >>> weight_ih, weight_hh = torch.tensor([[0.0], [0.0], [1.0]]), torch.tensor([[0.0], [0.0], [0.5]])
+        >>> gru_step(x, state, weight_ih, weight_hh, torch.zeros(3), torch.zeros(3))  # both gates are 0.5, n is tanh(1.5)
+        tensor([[1.4526]])
+    """
+    ### BEGIN SOLUTION
+    reset_x, update_x, new_x = (x @ weight_ih.T + bias_ih).chunk(3, dim=-1)  # B D each
+    reset_s, update_s, new_s = (state @ weight_hh.T + bias_hh).chunk(3, dim=-1)  # B D each
+    reset = torch.sigmoid(reset_x + reset_s)
+    update = torch.sigmoid(update_x + update_s)
+    new = torch.tanh(new_x + reset * new_s)
+    return (1 - update) * new + update * state
+    ### END SOLUTION
+
+
+# %%
+check("05.gru_step", gru_step)
+
+# %% [markdown]
+# ## From encoder to decoder
+#
+# Sentences of different lengths share a batch, so the short ones end in padding. The encoder hands over one vector per sentence, and the decoder is trained on the right words.
+
+# %% [markdown]
+# ## 05.last_state
+#
+# The encoder has read every place of every row, padding too. Take from each sentence the state behind its **last word**: this vector is all that the decoder gets. The words stand first in each row, and each
+# row has one at least. What stands behind them may be anything, even NaN.
+#
+# $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
+
+
+# %%
+def last_state(states, mask):
+    """Return the state behind the last word of each sentence.
+
+    Args:
+        states: B×S×D, the encoder's state behind each place.
+        mask: B×S, True at words, which stand first, False at padding.
+
+    Returns:
+        The last states, B×D.
+
+    Example:
+        >>> states = torch.tensor([[[1.0], [2.0], [3.0]], [[4.0], [5.0], [6.0]]])
+        >>> last_state(states, torch.tensor([[True, True, True], [True, True, False]]))
+        tensor([[3.],
+                [5.]])
+    """
+    ### BEGIN SOLUTION
+    last = mask.sum(1) - 1  # B
+    return states[torch.arange(len(states)), last]
+    ### END SOLUTION
+
+
+# %%
+check("05.last_state", last_state)
+
+# %% [markdown]
+# ## 05.shift_right
+#
+# In training the decoder is given the right words, whatever it would have said itself: **teacher forcing**. To predict word $t$ it may read the words before it and not word $t$ itself, so its inputs are the
+# target moved one place to the right. In front stands `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, and never read.
+#
+# $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
+
+
+# %%
+def shift_right(target, bos):
+    """Return what the decoder reads while it learns to predict the target.
+
+    Args:
+        target: B×T, ids.
+        bos: the id that marks the beginning, an int.
+
+    Returns:
+        The decoder's inputs, B×T, ids of the same type as target.
+
+    Example:
+        >>> shift_right(torch.tensor([[5, 6, 2], [7, 2, 0]]), 1)
+        tensor([[1, 5, 6],
+                [1, 7, 2]])
+    """
+    ### BEGIN SOLUTION
+    first = torch.full_like(target[:, :1], bos)  # B 1
+    return torch.cat([first, target[:, :-1]], dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("05.shift_right", shift_right)
+
+# %% [markdown]
+# ## 05.sequence_loss
+#
+# At each place the decoder gives V logits, one score for each word of the vocabulary. The loss of a place is the cross-entropy, minus the natural logarithm of the probability of the target word. Return its mean over
+# the True places of the **whole batch**: each word counts alike, whichever sentence it stands in.
+#
+# $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True places}$$
+#
+# Where the mask is False anything may stand, an id outside the vocabulary or NaN, and it must reach neither the loss nor its gradient. If the mask has no True at all, the loss is 0 and so is its gradient.
+
+
+# %%
+def sequence_loss(logits, target, mask):
+    """Return the mean cross-entropy over the words of a batch, in nats.
+
+    Args:
+        logits: B×T×V.
+        target: B×T, the ids of the right words.
+        mask: B×T, True at words, False at padding.
+
+    Returns:
+        The loss, a tensor with one number and no axis; 0 if there is no word.
+
+    Example:
+        >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 0.0]], [[3.0, 0.0], [9.0, 0.0]]])
+        >>> target = torch.tensor([[0, 1], [0, 1]])
+        >>> sequence_loss(logits, target, torch.tensor([[True, True], [True, False]]))  # (0.6931 + 0.6931 + 0.0486) / 3
+        tensor(0.4783)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits[mask].log_softmax(-1)  # N V
+    right = log_p.gather(1, target[mask][:, None])  # N 1
+    return -right.sum() / mask.sum().clamp(min=1)
+    ### END SOLUTION
+
+
+# %%
+check("05.sequence_loss", sequence_loss)
+
+# %% [markdown]
+# ## 05.reverse_source
+#
+# Sutskever et al. (2014) read the source backwards: the first words of the two sentences then come close together. Reverse the words of each sentence. The words stand first in each row, and a row may have none. What stands
+# behind them stays where it is, **whatever its id**: it is the mask that says what a word is.
+#
+# $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
+
+
+# %%
+def reverse_source(source, mask):
+    """Return each sentence with its words in reverse order, and its padding as it was.
+
+    Args:
+        source: B×S, ids.
+        mask: B×S, True at words, which stand first, False at padding.
+
+    Returns:
+        The ids in their new places, B×S.
+
+    Example:
+        >>> reverse_source(torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), torch.tensor([[True, True, True, True], [True, True, False, False]]))
+        tensor([[2, 7, 6, 5],
+                [2, 8, 0, 0]])
+    """
+    ### BEGIN SOLUTION
+    lengths, places = mask.sum(1, keepdim=True), torch.arange(source.shape[1])  # B 1, S
+    return source.gather(1, torch.where(mask, lengths - 1 - places, places))
+    ### END SOLUTION
+
+
+# %%
+check("05.reverse_source", reverse_source)
+
+# %% [markdown]
+# ## Which losses are right?
+#
+# A wrong loss rarely raises an error: it goes down like a right one, and the model learns something else.
+
+# %% [markdown]
+# ## 05.catch_wrong_loss
+#
+# Now you write the test. The check hands your function one **candidate** after another: functions that claim to do `05.sequence_loss`. Return `True` for a right one and `False` for a wrong one. A right one gives
+# the same loss **and the same gradient** as `reference(logits, target, mask)`, the course's own, and leaves its arguments as they were. Right ones may compute in another order, so they agree only up to rounding:
+# allow about $10^{-5}$.
+#
+# A candidate is called as `candidate(logits, target, mask)`, with float32 logits B×T×V, ids B×T from 0 to V - 1, and a mask B×T. It takes any B, T and V from 1, and logits of any size up to 10,000; all numbers that
+# you give it should be finite. Call `.backward()` on the loss, or `torch.autograd.grad`, to see its gradient. Where the mask has no True, a gradient of zeros and none at all are both right.
+#
+# What goes wrong in real code: padding counts like a word, or only when dividing; sentences are averaged before they are averaged together; one sentence's mask serves for all; padding is told by its id; axes are mixed
+# up; the softmax is applied twice, or another logarithm is used; the target is shifted once more; something small is added that should not be; a batch without words gives NaN or an error; large logits give infinity, or a loss that is too small;
+# the gradient is cut or too large, though the loss is right; and what the candidate was given is altered. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_loss(candidate):
+    """Tell whether a candidate computes the loss of a batch as in 05.sequence_loss.
+
+    Args:
+        candidate: a function (logits B×T×V, target B×T, mask B×T) → loss, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_loss(reference)
+        True
+        >>> catch_wrong_loss(lambda logits, target, mask: reference(logits, target, torch.ones_like(mask)))  # padding counts
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def value_and_gradient(loss, *given):
+        logits, target, mask = (tensor.clone() for tensor in given)
+        value = loss(logits.requires_grad_(), target, mask)
+        if value.requires_grad:
+            value.backward()
+        if not all(map(torch.equal, given, (logits, target, mask))):
+            raise ValueError("what was given is altered")
+        return value, torch.zeros_like(logits) if logits.grad is None else logits.grad
+
+    draw = torch.Generator().manual_seed(0)
+    logits, target = torch.randn(2, 3, 5, generator=draw), torch.randint(0, 5, (2, 3), generator=draw)
+    some = torch.tensor([[True, False, False], [True, True, True]])
+    for scale, mask in ((1, some), (1e4, some), (1, torch.zeros_like(some))):
+        given = (scale * logits, target, mask)
+        try:
+            came = value_and_gradient(candidate, *given)
+            for expected, received in zip(value_and_gradient(reference, *given), came, strict=True):
+                if received.shape != expected.shape or not torch.allclose(received, expected, atol=1e-5):
+                    return False
+        except Exception:
+            return False
+    return True
+    ### END SOLUTION
+
+
+# %%
+check("05.catch_wrong_loss", catch_wrong_loss)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows an answer after a try.
+#
+# Next, lesson 06: the decoder looks back at all states of the encoder, not only at the last one.

@@ -1,0 +1,157 @@
+"""Right answers to 05.catch_wrong_loss in other styles than the solution's: many batches, a loss of one's own, differences of the loss."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from course_utils.models.plain import sequence_loss as reference
+
+
+def _batch(seed, B=3, T=4, V=6, lengths=(2, 4, 1), scale=1.0):
+    g = torch.Generator().manual_seed(seed)
+    logits, target = scale * torch.randn(B, T, V, generator=g), torch.randint(0, V, (B, T), generator=g)
+    return logits, target, torch.arange(T)[None] < torch.tensor(lengths)[:, None]
+
+
+def by_autograd_grad(candidate):
+    batches = [_batch(0), _batch(1, lengths=(0, 3, 4)), _batch(2, lengths=(0, 0, 0)), _batch(3, scale=5000.0)]
+    batches.append(_batch(4, 1, 1, 2, (1,)))
+    for logits, target, mask in batches:
+        ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+        ids, kept = target.clone(), mask.clone()
+        expected = reference(ours, target, mask)
+        (right,) = torch.autograd.grad(expected, ours)
+        try:
+            loss = candidate(theirs, ids, kept)
+            gradient = torch.autograd.grad(loss, theirs)[0] if loss.requires_grad else torch.zeros_like(logits)
+            if loss.shape != torch.Size([]) or not torch.allclose(loss, expected, atol=1e-4, rtol=1e-4):
+                return False
+            if not torch.allclose(gradient, right, atol=1e-5):
+                return False
+        except Exception:
+            return False
+        if not (torch.equal(theirs, logits) and torch.equal(ids, target) and torch.equal(kept, mask)):
+            return False
+    return True
+
+
+def by_assert_close(candidate):
+    try:
+        for batch in (_batch(5), _batch(6, lengths=(0, 0, 0)), _batch(7, scale=1e4)):
+            came = []
+            for loss in (reference, candidate):
+                logits, target, mask = (tensor.clone() for tensor in batch)
+                value = loss(logits.requires_grad_(True), target, mask)
+                if value.requires_grad:
+                    value.backward()
+                came.append([value.detach(), logits.grad if logits.grad is not None else 0 * logits.detach()])
+                torch.testing.assert_close((logits.detach(), target, mask), batch)
+            torch.testing.assert_close(came[1], came[0], atol=1e-5, rtol=1e-4)
+    except Exception:
+        return False
+    return True
+
+
+def by_a_loss_of_its_own(candidate):
+    """Value and gradient from formulas: p minus 1 at the target, divided by the number of words."""
+
+    def expected(logits, target, mask):
+        number = max(int(mask.sum()), 1)
+        gradient, total = torch.zeros_like(logits), 0.0
+        for b, t in mask.nonzero().tolist():
+            row = logits[b, t].double()
+            total += (row.logsumexp(0) - row[target[b, t]]).item() / number
+            gradient[b, t] = (row.softmax(0) / number).float()
+            gradient[b, t, target[b, t]] -= 1 / number
+        return total, gradient
+
+    for seed, lengths, scale in [(1, (3, 1, 4), 1.0), (2, (1, 2, 3), 3000.0), (3, (0, 0, 0), 1.0)]:
+        logits, target, mask = _batch(seed, lengths=lengths, scale=scale)
+        value, gradient = expected(logits, target, mask)
+        leaf = logits.clone().requires_grad_()
+        given = (leaf, target.clone(), mask.clone())
+        try:
+            loss = candidate(*given)
+            if loss.requires_grad:
+                loss.backward()
+            received = np.zeros(logits.shape) if leaf.grad is None else leaf.grad.numpy()
+            same = np.isclose(loss.item(), value, rtol=1e-4, atol=1e-5) and np.allclose(received, gradient, atol=1e-5)
+            same = same and loss.dim() == 0 and torch.equal(given[1], target) and torch.equal(given[2], mask)
+            if not same or not torch.equal(leaf.detach(), logits):
+                return False
+        except Exception:
+            return False
+    return True
+
+
+def one_question_after_another(candidate):
+    def value_and_gradient(loss, logits, target, mask):
+        logits = logits.clone()
+        logits.requires_grad = True
+        result = loss(logits, target, mask)
+        if result.requires_grad:
+            (3 * result).backward()
+        if logits.grad is None:
+            return result.detach(), torch.zeros(logits.shape)
+        return result.detach(), logits.grad / 3
+
+    def is_right_on(logits, target, mask):
+        right_value, right_gradient = value_and_gradient(reference, logits, target, mask)
+        ids_before = target.clone()
+        mask_before = mask.clone()
+        logits_before = logits.clone()
+        try:
+            plain_value = candidate(logits, target, mask)
+            if not torch.equal(logits, logits_before):
+                return False
+            if not torch.equal(target, ids_before) or not torch.equal(mask, mask_before):
+                return False
+            value, gradient = value_and_gradient(candidate, logits, target, mask)
+        except Exception:
+            return False
+        if plain_value.shape != right_value.shape or torch.isnan(plain_value):
+            return False
+        close = torch.allclose(value, right_value, atol=1e-5) and torch.allclose(plain_value, right_value, atol=1e-5)
+        return close and torch.allclose(gradient, right_gradient, atol=1e-5)
+
+    torch.manual_seed(11)
+    logits = torch.randn(2, 5, 4)
+    target = torch.tensor([[0, 1, 2, 3, 0], [2, 0, 3, 1, 1]])
+    mask = torch.tensor([[True, True, False, False, False], [True, True, True, True, False]])
+    if not is_right_on(logits, target, mask):
+        return False
+    if not is_right_on(10000 * torch.sign(logits), target, mask):
+        return False
+    return is_right_on(logits, target, torch.zeros(2, 5, dtype=torch.bool))
+
+
+def by_the_library_and_numpy(candidate):
+    for lengths, scale in (((4, 1, 2), 1.0), ((4, 1, 2), 1e4), ((0, 0, 0), 1.0)):
+        logits, target, mask = _batch(12, lengths=lengths, scale=scale)
+        inputs = [logits.clone().requires_grad_(), target.clone(), mask.clone()]
+        leaf = logits.clone().requires_grad_()
+        right = F.cross_entropy(leaf[mask], target[mask], reduction="sum") / max(1, sum(lengths))
+        right.backward()
+        try:
+            value = candidate(*inputs)
+            if value.requires_grad:
+                value.sum().backward()
+            gradient = inputs[0].grad
+            gradient = np.zeros((3, 4, 6)) if gradient is None else gradient.numpy()
+            np.testing.assert_allclose(value.detach().numpy(), right.detach().numpy(), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(gradient, leaf.grad.numpy(), rtol=1e-4, atol=1e-5)
+            for old, new in zip((logits, target, mask), inputs, strict=True):
+                np.testing.assert_array_equal(new.detach().numpy(), old.numpy())
+        except Exception:
+            return False
+    return True
+
+
+RIGHT = [
+    by_autograd_grad,
+    by_assert_close,
+    by_a_loss_of_its_own,
+    # As beginners write them
+    one_question_after_another,
+    by_the_library_and_numpy,
+]

@@ -1,0 +1,200 @@
+"""The smallest translator and what its lesson shows: the model against torch's cells in a loop, its small world, the measured tables."""
+
+import csv
+import importlib.util
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from course_utils.base.errors import CourseError
+from course_utils.data import measured as tables
+from course_utils.data.measured import measured
+from course_utils.data.small_world import READINGS, paraphrases, small_world, truth, vocabulary
+from course_utils.data.subwords import BOS, EOS, PAD, UNK
+from course_utils.data.world import World
+from course_utils.models.seq2seq import CELLS, Seq2Seq, fit, influence_on_vector, make_batch
+from course_utils.translation.search import beam_search, greedy
+from course_utils.translation.translate import translate
+
+V, D, H = 17, 5, 7
+SOURCES, TARGETS = [[4, 5, 6, 7], [8], [9, 10]], [[11, 12], [13, 14, 15], [16]]
+every_cell = pytest.mark.parametrize("cell", CELLS)
+
+
+def model_of(cell, seed=0):
+    torch.manual_seed(seed)
+    model = Seq2Seq(V, D, H, cell).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)  # far from the linear middle of tanh
+    return model
+
+
+def step_by_step(model, cell, source, given):
+    """The logits of one pair of lists, with torch's single cell, word by word."""
+    logits, s = [], torch.zeros(1, H, dtype=torch.float64)
+    for network, words in ((model.encoder, source), (model.decoder, given)):
+        one = (nn.GRUCell if cell == "gru" else nn.RNNCell)(D, H).double()
+        one.load_state_dict({name.removesuffix("_l0"): value for name, value in network.state_dict().items()})
+        for word in words:
+            s = one(model.embedding.weight[word][None], s)
+            logits.append(model.readout(s))
+    return torch.cat(logits)[len(source) :]
+
+
+@every_cell
+def test_a_padded_batch_gives_each_pair_what_single_cells_give_it(cell):
+    model = model_of(cell)
+    source, given, _ = make_batch(SOURCES, TARGETS)
+    logits = model(source, given)
+    for row, (words, wanted) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        alone = step_by_step(model, cell, [*words, EOS], [BOS, *wanted])
+        torch.testing.assert_close(logits[row, : len(alone)], alone)
+
+
+@every_cell
+def test_a_search_takes_the_same_steps_as_teacher_forcing(cell):
+    model = model_of(cell)
+    source, _, _ = make_batch(SOURCES, TARGETS)
+    for found in (greedy(model, source, longest=6), beam_search(model, source, width=3, longest=6)):
+        for row, translation in enumerate(found):
+            words = [*translation.tokens, EOS]
+            log_p = model(source[row : row + 1], torch.tensor([[BOS, *translation.tokens]])).log_softmax(-1)[0]
+            of_words = log_p[range(len(words)), words].sum().item()
+            assert translation.log_probability == pytest.approx(of_words, abs=1e-4)
+
+
+def test_a_batch_shifts_what_is_given_and_ends_what_is_wanted():
+    source, given, wanted = make_batch(SOURCES, TARGETS)
+    assert source.tolist() == [[4, 5, 6, 7, EOS], [8, EOS, PAD, PAD, PAD], [9, 10, EOS, PAD, PAD]]
+    assert given.tolist() == [[BOS, 11, 12, PAD], [BOS, 13, 14, 15], [BOS, 16, PAD, PAD]]
+    assert wanted.tolist() == [[11, 12, EOS, PAD], [13, 14, 15, EOS], [16, EOS, PAD, PAD]]
+
+
+def test_training_is_the_same_for_the_same_seed_and_learns():
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        runs.append(fit(Seq2Seq(V, D, H), SOURCES, TARGETS, seed=3, steps=300, batch=8))
+    assert runs[0] == runs[1] and runs[0][-1] < 0.3 < 2 < runs[0][0]
+
+
+def test_influence_is_the_slope_of_the_vector():
+    model = model_of("gru")
+    found = influence_on_vector(model, [SOURCES[0]])
+    source = torch.tensor([[*SOURCES[0], EOS]])
+    x = model.embedding(source).detach()
+    along = nn.functional.normalize(torch.randn(H, generator=torch.Generator().manual_seed(0)), dim=0).double()
+
+    def value(moved):
+        return model.encoder(moved)[0][0, -1] @ along
+
+    def slope(place, feature):
+        step = torch.zeros_like(x)
+        step[0, place, feature] = 1e-6
+        return (value(x + step) - value(x - step)) / 2e-6
+
+    norms = torch.stack([torch.stack([slope(s, d) for d in range(D)]).norm() for s in range(5)]).flip(0)
+    torch.testing.assert_close(found, (norms / norms[0]).detach(), rtol=1e-5, atol=1e-7)
+    assert found[0] == 1 and len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: Seq2Seq(V, cell="lstm"), "cell must be one of tanh, gru, not 'lstm'"),
+        (lambda: Seq2Seq(V, hidden=0), "hidden must be at least 1, not 0"),
+        (lambda: Seq2Seq(0), "vocabulary must be at least 1, not 0"),
+        (lambda: Seq2Seq(V).encode(torch.tensor([[4, EOS], [PAD, PAD]])), "sentence 1 has no word"),
+        (lambda: Seq2Seq(V).encode(torch.tensor([[4, V]])), "between 0 and 16, .* from 4 to 17"),
+        (lambda: Seq2Seq(V)(torch.tensor([[4]]), torch.tensor([[-1]])), "between 0 and 16, .* from -1 to -1"),
+        (lambda: small_world(3, 0, reading="sideways"), "reading must be one of as it is, reversed, twice"),
+        (lambda: small_world(3, 0, order="sideways"), "order must be one of monotone"),
+        (lambda: small_world(3, 0, shortest=5, longest=4), "1 <= shortest <= longest"),
+        (lambda: truth(["the zebra"]), "'zebra' is no word of this world"),
+        (lambda: measured("weather", "rain", "day"), "no table 'weather': there are distance, length, places"),
+        (lambda: measured("length", "rain", "length"), "has no column 'rain': it has order, setup"),
+        (lambda: measured("length", "words_right", "length", setup="x"), "nothing in the table 'length' has setup = x"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, sentence):
+    with pytest.raises(CourseError, match=sentence):
+        call()
+
+
+def test_a_sentence_of_one_word_an_empty_text_and_no_sentences():
+    torch.manual_seed(0)
+    model, words = Seq2Seq(len(vocabulary())), vocabulary()
+    assert model.encode(torch.tensor([[EOS]])).shape == (1, 64)
+    assert translate(model, words, ["", "dog"], width=1)[0] == ""
+    assert model.encode(torch.empty(0, 3, dtype=torch.long)).shape == (0, 64)
+    assert [found.tokens for found in greedy(model, torch.tensor([[5, EOS]]), longest=0)] == [[]]
+
+
+# The small world
+
+
+def test_the_vocabulary_knows_every_word_of_every_order_and_is_always_the_same():
+    words = vocabulary()
+    for order in ("monotone", "verb-last", "reversed"):
+        pairs = small_world(300, 0, order, longest=20)
+        assert all(UNK not in row for side in pairs.ids() for row in side)
+        assert pairs.words.decode([[i] for i in range(4, len(words))]) == words.decode(
+            [[i] for i in range(4, len(words))]
+        )
+    kinds = World(vocabulary=40).words().values()
+    assert sum(map(len, kinds)) == 40
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_reading_changes_the_source_alone(reading):
+    plain, read = small_world(50, 4), small_world(50, 4, reading=reading)
+    assert read.targets == plain.targets == truth(plain.sources)
+    for source, as_it_is in zip(read.sources, plain.sources, strict=True):
+        words = as_it_is.split()
+        assert source.split() == {"as it is": words, "reversed": words[::-1], "twice": words * 2}[reading]
+
+
+def test_paraphrases_mean_the_same_and_the_others_do_not():
+    families = paraphrases(40, seed=0)
+    meaning = {kind: truth(sentences) for kind, sentences in families.items()}
+    assert meaning["paraphrase"] == meaning["sentence"] and families == paraphrases(40, seed=0)
+    for row in range(40):
+        words = {kind: families[kind][row].split() for kind in families}
+        assert words["paraphrase"] != words["sentence"]
+        assert sorted(words["exchanged"]) == sorted(words["sentence"]) and words["exchanged"] != words["sentence"]
+        assert meaning["exchanged"][row] != meaning["sentence"][row] != meaning["other object"][row]
+
+
+# What was measured
+
+
+def program():
+    path = Path(__file__).parents[1] / "benchmarks" / "length.py"
+    spec = importlib.util.spec_from_file_location("length", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_table_has_five_seeds_of_everything_that_the_program_measures():
+    length = program()
+    setups = [("monotone", setup) for setup in length.SETUPS] + [("reversed", s) for s in length.IN_BOTH_ORDERS]
+    for order, setup in setups:
+        along, runs = measured("length", "words_right", "length", order=order, setup=setup)
+        assert (along, len(runs)) == (list(length.LENGTHS), 5) and all(0 <= share <= 1 for run in runs for share in run)
+    for table, columns in length.COLUMNS.items():
+        with (tables.FOLDER / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert tuple(rows[0]) == columns and len(rows) == len({tuple(row.values()) for row in rows})
+    along, runs = measured("distance", "gradient", "distance", cell="gru", trained="yes")
+    assert (along, len(runs)) == (list(range(13)), 5)
+
+
+def test_the_program_still_measures_what_the_table_says():
+    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
+    rows = program().measure("monotone", "32 numbers", 0)["length"]
+    _, runs = measured("length", "words_right", "length", order="monotone", setup="32 numbers", seed=0)
+    assert [row[4] for row in rows] == pytest.approx(runs[0], abs=0.1)
