@@ -37,6 +37,7 @@ SETUPS = {  # name -> how the source is read, the model's arguments, training st
     "32 numbers": ("as it is", {"hidden": 32}, 600),
     "128 numbers": ("as it is", {"hidden": 128}, 600),
     "four times as long": ("as it is", {}, 2400),
+    "128 numbers, four times as long": ("as it is", {"hidden": 128}, 2400),
 }
 IN_BOTH_ORDERS = ("as it is", "reversed", "twice")
 DISTANCES = {"as it is": "gru", "tanh cells": "tanh"}

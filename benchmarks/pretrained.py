@@ -26,7 +26,7 @@ from course_utils.translation.translate import translate
 TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")
 ALPHAS = (0.6, 1.0, 1.2, 1.4)
 DATA = """Multi30k, task 1, raw text (Elliott et al. 2016): 29,000 training pairs, 1,014 for validation. The data set states no licence.
-Its English captions are those of Flickr30k, which is offered for research and teaching; the German ones were written by translators.
+Its English captions are those of Flickr30k, which is offered for research and teaching; the {language} ones were written by translators.
 Take the weights as you would the data: for research and teaching."""
 
 
@@ -62,7 +62,7 @@ A model of kind `{settings["kind"]}` that translates captions of photos, {settin
 learners look into it; it has seen nothing but captions of photos, and translates nothing else well.
 
 - **Made of**: {model}.
-- **Trained on**: {DATA}
+- **Trained on**: {DATA.format(language={"de": "German", "fr": "French"}[settings["pair"][-2:]])}
 - **Command**: `{environment["command"]}`
 - **Machine**: {machine}, {environment["precision"]}, torch {environment["torch"]}, Python {environment["python"]}; {about["seconds"] / 60:.1f} minutes
   of wall-clock time{note and f" ({note})"}, {about["tokens"]:,} target tokens, {about["step"]:,} steps. Curves: `curves.csv`.

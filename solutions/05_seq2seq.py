@@ -106,7 +106,7 @@ check("05.gru_step", gru_step)
 # ## 05.last_state
 #
 # The encoder has read every place of every row, padding too. Take from each sentence the state behind its **last word**: this vector is all that the decoder gets. The words stand first in each row, and each
-# row has one at least. What stands behind them may be anything, even NaN.
+# row has at least one. What comes after them may be anything, even NaN.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -179,7 +179,7 @@ check("05.shift_right", shift_right)
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True places}$$
 #
-# Where the mask is False anything may stand, an id outside the vocabulary or NaN, and it must reach neither the loss nor its gradient. If the mask has no True at all, the loss is 0 and so is its gradient.
+# Where the mask is False, anything may stand, such as an id outside the vocabulary or NaN, and it must affect neither the loss nor its gradient. If the mask has no True at all, the loss is 0 and so is its gradient.
 
 
 # %%
@@ -214,7 +214,7 @@ check("05.sequence_loss", sequence_loss)
 # ## 05.reverse_source
 #
 # Sutskever et al. (2014) read the source backwards: the first words of the two sentences then come close together. Reverse the words of each sentence. The words stand first in each row, and a row may have none. What stands
-# behind them stays where it is, **whatever its id**: it is the mask that says what a word is.
+# behind them stays where it is, **whatever its id**: it is the mask that says what a word is. EOS is a word like any other if the mask is True there; the lesson adds its EOS after reversing, so that it stays last.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -256,10 +256,10 @@ check("05.reverse_source", reverse_source)
 # the same loss **and the same gradient** as `reference(logits, target, mask)`, the course's own, and leaves its arguments as they were. Right ones may compute in another order, so they agree only up to rounding:
 # allow about $10^{-5}$.
 #
-# A candidate is called as `candidate(logits, target, mask)`, with float32 logits B×T×V, ids B×T from 0 to V - 1, and a mask B×T. It takes any B, T and V from 1, and logits of any size up to 10,000; all numbers that
+# A candidate is called as `candidate(logits, target, mask)`, with float32 logits B×T×V, ids B×T from 0 to V - 1, and a mask B×T. It accepts any B, T and V of 1 or more, and logits of any size up to 10,000; all numbers that
 # you give it should be finite. Call `.backward()` on the loss, or `torch.autograd.grad`, to see its gradient. Where the mask has no True, a gradient of zeros and none at all are both right.
 #
-# What goes wrong in real code: padding counts like a word, or only when dividing; sentences are averaged before they are averaged together; one sentence's mask serves for all; padding is told by its id; axes are mixed
+# What goes wrong in real code: padding counts as a word, or only in the number that we divide by; each sentence is averaged first, and then these averages are averaged; one sentence's mask is used for all; padding is recognised by its id; axes are mixed
 # up; the softmax is applied twice, or another logarithm is used; the target is shifted once more; something small is added that should not be; a batch without words gives NaN or an error; large logits give infinity, or a loss that is too small;
 # the gradient is cut or too large, though the loss is right; and what the candidate was given is altered. A candidate that raises an error is wrong, and must not stop your test.
 

@@ -11,8 +11,9 @@ from course_utils.checks.running.contract import is_float
 IN_OTHER_WORDS = {
     "torch.return_types": "`max` and `min` along an axis return values and places: take `.values`.",
     "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
-    "shapes cannot be multiplied": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
+    "shapes cannot be multiplied": "in a matrix product, `@`, the last axis on the left must be as long as the second to last on the right; `*` multiplies number by number.",
     "size for first two dimensions of batch2": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
+    "not enough values to unpack": "`chunk`, `split` and `unbind` go along the first axis unless `dim` says another.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",

@@ -109,7 +109,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             return Finding(
                 "gradient",
                 f"The values are right, but no gradient reaches {name}: something between {name} and your result stops it. "
-                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that.",
+                "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that, and so does copying into a module's weights.",
             )
         if not received.isfinite().all():
             return Finding(

@@ -23,11 +23,15 @@ READINGS = {
 
 @dataclass(frozen=True)
 class SmallPairs:
-    """Sentences as a model reads them, their translations, and the vocabulary of both."""
+    """Sentences as a model reads them, their translations, the vocabulary of both, and which words belong together.
+
+    The links are pairs of places from 0, (source, target), of the sentence as it is, however the model reads it.
+    """
 
     sources: list[str]
     targets: list[str]
     words: Subwords
+    links: list[list[tuple[int, int]]]
 
     def ids(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return sources and targets as lists of ids, without BOS and EOS."""
@@ -50,7 +54,7 @@ def small_world(number, seed, order="monotone", reading="as it is", shortest=1, 
         raise CourseError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
     pairs = generate_translations(number, seed, shortest=shortest, longest=longest, order=order, **SMALL)
     sources = [" ".join(READINGS[reading](text.split())) for text in pairs.sources]
-    return SmallPairs(sources, pairs.targets, vocabulary())
+    return SmallPairs(sources, pairs.targets, vocabulary(), pairs.alignments)
 
 
 def truth(sources: list[str], order="monotone") -> list[str]:

@@ -133,6 +133,38 @@ def seq2seq(source=("the", "dog", "barks", "EOS"), target=("le", "chien", "aboie
     return _diagram("Seq2Seq", in_words, [*cells, *read, *said, context], arrows, new)
 
 
+def looking_back(source=("the", "dog", "barks", "EOS"), given="le", said="chien", new=()) -> Diagram:
+    """One step of a decoder that looks back: the state before it is the query to all that the encoder says of the source."""
+    step, high, row, low = 86, 126, 206, 276  # from word to word; the middle of annotations, cells, and what is read
+    end = max(EDGE + step * len(source) - 12, 220)
+    xs = [EDGE + step * i for i in range(len(source))]
+    cells = [Box("encoder", "cells", x, row - 24, step - 12, 48) for x in xs]
+    read = [Box("source", word, x, low - 16, step - 12, 32, "data") for x, word in zip(xs, source, strict=True)]
+    states = [
+        Box("annotations", f"*h*{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}", x, high - 16, step - 12, 32, "data") for i, x in enumerate(xs)
+    ]
+    look = Box("attention", "attention: score, normalise, sum", EDGE, 32, end - EDGE, 50)
+    before = Box("query", "query: *s*₁", end + 62, row - 27, 66, 54, "data")
+    cell = Box("decoder", "cell", before.right + 70, row - 24, 74, 48)
+    word = Box("given", given, cell.x, low - 16, 74, 32, "data")
+    written = Box("target", said, cell.right + 28, row - 16, WIDTH - EDGE - cell.right - 28, 32, "data")
+    arrows = [_upward(a, b) for a, b in (*zip(read, cells, strict=True), *zip(cells, states, strict=True))]
+    arrows += [Arrow(((x + (step - 12) / 2, high - 16), (x + (step - 12) / 2, look.y + look.height))) for x in xs]
+    arrows += [joined(a, b, row - 9) for a, b in zip(cells, cells[1:], strict=False)]  # both ways
+    arrows += [Arrow(((b.x, row + 9), (a.right, row + 9))) for a, b in zip(cells, cells[1:], strict=False)]
+    up, over = before.x + before.width / 2, cell.x + cell.width / 2
+    arrows.append(Arrow(((up, before.y), (up, 70), (look.right, 70))))
+    arrows.append(Arrow(((look.right, 44), (over, 44), (over, cell.y)), "context", name="context"))
+    arrows += [joined(before, cell, row), joined(cell, written, row), _upward(word, cell)]
+    in_words = (
+        f"The encoder's cells read {', '.join(source)} in both directions and say of each word {', '.join(plain(h.text) for h in states)}. The "
+        f"attention (score, normalise, sum) compares all of these with the query (s₁), which is the decoder's state, and returns the context. The "
+        f"decoder's next cell reads {given}, that state and the context, and writes {said}."
+    )
+    boxes = [*cells, *read, *states, look, before, cell, word, written]
+    return _diagram("A decoder that looks back", in_words, boxes, arrows, new)
+
+
 def _upward(start, end):
     """Return a straight arrow from one box to the one above it."""
     x = start.x + start.width / 2

@@ -10,6 +10,7 @@ from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import torch
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from course_utils.figures import words
@@ -36,9 +37,14 @@ def axes(columns=1, width=4.6, height=3.2):
     return made[0, 0] if columns == 1 else list(made[0])
 
 
-def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
-    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark)."""
-    _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
+def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):
+    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark).
+
+    `marked` holds pairs (row, column) of cells to frame, such as those where the weight should lie.
+    """
+    ax = _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
+    for row, column in marked:
+        ax.add_patch(plt.Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, color=COLOURS[1], linewidth=2))
 
 
 def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
@@ -119,6 +125,8 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     if log:
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
+    elif (x == x.round()).all():
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.legend(frameon=False, loc=legend)
 
@@ -201,15 +209,15 @@ def _beside(ax, point, name, taken):
     return space
 
 
-def joined(points, others, title="", ax=None):
-    """Points N×2, each joined to its partners: `others` maps a label to N×2; each label has a dash and a marker of its own."""
+def joined(points, others, title="", ax=None, name="sentence"):
+    """Points N×2, called `name`, each joined to its partners: `others` maps a label to N×2; each label has a dash and a marker of its own."""
     ax = axes(width=4.6, height=4.2) if ax is None else ax
     points = torch.as_tensor(points).tolist()
     for (label, partners), (colour, dash, marker) in zip(others.items(), cycle(LOOKS), strict=False):
         for place, ((x, y), (to_x, to_y)) in enumerate(zip(points, torch.as_tensor(partners).tolist(), strict=True)):
             ax.plot([x, to_x], [y, to_y], color=colour, linestyle=dash, linewidth=1.2, label=None if place else label)
             ax.plot(to_x, to_y, marker, color=colour, markersize=5)
-    ax.plot(*zip(*points, strict=True), "o", color="0.2", markersize=4)
+    ax.plot(*zip(*points, strict=True), "o", color="0.2", markersize=4, label=name)
     ax.set(title=title, xticks=[], yticks=[])
     ax.legend(frameon=False, fontsize=9, loc="best")
 
@@ -297,3 +305,62 @@ def look_up(keys, values, query, weights, context):
         left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {weights[s]:.2f}")
         right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
     right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")
+
+
+def ranked(names, values, xlabel, title=""):
+    """One bar for each name, beside it, from the best on top; each bears its value."""
+    ax = axes(width=9, height=1 + 0.42 * len(names))
+    ax.barh(range(len(names)), values, color=COLOURS[0], alpha=0.35, edgecolor=COLOURS[0])
+    for place, value in enumerate(values):
+        ax.text(value, place, f" {value:.2f} ", ha="right" if value < 0 else "left", va="center")
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set(xlabel=xlabel, title=title)
+
+
+def tree(probabilities, kept=(), title="", ax=None):
+    """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its probability as a whole.
+
+    A line bears the probability of its word, given the words before; a word bears that of all words up to it. The beginnings in `kept` are filled and reached by solid lines, the others by dashed ones.
+    """
+    kept, heights, leaves = set(kept), {}, 0
+    beginnings = sorted(probabilities, key=lambda one: (len(one), list(probabilities).index(one)))
+    children = {one: [other for other in beginnings if other[:-1] == one] for one in [(), *beginnings]}
+
+    def place(one):
+        nonlocal leaves
+        for child in children[one]:
+            place(child)
+        heights[one] = leaves if not children[one] else sum(map(heights.get, children[one])) / len(children[one])
+        leaves += not children[one]
+
+    place(())
+    ax = axes(width=9.2, height=1.2 + 0.38 * leaves) if ax is None else ax
+    for one in beginnings:
+        colour, line = (COLOURS[0], "-") if one in kept else ("0.6", (0, (4, 3)))
+        left, right = len(one) - 1 + (0.19 if len(one) > 1 else 0), len(one) - 0.19
+        y = heights[one[:-1]], heights[one]
+        ax.plot([left, right], y, color=colour, linestyle=line)
+        share = probabilities[one] / probabilities.get(one[:-1], 1)
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(
+            (left + 2 * right) / 3,
+            (y[0] + 2 * y[1]) / 3,
+            f"{share:.2g}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            bbox=white,
+        )
+    for one in beginnings:
+        chosen = one in kept
+        box = {
+            "boxstyle": "round",
+            "facecolor": COLOURS[0] if chosen else "white",
+            "edgecolor": COLOURS[0] if chosen else "0.6",
+        }
+        text = f"{one[-1]}  {probabilities[one]:.2g}"
+        ax.text(len(one), heights[one], text, ha="center", va="center", bbox=box, color="white" if chosen else "0.2")
+    ax.set(title=title, xlim=(-0.1, max(map(len, beginnings)) + 0.5), ylim=(leaves - 0.5, -0.5))
+    ax.axis("off")

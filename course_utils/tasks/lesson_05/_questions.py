@@ -39,6 +39,8 @@ questions = (
             0.8087: "You have taken the mean of the two sentences' means. Each word counts alike: add up all four, then divide by four.",
             3.4657: "That is the sum over the words. The loss per word is its mean.",
             1.25: "That is in bits. In nats each bit counts 0.693.",
+            1.7329: "You have divided by the two sentences. The loss is per word: divide by four.",
+            -0.8664: "A probability below 1 has a negative logarithm, and the loss is minus that logarithm.",
             0.4332: "You have divided by eight. There are four words.",
         },
         otherwise="Add up -ln p over the four words, with ln 4 = 2 · ln 2, and divide by their number.",
@@ -53,7 +55,7 @@ questions = (
         ),
         wrong=(
             (
-                "It learns more slowly, but in the end as well.",
+                "It learns more slowly, but reaches the same quality in the end.",
                 "It has no reason to look at the source: the answer stands in what it reads.",
             ),
             (
@@ -68,25 +70,25 @@ questions = (
     ),
     Question(
         "05.q4",
-        "why reading backwards helps",
-        "The order of words stays the same in translation. Why does it help to read the source backwards?",
+        "what reading backwards changes",
+        "The order of words stays the same in translation. What does reading the source backwards change about the way from a word to its translation?",
         right=(
-            "The first source words come to stand next to their translations, which gives learning a foothold; the mean distance stays as it was.",
-            "Word 1 is now two steps away from its translation, and the last word twice as far as before. In a language of reversed order "
+            "It gets short for the first words and long for the last ones; the mean stays the same.",
+            "Word 1 is now two steps away from its translation, and the words in the middle are as far from theirs as before. In a language of reversed order "
             "it is the other way round.",
         ),
         wrong=(
             (
-                "All source words come closer to their translations.",
-                "The mean distance is the same: what the first words gain, the last words lose.",
+                "It gets shorter for all of the words, and so the mean gets shorter, too.",
+                "The mean distance is the same: what the first words gain, the last words lose, and those in the middle stay where they are.",
             ),
             (
-                "The vector has to hold fewer words.",
-                "It still has to hold all of them. Only the order in which they are read is another one.",
+                "It gets short for the last words and long for the first ones; the mean stays the same.",
+                "That would be so if the order of the translation were reversed. Here the first word is written first, and read last.",
             ),
             (
-                "Any encoder learns more when it reads from the end, in every language.",
-                "Where the translation's order is reversed, reading backwards hurts: it takes short distances away.",
+                "Nothing: the decoder sees one vector, whatever the order in which it was read.",
+                "The decoder sees one vector, but the encoder carries each word through as many steps as come after it, and this number changes.",
             ),
         ),
     ),
@@ -95,7 +97,7 @@ questions = (
         "what a picture proves",
         "In a t-SNE picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
         right=(
-            "None about training, until the picture of an untrained network and the distances in the full space have been compared with it.",
+            "None about training yet: an untrained network may show the same.",
             "An untrained network also puts sentences of nearly the same words close together, and t-SNE keeps neighbours and little else.",
         ),
         wrong=(
@@ -123,7 +125,7 @@ predictions = (
     ),
     Prediction(
         "05.twelve",
-        "Which share of the words is right in sentences of 12 words?",
+        "What share of the words is right in sentences of 12 words, from 0 to 1?",
         why="All of the sentence has to pass through one vector, and training has found a way for short ones only.",
     ),
     Prediction(

@@ -206,7 +206,7 @@ def rounding_is_allowed(case, value):
     """No right candidate is refused."""
     if value is False and task.candidate(case.args[0].key) in RIGHT:
         return (
-            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about 1e-5? And does it ask for nothing that a right result need "
+            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about 1e-5? And does it perhaps ask for something that a right result need "
             "not have, such as a gradient where none should arrive?"
         )
     return None
@@ -270,7 +270,7 @@ def always_false(candidate):
 
 
 @task.mistake(
-    "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of "
+    "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of "
     "torch.equal or ==."
 )
 def no_rounding(candidate):
@@ -300,7 +300,7 @@ def batch_of_one(candidate):
 
 
 @task.mistake(
-    "Every candidate whose loss is a single number passes your test, where it does not raise or give NaN or infinity. Compare that number, and its gradient, with the reference's."
+    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number, and its gradient, with the reference's."
 )
 def finite_only(candidate):
     try:
@@ -314,7 +314,7 @@ def finite_only(candidate):
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "gradient": (
         "candidates whose value is right and whose gradient is not",
-        "Let logits require a gradient, go backward through the loss, and compare logits' gradient with the one through the reference.",
+        "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives.",
     ),
     "altered": (
         "candidates that alter what they are given",

@@ -19,7 +19,7 @@ task = Task(
         "Multiply first, then cut: x and state each make 3·D numbers with their matrix and bias, D for the reset gate, D for the update gate and D for the "
         "candidate. Two gates and the candidate come from these six pieces, and the update gate mixes the candidate with the old state.",
         (
-            "Take D = 1, and suppose that matrices and biases make the three numbers 0, 0 and 1 of the word and 0, ln 3 ≈ 1.0986 and 2 of the state, which is 0.4. "
+            "Take D = 1, and suppose that, after matrices and biases, the word gives the three numbers 0, 0 and 1, and the state, which is 0.4, gives 0, ln 3 ≈ 1.0986 and 2. "
             "The reset gate is σ(0 + 0) = 0.5, the update gate σ(0 + ln 3) = 0.75. The candidate is tanh(1 + 0.5·2) = tanh(2) = 0.9640. The new state is "
             "0.25·0.9640 + 0.75·0.4 = 0.5410."
         ),
@@ -180,7 +180,7 @@ def shares_exchanged(x, state, *weights):
 
 
 @task.mistake(
-    "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. What is not kept is the candidate's share: 1 - z."
+    "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z."
 )
 def candidate_in_full(x, state, *weights):
     return _step(_pieces(x, state, *weights), state, mix=lambda n, s, z: n + z * s)

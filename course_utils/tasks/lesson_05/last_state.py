@@ -101,7 +101,7 @@ def first_state(states, mask):
 
 
 @task.mistake(
-    "You count the padding: the place follows from how many words a sentence has, and those are the True ones."
+    "You count the padding. The place of the last word follows from the number of words, and words are where the mask is True."
 )
 def padding_counted(states, mask):
     return _at(states, (~mask).sum(1) - 1)
@@ -178,7 +178,7 @@ def counted_by_columns(states, mask):
 
 
 @task.mistake(
-    "You multiply all states by 0 but the last and add them up. 0 times NaN, and 0 times infinity, is NaN: what stands behind the words gets into your result. Pick the "
+    "You multiply all states except the last one by 0 and add them up. 0 times NaN, and 0 times infinity, is NaN: what stands behind the words gets into your result. Pick the "
     "state by its place."
 )
 def garbage_times_zero(states, mask):

@@ -134,7 +134,7 @@ def length_of_the_first(source, mask):
 
 
 @task.mistake(
-    "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words holds the places 0 to n - 1."
+    "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words holds the places 0 to n - 1, and a last word such as EOS is reversed with the others."
 )
 def last_word_stays(source, mask):
     return _turned(source, mask.sum(1) - 1)
@@ -182,6 +182,28 @@ def words_by_their_id(source, mask):
         turned[words] = row[words].flip(0)
         rows.append(turned)
     return torch.stack(rows)
+
+
+@task.mistake(
+    "Each sentence has as many places reversed as it has ids other than 0. The mask says how many words there are: a word may have the id 0, and padding any other."
+)
+def length_by_ids(source, mask):
+    return _turned(source, (source != 0).sum(1))
+
+
+@task.mistake(
+    "The words are right, but at the False places stands the first word: there, the place to read from would be below 0. What stands at a False place stays where it is."
+)
+def padding_overwritten(source, mask):
+    places = mask.sum(1, keepdim=True) - 1 - torch.arange(source.shape[1])
+    return source.gather(1, places.clamp(min=0))
+
+
+@task.mistake(
+    "You turn the whole row round and take from it at the places of words. With padding behind a sentence, its words then stand at the end of the turned row, not at the beginning. Reverse the words alone."
+)
+def words_of_turned_rows(source, mask):
+    return torch.where(mask, source.flip(1), source)
 
 
 @task.mistake("You turn round the padding and leave the words as they are: the mask is True at the words.")

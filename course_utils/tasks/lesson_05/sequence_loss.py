@@ -240,7 +240,9 @@ def no_minus(logits, target, mask):
     return -_mean(_losses(logits, target), mask)
 
 
-@task.mistake("You go on to exp: this is the perplexity. Return the mean of the losses.")
+@task.mistake(
+    "You also take the exponential of the mean, which gives the perplexity. Return the mean of the losses itself."
+)
 def perplexity(logits, target, mask):
     return _mean(_losses(logits, target), mask).exp()
 
@@ -254,7 +256,7 @@ def cut_anew(logits, target, mask):
 
 
 @task.mistake(
-    "Logits and targets are flattened in different orders: one word after another of each sentence, against one sentence after another for each word. Then most logits meet the target of "
+    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place. Then most logits meet the target of "
     "another place."
 )
 def flattened_in_another_order(logits, target, mask):

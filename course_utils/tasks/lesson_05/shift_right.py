@@ -51,6 +51,14 @@ def _(target, bos):
     return torch.tensor(rows, dtype=target.dtype)
 
 
+@task.property
+def ids_keep_their_type(case, value):
+    """The result has target's dtype."""
+    if value.dtype != case.args[0].dtype:
+        return f"The words are right, but your ids are of type {value.dtype}, and target's are of type {case.args[0].dtype}. Keep target's dtype."
+    return None
+
+
 @task.steps
 def _(target, bos):
     first = yield "the column of bos", lambda bos: torch.full_like(target[:, :1], bos), bos
@@ -85,7 +93,7 @@ def shifted_left(target, bos):
 
 
 @task.mistake(
-    "You drop the first word, so each place reads the word that comes after it. It is the last word that nobody reads, and bos comes in front."
+    "You drop the first word, so each place reads the word that comes after it. Drop the last word instead, since nobody reads it, and put bos in front."
 )
 def first_word_dropped(target, bos):
     return target[:, 1:]

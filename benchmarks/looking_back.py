@@ -1,0 +1,87 @@
+"""Translation with attention in the small generated world: what comes out right, and whether attention lies where it should.
+
+    python benchmarks/looking_back.py [--seeds 5]
+
+Trains the translators of lesson 06 once for each order of words, setup and seed, as lesson 05 trains its own: the same pairs, batches
+and steps, with half its rate, which leaves the attention of Bahdanau's decoder nearer to the true links. The rows go to the tables in course_utils/data/measured_tables, which the lesson draws; what is in them already is not run
+again.
+
+    attention.csv   the share of right words and sentences, and the alignment error rate, for sentences of each length
+    scores.csv      the same for each of the eight scores in Bahdanau's decoder, at two lengths
+"""
+
+import argparse
+import csv
+import time
+
+import torch
+
+from course_utils.data.measured import FOLDER
+from course_utils.data.small_world import small_world
+from course_utils.models.attention import SCORES
+from course_utils.models.recurrent import RecurrentTranslator
+from course_utils.models.seq2seq import fit
+from course_utils.translation.scores import alignment_error_rate, exact_shares
+from course_utils.translation.translate import align_pairs, translate
+
+COLUMNS = ("order", "setup", "seed", "length", "words_right", "sentences_right", "aer", "cpu_seconds")
+LENGTHS, LENGTHS_OF_SCORES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20), (12, 16)
+PAIRS, TESTED, STEPS, RATE = 20_000, 200, 600, 5e-3
+SIZES = {"width": 32, "hidden": 64, "encoder_hidden": 32, "dropout": 0.0}
+SETUPS = {
+    "one vector": {"attention": "none"},
+    "Bahdanau": {"attention": "bahdanau"},
+    "Luong": {"attention": "luong", "score": "general", "input_feeding": True},
+}
+
+
+def measure(order, setup, arguments, lengths, seed):
+    """Train one model; return its rows."""
+    learn = small_world(PAIRS, 1000 + seed, order)
+    torch.manual_seed(seed)
+    model = RecurrentTranslator(len(learn.words), **SIZES, **arguments)
+    began = time.process_time()
+    fit(model, *learn.ids(), seed, STEPS, rate=RATE if arguments.get("attention") != "none" else 2 * RATE)
+    seconds = round(time.process_time() - began, 1)
+    rows = []
+    for length in lengths:
+        test = small_world(TESTED, 7, order, shortest=length, longest=length)
+        sentences, words = exact_shares(translate(model, test.words, test.sources, width=1), test.targets)
+        weights = [pair.weights for pair in align_pairs(model, test.words, test.sources, test.targets)]
+        aer = "" if weights[0] is None else round(alignment_error_rate(weights, test.links), 4)
+        rows.append((order, setup, seed, length, round(words, 4), round(sentences, 4), aer, seconds))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    work = [("attention", order, *setup, LENGTHS) for order in ("monotone", "verb-last") for setup in SETUPS.items()]
+    work += [("scores", "verb-last", score, {"score": score}, LENGTHS_OF_SCORES) for score in SCORES]
+    for seed in range(options.seeds):
+        for table, order, setup, arguments, lengths in work:
+            if (order, setup, str(seed)) not in known(table):
+                rows = measure(order, setup, arguments, lengths, seed)
+                append(table, rows)
+                told = {row[3]: (row[4], row[6]) for row in rows}
+                print(f"{order}, {setup}, seed {seed}: {rows[0][-1]} s, {told}", flush=True)
+
+
+def known(table):
+    """Return what is in a table already, which begins with the names of its columns."""
+    path = FOLDER / f"{table}.csv"
+    if not path.is_file():
+        append(table, [COLUMNS])
+    with path.open(encoding="utf-8", newline="") as file:
+        return {(row["order"], row["setup"], row["seed"]) for row in csv.DictReader(file)}
+
+
+def append(table, rows):
+    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
