@@ -46,6 +46,11 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "05.sequence_loss": [],
     "05.reverse_source": [],
     "05.catch_wrong_loss": [],
+    "06.bahdanau_step": [
+        (([[1]], [[[0], [2]]], [[X, X]], [[1]], [[-1]], [1.4425]), "0.2 0.9 0.1"),
+        (([[1]], [[[0], [2]]], [[N, X]], [[1]], [[-1]], [1.4425]), "2 0 1"),
+    ],
+    "06.luong_step": [(([[1]], [[[0], [LN3]]], [[X, X]], [[1]], [[1, -1]]), "-0.1742 0.25 0.75")],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 

@@ -55,6 +55,8 @@ ISSUED = [
     "05.sequence_loss",
     "05.reverse_source",
     "05.catch_wrong_loss",
+    "06.bahdanau_step",
+    "06.luong_step",
 ]
 
 

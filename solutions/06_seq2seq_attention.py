@@ -1,0 +1,106 @@
+# %% [markdown]
+# You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way of a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
+# finds decoders which do not look, or look where they should not. The letters: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says of
+# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not stand first. What stands at a False place may be anything, even NaN, and has no effect;
+# a sentence without a True gets weights and a context of zeros.
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import bahdanau_step as reference_look
+from course_utils.models.plain import gru_step as reference_gru
+
+# %% [markdown]
+# ## 06.bahdanau_step
+#
+# Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words makes weights of the scores; the **context**
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows.
+#
+# $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j$$
+
+
+# %%
+def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
+    """Return what the decoder takes from the source, and how much from each place.
+
+    Args:
+        state: B×H, the decoder's state so far.
+        annotations: B×S×E, what the encoder says of each source word.
+        mask: B×S, True at words, False at padding.
+        weight_s: A×H, W in the equation.
+        weight_h: A×E, U in the equation.
+        v: A.
+
+    Returns:
+        context: B×E.
+        weights: B×S, which sum to 1 in each row with a True.
+
+    Example:
+        >>> state, annotations = torch.tensor([[1.0]]), torch.tensor([[[0.0], [2.0]]])
+        >>> one, both = torch.tensor([[1.0]]), torch.tensor([[True, True]])
+        >>> bahdanau_step(state, annotations, both, one, -one, torch.tensor([1.4425]))
+        (tensor([[0.2000]]), tensor([[0.9000, 0.1000]]))
+    """
+    ### BEGIN SOLUTION
+    annotations = annotations.masked_fill(~mask[..., None], 0.0)  # B S E
+    hidden = torch.tanh((state @ weight_s.T)[:, None] + annotations @ weight_h.T)  # B S A
+    scores = (hidden @ v).masked_fill(~mask, -torch.inf)  # B S
+    weights = scores.softmax(-1).masked_fill(~mask, 0.0)  # B S
+    context = (weights[..., None] * annotations).sum(1)  # B E
+    return context, weights
+    ### END SOLUTION
+
+
+# %%
+check("06.bahdanau_step", bahdanau_step)
+
+# %% [markdown]
+# ## 06.luong_step
+#
+# Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the
+# **features** that come out are what the decoder's choice of a word is made from.
+#
+# $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
+
+
+# %%
+def luong_step(state, annotations, mask, weight, weight_c):
+    """Return what the decoder makes of its state and of a look at the source, and how much it takes from each place.
+
+    Args:
+        state: B×H, the decoder's state.
+        annotations: B×S×E, what the encoder says of each source word.
+        mask: B×S, True at words, False at padding.
+        weight: H×E, W in the equation.
+        weight_c: D×(E+H), W_c in the equation; its first E columns meet the context.
+
+    Returns:
+        features: B×D.
+        weights: B×S, which sum to 1 in each row with a True.
+
+    Example:
+        >>> state, annotations = torch.tensor([[1.0]]), torch.tensor([[[0.0], [1.0986]]])
+        >>> luong_step(state, annotations, torch.tensor([[True, True]]), torch.tensor([[1.0]]), torch.tensor([[1.0, -1.0]]))
+        (tensor([[-0.1743]]), tensor([[0.2500, 0.7500]]))
+    """
+    ### BEGIN SOLUTION
+    annotations = annotations.masked_fill(~mask[..., None], 0.0)  # B S E
+    scores = ((state @ weight)[:, None] * annotations).sum(-1)  # B S
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)  # B S
+    context = (weights[..., None] * annotations).sum(1)  # B E
+    features = torch.tanh(torch.cat([context, state], dim=-1) @ weight_c.T)  # B D
+    return features, weights
+    ### END SOLUTION
+
+
+# %%
+check("06.luong_step", luong_step)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after a try.
+#
+# Next, lesson 07: how a translation is found, once a model can tell good ones from bad.
