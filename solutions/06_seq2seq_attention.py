@@ -97,6 +97,64 @@ def luong_step(state, annotations, mask, weight, weight_c):
 # %%
 check("06.luong_step", luong_step)
 
+# %% [markdown]
+# ## 06.teacher_forced
+#
+# Now the whole way through a sentence, as it is gone in training, where the right words are given (**teacher forcing**). At each step the decoder looks at the source with the state $s_{t-1}$ that it finds; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
+# state. `words` are the decoder's inputs, shifted already: at step $t$ it reads word $t$.
+#
+# $$c_t, \alpha_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1 … T$$
+#
+# Both steps are at hand. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`, and `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`; the first cell has imported them from `course_utils.models.plain`.
+
+
+# %%
+def teacher_forced(
+    words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh
+):
+    """Return the decoder's states after each word, and where it has looked before each.
+
+    Args:
+        words: B×T×D, what the decoder reads.
+        state: B×H, the state before the first word.
+        annotations: B×S×E, what the encoder says of each source word.
+        mask: B×S, True at words of the source, False at padding.
+        weight_s: A×H, of the look, and so are the next two.
+        weight_h: A×E.
+        v: A.
+        weight_ih: 3H×(D+E), of the GRU, and so are the next three; its first D columns meet the word.
+        weight_hh: 3H×H.
+        bias_ih: 3H.
+        bias_hh: 3H.
+
+    Returns:
+        states: B×T×H.
+        weights: B×T×S.
+
+    Example:
+        >>> words, state, annotations = torch.tensor([[[1.0], [2.0]]]), torch.zeros(1, 1), torch.tensor([[[3.0]]])
+        >>> gru = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]), torch.zeros(3, 1), torch.zeros(3), torch.zeros(3)
+        >>> one = torch.ones(1, 1)
+        >>> teacher_forced(words, state, annotations, torch.tensor([[True]]), one, one, one[0], *gru)
+        (tensor([[[-0.4820],
+                 [-0.6218]]]), tensor([[[1.],
+                 [1.]]]))
+    """
+    ### BEGIN SOLUTION
+    states, weights = [], []
+    for word in words.unbind(1):  # B D
+        context, attended = reference_look(state, annotations, mask, weight_s, weight_h, v)  # B E, B S
+        read = torch.cat([word, context], dim=-1)  # B D+E
+        state = reference_gru(read, state, weight_ih, weight_hh, bias_ih, bias_hh)  # B H
+        states.append(state)
+        weights.append(attended)
+    return torch.stack(states, dim=1), torch.stack(weights, dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("06.teacher_forced", teacher_forced)
+
 # %% tags=["own-machine"]
 progress()
 

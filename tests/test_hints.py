@@ -51,6 +51,24 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
         (([[1]], [[[0], [2]]], [[N, X]], [[1]], [[-1]], [1.4425]), "2 0 1"),
     ],
     "06.luong_step": [(([[1]], [[[0], [LN3]]], [[X, X]], [[1]], [[1, -1]]), "-0.1742 0.25 0.75")],
+    "06.teacher_forced": [
+        (
+            (
+                [[[1], [2]]],
+                [[0]],
+                [[[3]]],
+                [[X]],
+                [[1]],
+                [[1]],
+                [1],
+                [[0, 0], [0, 0], [1, -1]],
+                [[0], [0], [0]],
+                [0, 0, 0],
+                [0, 0, 0],
+            ),
+            "-0.4820 -0.6218 1 1",
+        )
+    ],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 

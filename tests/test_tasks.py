@@ -57,6 +57,7 @@ ISSUED = [
     "05.catch_wrong_loss",
     "06.bahdanau_step",
     "06.luong_step",
+    "06.teacher_forced",
 ]
 
 
