@@ -155,6 +155,45 @@ def teacher_forced(
 # %%
 check("06.teacher_forced", teacher_forced)
 
+# %% [markdown]
+# ## 06.alignment_error_rate
+#
+# Do the weights show which word was translated by which? People have aligned sentences by hand: some pairs (source word, target word) they call **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of them where several have
+# the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
+#
+# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+#
+# A link that is sure counts twice above the line, one that is merely possible once, and a sure pair that was not found counts against you. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+
+
+# %%
+def alignment_error_rate(weights, sure, possible):
+    """Return how far the links that attention makes are from those that people made.
+
+    Args:
+        weights: T×S, a row for each target word.
+        sure: a list of pairs (source place, target place), counted from 0; it may be empty.
+        possible: another such list.
+
+    Returns:
+        The alignment error rate, a number from 0 to 1.
+
+    Example:
+        >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+        >>> alignment_error_rate(weights, [(0, 0), (1, 1)], [(2, 2)])
+        0.4
+    """
+    ### BEGIN SOLUTION
+    links = {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}
+    sure = set(sure)
+    possible = sure | set(possible)
+    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
+    ### END SOLUTION
+
+
+# %%
+check("06.alignment_error_rate", alignment_error_rate)
+
 # %% tags=["own-machine"]
 progress()
 

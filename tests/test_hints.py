@@ -69,6 +69,7 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
             "-0.4820 -0.6218 1 1",
         )
     ],
+    "06.alignment_error_rate": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -121,6 +122,12 @@ def test_the_examples_with_ids_are_right():
     row = torch.tensor([[5, 6, 7, 0, 9]])
     assert solution_of("05.reverse_source")(row, torch.tensor([[X, X, X, N, N]])).tolist() == [[7, 6, 5, 0, 9]]
     assert row.flip(1).tolist() == [[9, 0, 7, 6, 5]]
+
+
+def test_the_example_of_links_is_right():
+    weights = torch.tensor([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    assert weights.argmax(1).tolist() == [0, 0, 2]
+    assert solution_of("06.alignment_error_rate")(weights, [(0, 0), (1, 1)], [(2, 2)]) == pytest.approx(0.4)
 
 
 def with_losses(*losses):

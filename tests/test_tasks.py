@@ -58,6 +58,7 @@ ISSUED = [
     "06.bahdanau_step",
     "06.luong_step",
     "06.teacher_forced",
+    "06.alignment_error_rate",
 ]
 
 
