@@ -194,6 +194,79 @@ def alignment_error_rate(weights, sure, possible):
 # %%
 check("06.alignment_error_rate", alignment_error_rate)
 
+# %% [markdown]
+# ## Does it look at all?
+#
+# A decoder that looks wrongly, or not at all, still trains: its loss goes down, and its translations are only worse than they could be. In PyTorch's own tutorial the attention weights were computed without the annotations from 2017 to 2023.
+
+# %% [markdown]
+# ## 06.catch_blind_decoder
+#
+# Now you write the test. The check hands your function one **decoder** after another. Return `True` for a right one and `False` for a wrong one. There is no reference this time: every decoder has weights of its own, and you find out by changing what it is given. It is called as `decoder(words, state, annotations, mask)`,
+# with words B×T×3, a state B×4, annotations B×S×5, all float32, and a mask B×S, and returns features B×T×F. It takes any B, T and S from 1. A right decoder has all of these properties:
+#
+# - **It looks.** For each real annotation, some change of it moves the features of its own sentence, and never those of another sentence.
+# - **Each annotation has a weight of its own.** When two real annotations of a sentence move in opposite directions, one by $+\delta$ and one by $-\delta$, the features move: a plain mean would stay.
+# - **Padding has no effect.** Whatever stands where the mask is False, the features stay.
+# - **It goes by what the annotations say, not by where they stand.** When annotations and mask are put in another order, both in the same, the features stay.
+# - **It does not see the future.** Features at place $t$ stay when words after $t$ change.
+#
+# What goes wrong in real code: the source is ignored, or looked at and not used; only the first or the last annotation counts; padding has a weight, or takes part in the softmax; the mask is the wrong way round, or taken for a number of words that stand first, or one sentence's mask serves for all; the weights are equal, or off by one place, or belong to
+# places; the softmax runs over the batch, or sentences are mixed up in another way; the decoder sees the target. A decoder that raises an error is wrong, and must not stop your test.
+#
+# Give it random numbers of ordinary size, and add random numbers of about 1 to change something: what a decoder sees then moves some feature by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
+
+
+# %%
+def catch_blind_decoder(decoder):
+    """Tell whether a decoder looks at the source as it should, and at nothing else.
+
+    Args:
+        decoder: a function (words B×T×3, state B×4, annotations B×S×5, mask B×S) → features B×T×F, which may be wrong and
+            may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_blind_decoder(lambda words, state, annotations, mask: words)  # it ignores the source
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def same(a, b):
+        return torch.allclose(a, b, atol=1e-5)
+
+    draw = torch.Generator().manual_seed(0)
+    shapes = (2, 3, 3), (2, 4), (2, 5, 5), (5,)
+    words, state, annotations, noise = (torch.randn(shape, generator=draw) for shape in shapes)
+    mask = torch.tensor([[True, False, True, True, False], [False, True, True, True, True]])
+    opposite = torch.zeros(5, 5).index_put(
+        (torch.tensor([2, 3]),), torch.stack([noise, -noise])
+    )  # real places
+    order, later = torch.tensor([3, 0, 4, 1, 2]), words + torch.arange(3.0)[:, None]
+    try:
+        before = decoder(words, state, annotations, mask)
+        for b, place in mask.nonzero().tolist():
+            changed = annotations.clone()
+            changed[b, place] += noise
+            after = decoder(words, state, changed, mask)
+            if same(after[b], before[b]) or not same(after[1 - b], before[1 - b]):
+                return False
+        after = decoder(words, state, annotations + opposite, mask)
+        moved = not any(same(after[b], before[b]) for b in range(2))
+        garbage = decoder(words, state, annotations.masked_fill(~mask[..., None], 2.0), mask)
+        ordered = decoder(words, state, annotations[:, order], mask[:, order])
+        first = decoder(later, state, annotations, mask)[:, 0]
+        return moved and same(garbage, before) and same(ordered, before) and same(first, before[:, 0])
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("06.catch_blind_decoder", catch_blind_decoder)
+
 # %% tags=["own-machine"]
 progress()
 

@@ -70,6 +70,7 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
         )
     ],
     "06.alignment_error_rate": [],
+    "06.catch_blind_decoder": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -128,6 +129,12 @@ def test_the_example_of_links_is_right():
     weights = torch.tensor([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
     assert weights.argmax(1).tolist() == [0, 0, 2]
     assert solution_of("06.alignment_error_rate")(weights, [(0, 0), (1, 1)], [(2, 2)]) == pytest.approx(0.4)
+
+
+def test_the_example_of_opposite_moves_is_right():
+    before, after = torch.tensor([1.0, 5.0]), torch.tensor([1.0 + 2, 5.0 - 2])
+    assert before.mean() == after.mean() == 3 and torch.tensor([3.0, 5.0]).mean() == 4
+    assert [float(torch.tensor([0.25, 0.75]) @ numbers) for numbers in (before, after)] == [4, 3]
 
 
 def with_losses(*losses):
