@@ -222,13 +222,13 @@ def keys_summed(state, annotations, mask, weight_s, weight_h, v):
     return summed(weights, annotations @ weight_h.T), weights
 
 
-@task.mistake("You return the weights first. Return the context first: `return context, weights`.")
+@task.mistake("You return the weights first. Return the context first, then the weights.")
 def order_swapped(*args):
     context, weights = _look(_score, *args)
     return weights, context
 
 
-@task.mistake("You return only the context. Return the weights too: `return context, weights`.")
+@task.mistake("You return only the context. Return the weights too, behind it.")
 def context_alone(*args):
     return _look(_score, *args)[0]
 

