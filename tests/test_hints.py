@@ -46,6 +46,31 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "05.sequence_loss": [],
     "05.reverse_source": [],
     "05.catch_wrong_loss": [],
+    "06.bahdanau_step": [
+        (([[1]], [[[0], [2]]], [[X, X]], [[1]], [[-1]], [1.4425]), "0.2 0.9 0.1"),
+        (([[1]], [[[0], [2]]], [[N, X]], [[1]], [[-1]], [1.4425]), "2 0 1"),
+    ],
+    "06.luong_step": [(([[1]], [[[0], [LN3]]], [[X, X]], [[1]], [[1, -1]]), "-0.1742 0.25 0.75")],
+    "06.teacher_forced": [
+        (
+            (
+                [[[1], [2]]],
+                [[0]],
+                [[[3]]],
+                [[X]],
+                [[1]],
+                [[1]],
+                [1],
+                [[0, 0], [0, 0], [1, -1]],
+                [[0], [0], [0]],
+                [0, 0, 0],
+                [0, 0, 0],
+            ),
+            "-0.4820 -0.6218 1 1",
+        )
+    ],
+    "06.alignment_error_rate": [],
+    "06.catch_blind_decoder": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -98,6 +123,18 @@ def test_the_examples_with_ids_are_right():
     row = torch.tensor([[5, 6, 7, 0, 9]])
     assert solution_of("05.reverse_source")(row, torch.tensor([[X, X, X, N, N]])).tolist() == [[7, 6, 5, 0, 9]]
     assert row.flip(1).tolist() == [[9, 0, 7, 6, 5]]
+
+
+def test_the_example_of_links_is_right():
+    weights = torch.tensor([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    assert weights.argmax(1).tolist() == [0, 0, 2]
+    assert solution_of("06.alignment_error_rate")(weights, [(0, 0), (1, 1)], [(2, 2)]) == pytest.approx(0.4)
+
+
+def test_the_example_of_opposite_moves_is_right():
+    before, after = torch.tensor([1.0, 5.0]), torch.tensor([1.0 + 2, 5.0 - 2])
+    assert before.mean() == after.mean() == 3 and torch.tensor([3.0, 5.0]).mean() == 4
+    assert [float(torch.tensor([0.25, 0.75]) @ numbers) for numbers in (before, after)] == [4, 3]
 
 
 def with_losses(*losses):

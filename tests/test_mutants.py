@@ -121,6 +121,10 @@ def fuzzed_inputs(task, draw):
             "target": lambda: torch.randint(0, dims["V"], (dims["B"], dims["T"]), generator=generator),
             "source": lambda: torch.randint(0, 50, (dims["B"], dims["S"]), generator=generator),
             "bos": lambda: draw.randint(0, 9),
+            "sure": lambda: [(draw.randrange(dims["S"]), draw.randrange(dims["T"])) for _ in range(draw.randint(0, 9))],
+            "possible": lambda: [
+                (draw.randrange(dims["S"]), draw.randrange(dims["T"])) for _ in range(draw.randint(0, 9))
+            ],
         }
         if name in special:
             return special[name]()

@@ -55,6 +55,11 @@ ISSUED = [
     "05.sequence_loss",
     "05.reverse_source",
     "05.catch_wrong_loss",
+    "06.bahdanau_step",
+    "06.luong_step",
+    "06.teacher_forced",
+    "06.alignment_error_rate",
+    "06.catch_blind_decoder",
 ]
 
 
@@ -298,7 +303,9 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
     assert kept.message == "Right, on every input it was tried on."
 
 
-@pytest.mark.parametrize("task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss"])
+@pytest.mark.parametrize(
+    "task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss", "06.catch_blind_decoder"]
+)
 def test_a_test_without_room_for_rounding_is_told(task_id):
     source = re.sub(
         r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)", r"torch.equal(\1)", answers()[task_id]

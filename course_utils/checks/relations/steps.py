@@ -76,7 +76,7 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
             step = way.send(noting(step[0])(step[1], step[2:]))
         except StopIteration:
             break
-    for text in texts:
+    for text in dict.fromkeys(texts):  # a step of a loop comes again, and is changed wherever it comes
         operation, operands, value = met[text]
         for words, function, common in _of_a_step(text, operation, operands, value, task.names, args):
             yield StepChange(words, text, function, common)

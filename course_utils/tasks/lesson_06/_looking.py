@@ -1,0 +1,259 @@
+"""What the tasks on a look at the source share: masks with gaps, properties, and the mistakes.
+
+A look takes scores of annotations B×S×E and a mask B×S to (context B×E, weights B×S).
+"""
+
+import torch
+
+from course_utils.models.attention import masked_softmax
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+
+def gaps(draw, B, S):
+    """Return a mask B×S, True at one place at least in each row, and False at one at least where S is above 1."""
+    mask = draw.mask(B, S)
+    return mask[:, draw.distinct(S, 0, S)]
+
+
+def scattered(draw):
+    """Return a mask 3×5 in which no row has its words first, and each has another number of them."""
+    rows = torch.tensor(
+        [[False, True, False, True, True], [True, False, False, True, False], [False, True, True, True, True]]
+    )
+    return rows[draw.distinct(3, 0, 3)]
+
+
+def without_garbage(annotations, mask):
+    """Return annotations with zeros at the False places."""
+    return annotations.masked_fill(~mask[..., None], 0.0)
+
+
+def summed(weights, annotations):
+    """Return the weighted sums of annotations: B×E."""
+    return (weights[..., None] * annotations).sum(1)
+
+
+def weights_by_loops(scores, mask):
+    """Return the softmax over the True places of each row, one score after another: an oracle's, in float64."""
+    rows = []
+    for row, kept in zip(scores, mask, strict=True):
+        most = row[kept].detach().max() if kept.any() else 0
+        shares = [(score - most).exp() if real else 0 * score for score, real in zip(row, kept, strict=True)]
+        total = sum(shares)
+        rows.append(torch.stack([share / total if kept.any() else share for share in shares]))
+    return torch.stack(rows)
+
+
+# Properties
+
+
+def properties(task):
+    """Register what holds for the weights of every look."""
+    task.property(rows_sum_to_one)
+    task.property(no_weight_is_negative)
+    task.property(nothing_where_masked)
+
+
+def nothing_where_masked(case, value):
+    """No weight where the mask is False."""
+    leaked = value[1][~case.args[2]]
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Only a score of -inf leaves no weight: "
+        "any finite one, such as -100, may leave some."
+        if (leaked > 1e-6).any()
+        else None
+    )
+
+
+# Mistakes. Each is a function of (score, annotations, mask), where score(annotations) gives scores B×S, that takes the look wrongly.
+
+
+def _plain_softmax(scores):
+    return scores.softmax(-1)
+
+
+def _filled(number, zeroed=False, clean=True, softmax=_plain_softmax):
+    """A look whose masked scores become a number; with zeros for the weights of False places, with what stands there removed."""
+
+    def look(score, annotations, mask):
+        annotations = without_garbage(annotations, mask) if clean else annotations
+        weights = softmax(score(annotations).masked_fill(~mask, number))
+        weights = weights * mask if zeroed else weights
+        return summed(weights, annotations), weights
+
+    return look
+
+
+def _right_but(weights=lambda weights, mask: weights, mask=lambda mask: mask):
+    """A look with another mask, or with something done to its weights before the sum."""
+
+    def look(score, annotations, kept):
+        other = mask(kept)
+        annotations = torch.where((kept | other)[..., None], annotations, 0.0)
+        shares = weights(masked_softmax(score(annotations), other), other)
+        return summed(shares, annotations), shares
+
+    return look
+
+
+def _unmasked(score, annotations, mask):
+    weights = score(annotations).softmax(-1)
+    return summed(weights, annotations), weights
+
+
+def _masked_after(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    weights = score(annotations).softmax(-1) * mask
+    return summed(weights, annotations), weights
+
+
+def _masked_with_zeros(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    weights = (score(annotations) * mask).softmax(-1)
+    return summed(weights, annotations), weights
+
+
+def _over_the_batch(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    weights = torch.nan_to_num(score(annotations).masked_fill(~mask, -torch.inf).softmax(0))
+    return summed(weights, annotations), weights
+
+
+def _no_softmax(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    scores = score(annotations) * mask
+    return summed(scores, annotations), scores
+
+
+def _scores_returned(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    scores = score(annotations)
+    return summed(masked_softmax(scores, mask), annotations), scores
+
+
+def _garbage_times_zero(score, annotations, mask):
+    weights = masked_softmax(score(annotations), mask)
+    return summed(weights, annotations), weights
+
+
+def _garbage_taken_out_late(score, annotations, mask):
+    weights = masked_softmax(score(annotations), mask)
+    return torch.where(mask[..., None], weights[..., None] * annotations, 0.0).sum(1), weights
+
+
+def _overflowing(least):
+    def look(score, annotations, mask):
+        annotations = without_garbage(annotations, mask)
+        e = score(annotations).exp() * mask
+        weights = e / (e.sum(-1, keepdim=True) + least)
+        return summed(weights, annotations), weights
+
+    return look
+
+
+def _lengths_only(mask):
+    return torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+
+
+EMPTY = "In a row without a True nothing may be looked at: return zeros there, for the weights and for the context."
+GARBAGE = (
+    "What stands at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these "
+    "annotations before you compute anything."
+)
+SHARED = {
+    "mask_unused": ("The mask has no effect: padding gets weight like a word.", _unmasked),
+    "mask_inverted": (
+        'The mask is used the wrong way round: True means "may be looked at", and those are the places you hide.',
+        _right_but(mask=torch.logical_not),
+    ),
+    "mask_as_lengths": (
+        "You count the True of each row and look at so many places from the left. The mask may have gaps: look where it is True, wherever that is.",
+        _right_but(mask=_lengths_only),
+    ),
+    "first_mask_for_all": (
+        "You use the first sentence's mask for all sentences. Each has its own row.",
+        _right_but(mask=lambda mask: mask[:1].expand_as(mask)),
+    ),
+    "masked_after": (
+        "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
+        _masked_after,
+    ),
+    "masked_with_zeros": (
+        "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
+        _masked_with_zeros,
+    ),
+    "over_the_batch": (
+        "Your softmax runs over the batch, so sentences compete with one another. Each sentence spreads its weight over its own words, the last axis.",
+        _over_the_batch,
+    ),
+    "over_one_number": (
+        "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the source words, S.",
+        _right_but(weights=lambda weights, mask: weights * 0 + mask.to(weights.dtype)),
+    ),
+    "equal_weights": (
+        "You give all real places the same weight: that is their mean. Let the scores decide.",
+        _right_but(weights=lambda weights, mask: weights * 0 + mask / mask.sum(1, keepdim=True).clamp(min=1)),
+    ),
+    "no_softmax": ("You use the scores as weights: the softmax is missing.", _no_softmax),
+    "scores_returned": ("As the second part you return the scores. Return the weights.", _scores_returned),
+    "empty_row_nan": (
+        f"A row without a True gives NaN: the softmax of nothing but -inf is 0/0. {EMPTY}",
+        _filled(-torch.inf),
+    ),
+    "empty_row_uniform": (
+        f"In a row without a True, padding shares the weight: a very negative but finite number makes all its scores equal. {EMPTY}",
+        _filled(-1e9),
+    ),
+    "empty_row_and_garbage": (
+        f"Two unusual inputs go wrong. {EMPTY} And {GARBAGE[0].lower()}{GARBAGE[1:]}",
+        _filled(-torch.inf, clean=False),
+    ),
+    "uniform_and_garbage": (
+        f"Two unusual inputs go wrong. In a row without a True, padding shares the weight: return zeros there, for the weights and for the context. And "
+        f"{GARBAGE[0].lower()}{GARBAGE[1:]}",
+        _filled(-1e9, clean=False),
+    ),
+    "filled_with_minus_hundred": (
+        "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in a "
+        "row without a True. Put -inf in place of masked scores, and zeros into the weights of such a row.",
+        _filled(-100.0),
+    ),
+    "fill_undercut": (
+        "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then masked places take the weight. Only -inf lies below every score.",
+        _filled(-1000.0, zeroed=True),
+    ),
+    "garbage_times_zero": (GARBAGE, _garbage_times_zero),
+    "garbage_reaches_the_gradient": (
+        "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, and the way back still runs through it. Put zeros in "
+        "place of these annotations before you compute anything.",
+        _garbage_taken_out_late,
+    ),
+    "overflow": (
+        "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest "
+        "real score first.",
+        _overflowing(1e-30),
+    ),
+    "overflow_and_empty_row": (
+        "Two things give NaN. exp overflows for a score above about 88: torch.softmax takes scores of any size; by hand, subtract each row's largest real score first. And in a row without a True the total is 0, "
+        "and 0/0 is NaN: return zeros there.",
+        _overflowing(0.0),
+    ),
+}
+
+
+def shared_mistakes(task, score, finish):
+    """Register the mistakes that every look shares.
+
+    Args:
+        task: whose arguments begin with state, annotations and mask; its weights follow.
+        score: function(annotations, state, *weights) returns scores B×S.
+        finish: function(context, weights, state, *weights) returns what the task asks for.
+    """
+    for name, (sentence, look) in SHARED.items():
+
+        def mistaken(state, annotations, mask, *weights, look=look):
+            context, shares = look(lambda numbers: score(numbers, state, *weights), annotations, mask)
+            return finish(context, shares, state, *weights)
+
+        mistaken.__name__ = name
+        task.mistake(sentence)(mistaken)

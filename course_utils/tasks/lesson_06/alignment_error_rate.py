@@ -1,0 +1,262 @@
+"""Task 06.alignment_error_rate: how far attention agrees with the alignments that people have made."""
+
+from fractions import Fraction
+from operator import add, sub, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "06.alignment_error_rate",
+    "how far attention agrees with people",
+    arguments=("weights T×S", "sure", "possible"),
+    result="rate",
+    difficulty=2,
+    importance=3,
+    minutes=15,
+    hints=(
+        "Three sets of pairs are compared: the links that the weights make, one for each target word; the sure pairs; and the possible pairs, to which all sure ones belong. A set holds each pair once, and `&` gives what two sets "
+        "have in common.",
+        (
+            "Take 3 target words whose most attended source words are 0, 0 and 2: the links are (0, 0), (0, 1) and (2, 2). Let (0, 0) and (1, 1) be sure, and (2, 2) possible. One link is sure: (0, 0). Two links are possible: (0, 0), since what is sure is possible too, and "
+            "(2, 2). There are 3 links and 2 sure pairs. The rate is 1 - (1 + 2) / (3 + 2) = 0.4."
+        ),
+        "links = the set of (place of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
+        "in possible) divided by (number of links + number of sure pairs).",
+    ),
+    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+)
+
+
+@task.property
+def a_rate_lies_between_0_and_1(case, value):
+    """As many links are counted as there are, at most."""
+    return f"The rate lies between 0 and 1; yours is {value:.4g}." if not -1e-6 <= value <= 1 + 1e-6 else None
+
+
+def _drawn(draw, T, S):
+    """Weights without ties, and pairs among which are links and others, sure ones that are listed as possible and some that are not."""
+    weights = torch.stack([draw.distinct(S, 0, 5 * S) for _ in range(T)]).float()
+    links = [(int(s), t) for t, s in enumerate(weights.argmax(1))]
+    others = [(s, t) for s in range(S) for t in range(T) if (s, t) not in links]
+    draw_from = lambda pairs, n: [pairs[i] for i in draw.distinct(len(pairs), 0, len(pairs))[:n].tolist()]  # noqa: E731
+    right, wrong = draw_from(links, T), draw_from(others, 2 * T)
+    cut = max(1, T // 3)
+    sure = right[:cut] + wrong[: cut + 1]  # the first right and the first wrong one are listed as possible too
+    possible = right[: max(1, cut - 1)] + right[cut : 2 * cut + 1] + wrong[:1] + wrong[cut + 1 :]
+    shuffled = [draw_from(pairs, len(pairs)) for pairs in (sure, possible)]
+    return weights / weights.sum(1, keepdim=True), *shuffled
+
+
+@task.cases
+def _(draw):
+    for T, S in ((2, 3), (3, 2), (3, 5), (5, 3), (5, 7), (7, 5), (7, 11), (13, 11)):
+        yield Case(f"{T} words from {S}", _drawn(draw, T, S))
+    yield Case("as many target words as source words", _drawn(draw, 5, 5))
+    weights, sure, possible = _drawn(draw, 7, 5)
+    yield Case("pairs that are listed twice", (weights, sure + sure[:3], possible + possible[1:] + sure[-1:]))
+    weights, sure, possible = _drawn(draw, 7, 3)
+    yield Case("sure pairs that are not listed as possible", (weights, sure, [p for p in possible if p not in sure]))
+    weights, _, possible = _drawn(draw, 5, 7)
+    yield Case("no sure pair", (weights, [], possible), edge=True)
+    yield Case("no possible pair beside the sure ones", (weights, possible[:4], []), edge=True)
+    yield Case("no pair at all", (weights, [], []), edge=True)
+    links = [(int(s), t) for t, s in enumerate(weights.argmax(1))]
+    yield Case("every link is sure, and nothing else", (weights, links, links), edge=True)
+    yield Case("one word from one", (torch.ones(1, 1), [(0, 0)], []), edge=True)
+    level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.0, 0.0, 0.0, 0.0]])
+    yield Case("weights that are equal", (level, [(0, 0), (1, 1), (2, 1)], [(0, 2), (3, 0), (3, 2)]), edge=True)
+    yield Case("200 words", _drawn(draw, 200, 17), edge=True)
+    double, sure, possible = _drawn(draw, 5, 7)
+    yield Case("float64 weights", (double.double(), sure, possible), edge=True)
+
+
+@task.oracle
+def _(weights, sure, possible):
+    links, possible = [], [*possible, *sure]
+    for t, row in enumerate(weights.tolist()):
+        links.append((row.index(max(row)), t))
+    in_sure = sum(1 for link in links if link in sure)
+    in_possible = sum(1 for link in links if link in possible)
+    return float(1 - Fraction(in_sure + in_possible, len(links) + len(dict.fromkeys(sure))))
+
+
+@task.steps
+def _(weights, sure, possible):
+    linked = yield "the most attended places", lambda weights: weights.argmax(1), weights
+    sure = yield "the set of the sure pairs", set, sure
+    possible = yield "the set of the possible pairs", lambda sure, possible: sure | set(possible), sure, possible
+    in_sure = yield "the number of links that are sure", _number_in, linked, sure
+    in_possible = yield "the number of links that are possible", _number_in, linked, possible
+    agreeing = yield "the sum of these two numbers", add, in_sure, in_possible
+    all_pairs = yield "the number of links and sure pairs", add, len(linked), len(sure)
+    share = yield "the quotient", truediv, agreeing, all_pairs
+    rate = yield "1 minus the quotient", sub, 1, share
+    return rate
+
+
+def _number_in(linked, pairs):
+    return len(set(zip(linked.tolist(), range(len(linked)), strict=True)) & set(pairs))
+
+
+def _links(weights):
+    return {(int(s), t) for t, s in enumerate(weights.argmax(1))}
+
+
+def _rate(links, sure, possible):
+    sure, possible = set(sure), set(possible) | set(sure)
+    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
+
+
+def _turned(pairs):
+    return [(t, s) for s, t in pairs]
+
+
+@task.mistake(
+    "Your pairs are the wrong way round: they are (source, target), and so the place of the largest weight comes first and the row second."
+)
+def pairs_turned(weights, sure, possible):
+    return _rate({(t, s) for s, t in _links(weights)}, sure, possible)
+
+
+@task.mistake(
+    "You link each source word with the target word that attends to it most, along the columns. Link each target word, a row, with the source word that has its largest weight."
+)
+def columns(weights, sure, possible):
+    return _rate({(s, int(t)) for s, t in enumerate(weights.argmax(0))}, sure, possible)
+
+
+@task.mistake(
+    "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets."
+)
+def sure_not_possible(weights, sure, possible):
+    links, sure, possible = _links(weights), set(sure), set(possible)
+    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
+
+
+@task.mistake(
+    "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones."
+)
+def counted_once(weights, sure, possible):
+    links, sure, possible = _links(weights), set(sure), set(possible)
+    return 1 - len(links & (sure | possible)) / (len(links) + len(sure))
+
+
+@task.mistake(
+    "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count."
+)
+def duplicates_count(weights, sure, possible):
+    links, every = _links(weights), set(possible) | set(sure)
+    return 1 - (len(links & set(sure)) + len(links & every)) / (len(links) + len(sure))
+
+
+@task.mistake(
+    "Pairs that are listed twice count twice, in the list of the sure ones and where you count the links that agree. Each pair counts once: make sets of the lists."
+)
+def duplicates_agree(weights, sure, possible):
+    links = _links(weights)
+    agreeing = sum(pair in links for pair in sure) + sum(pair in links for pair in [*possible, *sure])
+    return 1 - agreeing / (len(links) + len(sure))
+
+
+@task.mistake("This is the share that agrees. An error rate is 1 minus it.")
+def agreement(weights, sure, possible):
+    return 1 - _rate(_links(weights), sure, possible)
+
+
+@task.mistake(
+    "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure."
+)
+def possible_unused(weights, sure, possible):
+    return _rate(_links(weights), sure, sure)
+
+
+@task.mistake(
+    "You make no difference between sure and possible pairs. Only the sure ones are counted below the line, and a link that is possible and not sure counts once above it."
+)
+def all_taken_for_sure(weights, sure, possible):
+    return _rate(_links(weights), [*sure, *possible], [*sure, *possible])
+
+
+@task.mistake("You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.")
+def divided_by_possible(weights, sure, possible):
+    links, sure, possible = _links(weights), set(sure), set(possible) | set(sure)
+    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(possible))
+
+
+@task.mistake("This is the share of the links that are not possible, 1 minus the precision. Count the sure pairs, too.")
+def precision_alone(weights, sure, possible):
+    links = _links(weights)
+    return 1 - len(links & (set(possible) | set(sure))) / len(links)
+
+
+@task.mistake(
+    "This is the share of the sure pairs that are not found, 1 minus the recall. Count the links that are possible, too. And where no pair is sure, it is 0/0."
+)
+def recall_alone(weights, sure, possible):
+    return 1 - len(_links(weights) & set(sure)) / len(set(sure))
+
+
+@task.mistake(
+    "You combine precision and recall as their harmonic mean. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
+)
+def harmonic_mean(weights, sure, possible):
+    links, sure = _links(weights), set(sure)
+    precision, recall = len(links & (sure | set(possible))) / len(links), len(links & sure) / len(sure)
+    return 1 - 2 * precision * recall / (precision + recall)
+
+
+@task.mistake(
+    "You take the mean of precision and recall. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
+)
+def plain_mean(weights, sure, possible):
+    links, sure = _links(weights), set(sure)
+    return 1 - (len(links & (sure | set(possible))) / len(links) + len(links & sure) / len(sure)) / 2
+
+
+@task.mistake("You count places from 1, and the pairs count them from 0.")
+def places_from_one(weights, sure, possible):
+    return _rate({(s + 1, t + 1) for s, t in _links(weights)}, sure, possible)
+
+
+@task.mistake(
+    "You link a target word with every source word that has more than half of its weight, so some words have no link. Link each with the source word that has its largest weight."
+)
+def above_half(weights, sure, possible):
+    links = {(s, t) for t, row in enumerate(weights.tolist()) for s, weight in enumerate(row) if weight > 0.5}
+    sure, possible = set(sure), set(possible) | set(sure)
+    below = len(links) + len(sure)
+    return 1 - (len(links & sure) + len(links & possible)) / below if below else 0.0
+
+
+@task.mistake("You link each target word with the source word that it attends to least. Take the largest weight.")
+def least_attended(weights, sure, possible):
+    return _rate({(int(s), t) for t, s in enumerate(weights.argmin(1))}, sure, possible)
+
+
+@task.mistake("Where several source words share the largest weight, you take the last of them. Take the first.")
+def last_of_equals(weights, sure, possible):
+    S = weights.shape[1]
+    return _rate({(S - 1 - int(s), t) for t, s in enumerate(weights.flip(1).argmax(1))}, sure, possible)
+
+
+@task.mistake("Where several source words share the largest weight, you link all of them. Link the first alone.")
+def all_of_equals(weights, sure, possible):
+    best = weights == weights.amax(1, keepdim=True)
+    return _rate({(s, t) for t, s in best.nonzero().tolist()}, sure, possible)
+
+
+@task.mistake(
+    "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error."
+)
+def no_sure_is_perfect(weights, sure, possible):
+    return _rate(_links(weights), sure, possible) if sure else 0.0
+
+
+@task.mistake(
+    "Where no pair is sure you return 1, as if nothing could be right then. The formula holds there too: a link that is possible is right."
+)
+def no_sure_is_all_wrong(weights, sure, possible):
+    return _rate(_links(weights), sure, possible) if sure else 1.0

@@ -1,0 +1,543 @@
+"""Task 06.catch_blind_decoder: a test that finds decoders which do not look at the source, or see what they should not.
+
+The candidates are made here, with weights of their own: a few steps that look at annotations, some of which look wrongly.
+Where random numbers of about 1 are added to an annotation, whatever sees it moves by more than 1e-4; what does not see it stays within rounding.
+"""
+
+from itertools import combinations
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+from course_utils.models.attention import masked_softmax
+from course_utils.tasks.lesson_06._looking import summed, without_garbage
+
+WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
+
+
+def _made(seed, *shape):
+    """A fixed weight, small enough that no attention weight comes near 0."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.7 / shape[-1] ** 0.5
+
+
+OF_WORD, OF_STATE, OF_CONTEXT = _made(1, STATE, WORD), _made(2, STATE, STATE), 1.5 * _made(3, STATE, ANNOTATION)
+LOOK_S, LOOK_H, V = _made(4, HIDDEN, STATE), 1.5 * _made(5, HIDDEN, ANNOTATION), 2 * _made(6, HIDDEN)
+GENERAL, MERGE = 1.5 * _made(7, STATE, ANNOTATION), 1.5 * _made(8, 7, ANNOTATION + STATE)
+BY_PLACE = 2 * _made(9, 64, STATE)
+
+
+# Looks: a context B×E from state, annotations and mask
+
+
+def _scores(state, annotations):
+    return torch.tanh((state @ LOOK_S.T)[:, None] + annotations @ LOOK_H.T) @ V  # B S
+
+
+def _weights(state, annotations, mask):
+    return masked_softmax(_scores(state, annotations), mask)
+
+
+def _bahdanau(state, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    return summed(_weights(state, annotations, mask), annotations)
+
+
+def _general(state, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    return summed(masked_softmax(((state @ GENERAL)[:, None] * annotations).sum(-1).tanh(), mask), annotations)
+
+
+# Ways through the words, each with a look
+
+
+def _looks_before(words, state, annotations, mask, look=_bahdanau):
+    """As Bahdanau et al.: each step reads what a look with the state before it has found."""
+    features = []
+    for word in words.unbind(1):
+        context = look(state, annotations, mask)
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + context @ OF_CONTEXT.T)
+        features.append(state)
+    return torch.stack(features, 1)
+
+
+def _looks_after(words, state, annotations, mask, look=_general):
+    """As Luong et al.: each step is followed by a look with its state, and features are made of both."""
+    features = []
+    for word in words.unbind(1):
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T)
+        features.append(torch.tanh(torch.cat([look(state, annotations, mask), state], 1) @ MERGE.T))
+    return torch.stack(features, 1)
+
+
+def _with(look, way=_looks_before):
+    """A decoder with another look."""
+    return lambda words, state, annotations, mask: way(words, state, annotations, mask, look)
+
+
+def _seeing(change, way=_looks_before):
+    """A decoder that reads words with something done to them."""
+    return lambda words, *others: way(change(words), *others)
+
+
+# Right ones
+
+
+def _sentence_by_sentence(words, state, annotations, mask):
+    """In float64, one sentence after another, real places only."""
+    rows = []
+    for b in range(len(words)):
+        real, s, steps = annotations[b][mask[b]].double(), state[b].double(), []
+        for word in words[b].double():
+            scores = torch.tanh(LOOK_S.double() @ s + real @ LOOK_H.double().T) @ V.double()
+            context = scores.softmax(0) @ real
+            s = torch.tanh(OF_WORD.double() @ word + OF_STATE.double() @ s + OF_CONTEXT.double() @ context)
+            steps.append(s)
+        rows.append(torch.stack(steps))
+    return torch.stack(rows).to(words.dtype)
+
+
+def _two_heads(state, annotations, mask):
+    """Half of the context from one look, half from another."""
+    annotations = without_garbage(annotations, mask)
+    other = masked_softmax(-_scores(state, annotations), mask)
+    return torch.cat([_bahdanau(state, annotations, mask)[:, :2], summed(other, annotations)[:, 2:]], 1)
+
+
+def _normalised(state, annotations, mask):
+    """Annotations go through a layer norm first: a number that is added to all features of one changes nothing."""
+    return _bahdanau(state, F.layer_norm(without_garbage(annotations, mask), (ANNOTATION,)), mask)
+
+
+def _directions(state, annotations, mask):
+    """Annotations are scaled to length 1 first: a number that multiplies one changes nothing."""
+    return _bahdanau(state, F.normalize(without_garbage(annotations, mask), dim=-1), mask)
+
+
+def _from_exponentials(state, annotations, mask):
+    """Divides at the end, and adds up one place after another, from 4 on: in another order the last digits differ."""
+    annotations = without_garbage(annotations, mask)
+    e = _scores(state, annotations).exp() * mask
+    total = 4 + torch.zeros(len(state), ANNOTATION)
+    for part in (e[..., None] * annotations).unbind(1):
+        total = total + part
+    return (total - 4) / e.sum(1, keepdim=True).clamp(min=1e-30)
+
+
+def _with_input_feeding(words, state, annotations, mask):
+    """Each step also reads the features of the step before."""
+    features, fed = [], words.new_zeros(len(words), STATE)
+    for word in words.unbind(1):
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + fed / 2)
+        fed = torch.tanh(state + _general(state, annotations, mask) @ OF_CONTEXT.T)
+        features.append(fed)
+    return torch.stack(features, 1)
+
+
+RIGHT = {
+    _looks_before: "a right decoder that looks before each step",
+    _looks_after: "a right decoder that looks after each step",
+    _sentence_by_sentence: "a right decoder that takes one sentence after another",
+    _with(_two_heads): "a right decoder with two looks at once",
+    _with(_normalised): "a right decoder that subtracts from each annotation its mean",
+    _with(_directions, _looks_after): "a right decoder that scales each annotation to length 1",
+    _with(_from_exponentials): "a right decoder that adds up one place after another",
+    _with_input_feeding: "a right decoder that reads its last features, too",
+}
+
+
+# Wrong ones
+
+
+def _nothing(state, annotations, mask):
+    return state.new_zeros(len(state), ANNOTATION)
+
+
+def _last_place(state, annotations, mask):
+    """The annotation at the last real place; zeros where there is none."""
+    places = torch.arange(mask.shape[1]) * mask
+    return without_garbage(annotations, mask)[torch.arange(len(mask)), places.amax(1)]
+
+
+def _first_place(state, annotations, mask):
+    """The annotation at the first real place."""
+    return without_garbage(annotations, mask)[torch.arange(len(mask)), mask.int().argmax(1)]
+
+
+def _unmasked(state, annotations, mask):
+    return summed(_scores(state, annotations).softmax(1), annotations)
+
+
+def _masked_after(state, annotations, mask):
+    """Padding has no share in the context, but in the total that the weights are divided by."""
+    return summed(_scores(state, annotations).softmax(1) * mask, annotations)
+
+
+def _lowered_a_little(state, annotations, mask):
+    """The scores of padding are lowered by 1."""
+    return summed((_scores(state, annotations) - 1.0 * ~mask).softmax(1), annotations)
+
+
+def _inverted(state, annotations, mask):
+    return _bahdanau(state, annotations, ~mask)
+
+
+def _mask_as_lengths(state, annotations, mask):
+    """As if words stood first: looks at as many places as there are True."""
+    return _bahdanau(state, annotations, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True))
+
+
+def _first_mask(state, annotations, mask):
+    return _bahdanau(state, annotations, mask[:1].expand_as(mask))
+
+
+def _mean(state, annotations, mask):
+    return without_garbage(annotations, mask).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+
+
+def _sum(state, annotations, mask):
+    return without_garbage(annotations, mask).sum(1) / 4
+
+
+def _state_decides_how_much(state, annotations, mask):
+    """A gate that the state opens, in front of the plain mean: the same for every place."""
+    return (1 + torch.sigmoid(state @ LOOK_S.T @ V))[:, None] * _mean(state, annotations, mask)
+
+
+def _one_place_off(state, annotations, mask):
+    """Each real place gets the weight of the one before it, and the first gets none: with the last one's weight there, many orders of three places would not show it."""
+    context = []
+    for s, sentence, real in zip(state, annotations, mask, strict=True):
+        words = sentence[real]
+        weights = _weights(s[None], words[None], torch.ones(1, len(words), dtype=torch.bool))[0]
+        context.append(F.pad(weights[:-1], (1, 0)) @ words if len(words) else 0 * sentence[0])
+    return torch.stack(context)
+
+
+def _one_place_off_and_onto_padding(state, annotations, mask):
+    weights = _weights(state, without_garbage(annotations, mask), mask)
+    return summed(weights.roll(1, 1), annotations)
+
+
+def _weights_by_place(state, annotations, mask):
+    """Weights from the state alone, by place, as in PyTorch's own tutorial from 2017 to 2023."""
+    scores = state @ BY_PLACE[: mask.shape[1]].T
+    return summed(masked_softmax(scores, mask), without_garbage(annotations, mask))
+
+
+def _places_added(state, annotations, mask):
+    """The place's number is added to its annotation."""
+    return _bahdanau(state, annotations + torch.arange(mask.shape[1])[:, None] / 4, mask)
+
+
+def _over_the_batch(state, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    scores = _scores(state, annotations).masked_fill(~mask, -torch.inf)
+    return summed(scores.softmax(0).nan_to_num(), annotations)
+
+
+def _sentence_before(state, annotations, mask):
+    """Each sentence looks at the annotations of the one before it in the batch."""
+    return _bahdanau(state, annotations.roll(1, 0), mask.roll(1, 0))
+
+
+def _mean_of_the_batch_beside(state, annotations, mask):
+    context = _bahdanau(state, annotations, mask)
+    return context + context.mean(0, keepdim=True) / 2
+
+
+def _cut_into_equal_parts(state, annotations, mask):
+    """Puts all real places of the batch in one list and cuts it into equal parts, one for each sentence."""
+    real = annotations[mask].view(len(mask), -1, ANNOTATION)
+    return _bahdanau(state, real, torch.ones(real.shape[:2], dtype=torch.bool))
+
+
+def _query_from_all_words(words, state, annotations, mask):
+    """Looks with the sum of all words, those to come, too."""
+    return _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), annotations, mask)
+
+
+def _following(words):
+    return torch.cat([words[:, 1:], torch.zeros_like(words[:, :1])], 1)
+
+
+def _query_from_the_next_word(words, state, annotations, mask):
+    """The look knows the word that is to be predicted; what is read does not."""
+    features = []
+    for word, following in zip(words.unbind(1), _following(words).unbind(1), strict=True):
+        context = _bahdanau(state + following @ OF_WORD.T, annotations, mask)
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + context @ OF_CONTEXT.T)
+        features.append(state)
+    return torch.stack(features, 1)
+
+
+def _computes_and_forgets(words, state, annotations, mask):
+    """Looks, and uses nothing of what it sees."""
+    return _looks_before(words, state, annotations, mask, lambda *args: 0 * _bahdanau(*args))
+
+
+WRONG_SHOWN = {
+    _with(_nothing): "a wrong decoder: it ignores the source",
+    _with(_last_place): "a wrong decoder: it looks at the last annotation only",
+    _with(_unmasked): "a wrong decoder: it looks at padding",
+    _with(_mean): "a wrong decoder: a plain mean of the annotations",
+    _with(_one_place_off): "a wrong decoder: its weights are off by one place",
+    _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
+    _seeing(lambda words: words + _following(words)): "a wrong decoder: it sees the next word",
+    _with(_over_the_batch): "a wrong decoder: sentences share their weights",
+}
+
+
+WRONG_HIDDEN = (
+    _computes_and_forgets,
+    _with(_nothing, _looks_after),
+    _with(_first_place),
+    _with(_last_place, _looks_after),
+    _with(_masked_after),
+    _with(_lowered_a_little),
+    _with(_inverted),
+    _with(_mask_as_lengths),
+    _with(_first_mask),
+    _with(_sum),
+    _with(_state_decides_how_much),
+    _with(_mean, _looks_after),
+    _with(_one_place_off_and_onto_padding),
+    _with(_weights_by_place),
+    _with(_places_added),
+    _with(_sentence_before),
+    _with(_mean_of_the_batch_beside, _looks_after),
+    _with(_cut_into_equal_parts),
+    _query_from_all_words,
+    _query_from_the_next_word,
+    _seeing(lambda words: words.flip(1).cumsum(1).flip(1)),
+)
+
+
+def _without_gradient(decoder):
+    """The numbers alone, from float32 numbers of the widths that the prompt tells."""
+
+    def call(words, state, annotations, mask):
+        if (words.shape[2], state.shape[1], annotations.shape[2]) != (WORD, STATE, ANNOTATION):
+            raise ValueError("words have width 3, states width 4 and annotations width 5")
+        with torch.no_grad():
+            return decoder(words, state, annotations, mask)
+
+    return call
+
+
+task = Task(
+    "06.catch_blind_decoder",
+    "a test that finds decoders which look wrongly",
+    arguments=("decoder",),
+    result="verdict",
+    candidates=tuple(map(_without_gradient, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=4,
+    importance=5,
+    minutes=40,
+    hints=(
+        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what may be changed, and whether the features have to move or have to stay.",
+        (
+            "Take a decoder whose feature is the mean of the annotations, and a source of two places with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
+            "before. With weights of 0.25 and 0.75, which depend on something else, it would have been 4 before and 3 afterwards."
+        ),
+        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. Have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. Have to stay: the features of the other sentence "
+        "then; all features, when what stands at False places changes, or when annotations and mask are put in another order; features before place t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong decoder that is not shown"] * len(WRONG_HIDDEN)]
+    for key in torch.randperm(len(names), generator=draw.generator).tolist():
+        yield Case(names[key], (Candidate(key),))
+
+
+@task.oracle
+def _(decoder):
+    return task.candidates.index(decoder) < len(RIGHT)
+
+
+@task.property
+def right_ones_pass(case, value):
+    """No right candidate is refused."""
+    if value is False and task.oracle_function(task.candidate(case.args[0].key)):
+        return (
+            "This decoder is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for nothing that a right one need not do: some do not see it when the same number is added to all features of an "
+            "annotation, or when an annotation is doubled. Add random numbers of about 1."
+        )
+    return None
+
+
+MASK = ((True, False, True, True), (False, True, False, True))
+CHECKS = ("others", "opposite", "padding", "order", "future")
+
+
+def _test(decoder, left_out=(), mask=MASK, change=torch.add, T=2, moves=True, exactly=False):
+    """A test like the solution's, with checks left out, on another mask, or with another change of a single annotation."""
+    draw = torch.Generator().manual_seed(4)
+    mask = torch.tensor(mask)
+    B, S = mask.shape
+    words, state, annotations, noise = (
+        torch.randn(*shape, generator=draw) for shape in ((B, T, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
+    )
+
+    def same(a, b):
+        return a.shape == b.shape and (torch.equal(a, b) if exactly else torch.allclose(a, b, atol=1e-5))
+
+    def after(changed):
+        return decoder(words, state, changed, mask)
+
+    def changed(b, *signs):
+        other = annotations.clone()
+        for place, sign in signs:
+            other[b, place] += sign * noise
+        return other
+
+    try:
+        before = decoder(words, state, annotations, mask)
+        for b in range(B):
+            real, rest = mask[b].nonzero()[:, 0].tolist(), [c for c in range(B) if c != b]
+            for place in real if moves else real[:1]:
+                other = annotations.clone()
+                other[b, place] = change(other[b, place], noise)
+                moved = after(other)
+                if (
+                    moves
+                    and same(moved[b], before[b])
+                    or "others" not in left_out
+                    and not same(moved[rest], before[rest])
+                ):
+                    return False
+            if "opposite" not in left_out and same(after(changed(b, (real[0], 1), (real[1], -1)))[b], before[b]):
+                return False
+        if "padding" not in left_out and not same(after(torch.where(mask[..., None], annotations, 2.0)), before):
+            return False
+        if "order" not in left_out and not same(decoder(words, state, annotations.flip(1), mask.flip(1)), before):
+            return False
+        later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
+        return "future" in left_out or same(decoder(later, state, annotations, mask)[:, :1], before[:, :1])
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(decoder):
+    return True
+
+
+@task.mistake("Your test says False to every candidate, even to the right ones.")
+def always_false(decoder):
+    return False
+
+
+@task.mistake(
+    "Every candidate passes your test that gives features of the right form and does not raise. Change what the decoder is given, and see whether its features move or stay."
+)
+def runs_only(decoder):
+    draw = torch.Generator().manual_seed(4)
+    shapes = ((2, 2, WORD), (2, STATE), (2, 4, ANNOTATION))
+    try:
+        features = decoder(*(torch.randn(*shape, generator=draw) for shape in shapes), torch.tensor(MASK))
+        return features.shape[:2] == (2, 2) and bool(features.isfinite().all())
+    except Exception:
+        return False
+
+
+@task.mistake(
+    "Right decoders are refused whose last digits differ when annotations come in another order, because adding in another order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) in place of "
+    "torch.equal or ==."
+)
+def no_rounding(decoder):
+    return _test(decoder, exactly=True)
+
+
+@task.mistake(
+    "A right decoder is refused that subtracts from each annotation the mean of its features, since it does not see it when the same number is added to all of them. Add a random number to each feature."
+)
+def a_constant_added(decoder):
+    return _test(decoder, change=lambda annotation, noise: annotation + 1)
+
+
+@task.mistake(
+    "Right decoders are refused that scale each annotation to the same size first, since they do not see it when one is multiplied by a number. Add random numbers to it."
+)
+def multiplied(decoder):
+    return _test(decoder, change=lambda annotation, noise: 2 * annotation)
+
+
+@task.mistake(
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay."
+)
+def batch_of_one(decoder):
+    return _test(decoder, mask=MASK[:1])
+
+
+@task.mistake(
+    "Candidates that look at padding pass your test, and candidates that use one sentence's mask for all. Let the mask be False somewhere, in each sentence elsewhere, and change what stands there."
+)
+def no_padding(decoder):
+    return _test(decoder, mask=((True,) * 4,) * 2)
+
+
+@task.mistake(
+    "A candidate passes your test that cuts all real places of the batch into equal parts, one for each sentence. Let the sentences have different numbers of real places."
+)
+def equal_numbers(decoder):
+    return _test(decoder, mask=((True, False, True, False), (False, True, False, True)))
+
+
+@task.mistake(
+    "Candidates that ignore the source pass your test, and so do those that give each annotation the same weight. Change one real annotation after another and see that the features of its sentence move; and move two in opposite directions."
+)
+def nothing_has_to_move(decoder):
+    return _test(decoder, moves=False, left_out=("opposite",))
+
+
+@task.mistake(
+    "Candidates pass your test that see too much, or that give each annotation the same weight: all that you ask is that features move. Ask too which changes they should not see: of padding, of the order, of later words and of other sentences."
+)
+def features_have_to_move(decoder):
+    return _test(decoder, left_out=CHECKS)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "others": (
+        "candidates in which a sentence sees another one's source",
+        "Change one sentence's annotations, and see that the features of the other sentences stay.",
+    ),
+    "opposite": (
+        "candidates that give each annotation the same weight",
+        "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move.",
+    ),
+    "padding": (
+        "candidates in which padding has an effect",
+        "Change what stands where the mask is False, and see that the features stay.",
+    ),
+    "order": (
+        "candidates whose weights belong to places and not to annotations",
+        "Put annotations and mask in another order, both in the same, and see that the features stay.",
+    ),
+    "future": (
+        "candidates that see the words to come",
+        "Change the words from some place on, and see that the features before it stay.",
+    ),
+}
+
+
+def _leaves_out(parts):
+    """Register the mistake of a test that leaves out these parts, and no other."""
+    passing, advice = zip(*(LEFT_OUT[part] for part in parts), strict=True)
+    listed = " and ".join(passing)
+
+    def test(decoder):
+        return _test(decoder, left_out=parts)
+
+    test.__name__ = "without_" + "_".join(parts)
+    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+
+
+for n in (1, 2):
+    for parts in combinations(LEFT_OUT, n):
+        _leaves_out(parts)

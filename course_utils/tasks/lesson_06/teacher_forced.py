@@ -1,0 +1,326 @@
+"""Task 06.teacher_forced: the whole way of a decoder that looks back before each word, in training."""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.models import plain
+from course_utils.tasks.lesson_05._padded import with_garbage
+from course_utils.tasks.lesson_06 import bahdanau_step
+from course_utils.tasks.lesson_06._looking import gaps, scattered, summed, without_garbage
+
+LOOK = ("weight_s A×H", "weight_h A×E", "v A")
+GRU = ("weight_ih 3·H×(D+E)", "weight_hh 3·H×H", "bias_ih 3·H", "bias_hh 3·H")
+task = Task(
+    "06.teacher_forced",
+    "the decoder's way through a sentence",
+    arguments=("words B×T×D", "state B×H", "annotations B×S×E", "mask B×S", *LOOK, *GRU),
+    result=("states B×T×H", "weights B×T×S"),
+    difficulty=3,
+    importance=5,
+    minutes=25,
+    offers=("models.plain.bahdanau_step", "models.plain.gru_step"),
+    hints=(
+        "Each step needs the state of the step before, so go through the words one after the other. A step looks first, with the state that it finds, and then lets the GRU make the next state of the word and of what was seen. Keep "
+        "what each step gives, and put it together at the end.",
+        (
+            "Take widths of 1, the words 1 and 2, the first state 0, and a source of one annotation, 3, so that every weight is 1 and every context 3. Suppose the GRU's gates are both 0.5 and its candidate is tanh of word minus context, so that a step gives "
+            "0.5·tanh(word - context) + 0.5·state. The first step reads 1 and 3 and finds 0: it gives 0.5·tanh(-2) = -0.4820. The second reads 2 and 3 and finds -0.4820: it gives 0.5·tanh(-1) - 0.2410 = -0.6218. The states are -0.4820 and -0.6218, the "
+            "weights 1 and 1."
+        ),
+        "states, weights = [], []; for each t: context, shares = the look with the state as it is now; state = the GRU's step of (words[:, t] and context side by side) and that state; append state to states and shares to weights; "
+        "return both lists stacked along axis 1.",
+    ),
+    partial={
+        "state_detached": (0.5, "every value is right, its gradient is not."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the result is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def rows_sum_to_one(case, value):
+    """Each step shares out a weight of 1 among the real places."""
+    sums = value[1].double().sum(-1)
+    off = (sums - case.args[3].any(1, keepdim=True).double()).abs() > 1e-4
+    return (
+        f"The weights of each step should sum to 1; those of one of yours sum to {sums[off][0]:.4g}."
+        if off.any()
+        else None
+    )
+
+
+@task.property
+def a_single_step_is_right(case, value):
+    """The first state depends on the first word alone."""
+    words, state, *others = case.args
+    right, _ = task.oracle_function(words[:, :1], state, *others)
+    apart = (value[0][:, :1] - right).abs().max()
+    return "Already the state after the first word is wrong: look at a single step." if apart > 1e-4 else None
+
+
+def _inputs(draw, B, T, S, D, H, E, A, mask, dtype=torch.float32):
+    shapes = ((B, T, D), (B, H), (B, S, E), (A, H), (A, E), (A,), (3 * H, D + E), (3 * H, H), (3 * H,), (3 * H,))
+    words, state, annotations, *weights = (draw.numbers(*shape, dtype=dtype) for shape in shapes)
+    weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh = weights
+    look = (weight_s / 2 + 0.125, weight_h / 2 - 0.125, v + 0.25)
+    gru = (weight_ih / 2 + 0.0625, weight_hh / 2 - 0.0625, bias_ih / 2 + 0.125, bias_hh / 2 - 0.125)
+    return words, state, annotations, mask, *look, *gru
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=3, S=5, D=7, H=11, E=13, A=17):
+        B, T = size.B, size.T if size.full else size.T + 1  # two words at least
+        S = size.S if size.full else size.S + 1
+        name = f"{count(B, 'sentence')}, {T} words from {count(S, 'place')}, widths D={size.D}, H={size.H}, E={size.E}, A={size.A}"
+        inputs = _inputs(draw, B, T, S, size.D, size.H, size.E, size.A, gaps(draw, B, S))
+        yield Case(name, inputs, size.full)
+    yield Case("padding anywhere in a source", _inputs(draw, 3, 2, 5, 3, 2, 4, 3, scattered(draw)))
+    no_padding = torch.ones(2, 3, dtype=torch.bool)
+    yield Case("D and E both 3, as many sentences as words", _inputs(draw, 2, 2, 3, 3, 5, 3, 4, no_padding))
+    yield Case("B, T, S and all widths 3", _inputs(draw, 3, 3, 3, 3, 3, 3, 3, gaps(draw, 3, 3)))
+    one = torch.ones(1, 1, dtype=torch.bool)
+    yield Case("one word from one place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, 1, 1, one), True, edge=True)
+    empty = gaps(draw, 3, 5)
+    empty[1] = False
+    yield Case("a source without words", _inputs(draw, 3, 2, 5, 4, 7, 11, 3, empty), True, edge=True)
+    doubles = _inputs(draw, 3, 3, 5, 4, 7, 11, 3, gaps(draw, 3, 5), torch.float64)
+    yield Case("float64 numbers", doubles, edge=True)
+    words, state, annotations, mask, *weights = _inputs(draw, 3, 3, 5, 4, 7, 11, 3, scattered(draw))
+    behind = with_garbage(annotations, mask)
+    yield Case("NaN and infinity at padding", (words, state, behind, mask, *weights), True, edge=True)
+    long = _inputs(draw, 2, 200, 3, 2, 3, 2, 2, gaps(draw, 2, 3))
+    yield Case("200 words", (0.5 * long[0], *long[1:8], 0.25 * long[8], *long[9:]), edge=True)
+
+
+@task.oracle
+def _(words, state, annotations, mask, weight_s, weight_h, v, *gru):
+    cell = torch.nn.GRUCell(gru[0].shape[1], state.shape[1], dtype=state.dtype)
+    named = dict(zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), gru, strict=True))
+    states, weights = [], []
+    for word in words.unbind(1):
+        context, shares = bahdanau_step.task.oracle_function(state, annotations, mask, weight_s, weight_h, v)
+        state = torch.func.functional_call(cell, named, (torch.cat([word, context], 1), state))
+        states.append(state)
+        weights.append(shares)
+    return torch.stack(states, 1), torch.stack(weights, 1)
+
+
+@task.steps
+def _(words, state, annotations, mask, *all_weights):
+    look, gru = all_weights[:3], all_weights[3:]
+    clean = without_garbage(annotations, mask)
+    steps = []
+    for word in words.unbind(1):
+        shares = yield "the weights", lambda state: plain.bahdanau_step(state, clean, mask, *look)[1], state
+        context = yield "the context", summed, shares, clean
+        read = yield "word and context side by side", lambda word, c: torch.cat([word, c], 1), word, context
+        state = yield "the next state", lambda read, state: plain.gru_step(read, state, *gru), read, state
+        kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
+        steps.append(kept)
+    states, weights = zip(*steps, strict=True)
+    return torch.stack(states, 1), torch.stack(weights, 1)
+
+
+def _side_by_side(word, context):
+    return torch.cat([word, context], 1)
+
+
+def _way(
+    words,
+    state,
+    annotations,
+    mask,
+    *weights,
+    query=lambda first, state: state,
+    reads=_side_by_side,
+    before=lambda first, state: state,
+):
+    """The right way, but for the state that a step looks with, for what the GRU reads, or for the state that it starts from."""
+    look, gru = weights[:3], weights[3:]
+    first, states, shares = state, [], []
+    for word in words.unbind(1):
+        context, share = plain.bahdanau_step(query(first, state), annotations, mask, *look)
+        state = plain.gru_step(reads(word, context), before(first, state), *gru)
+        states.append(state)
+        shares.append(share)
+    return torch.stack(states, 1), torch.stack(shares, 1)
+
+
+@task.mistake(
+    "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word."
+)
+def query_frozen(*args):
+    return _way(*args, query=lambda first, state: first)
+
+
+@task.mistake(
+    "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it."
+)
+def state_never_updated(*args):
+    return _way(*args, query=lambda first, state: first, before=lambda first, state: first)
+
+
+@task.mistake(
+    "You look with the new state, but the GRU goes on from the first one at every step. Let it go on from the state of the step before."
+)
+def gru_starts_anew(*args):
+    return _way(*args, before=lambda first, state: first)
+
+
+@task.mistake(
+    "The GRU reads the context before the word. The first D columns of weight_ih belong to the word: [word; context]."
+)
+def context_first(*args):
+    return _way(*args, reads=lambda word, context: torch.cat([context, word], 1))
+
+
+@task.mistake(
+    "The context has no effect on the states: the decoder looks and takes nothing, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side."
+)
+def context_unused(*args):
+    return _way(*args, reads=lambda word, context: torch.cat([word, 0 * context], 1))
+
+
+@task.mistake(
+    "The words have no effect: the GRU reads the context alone. Let it read the word and the context side by side."
+)
+def words_unused(*args):
+    return _way(*args, reads=lambda word, context: torch.cat([0 * word, context], 1))
+
+
+def _states_before(states, state):
+    return torch.cat([state[:, None], states[:, :-1]], 1)
+
+
+@task.mistake(
+    "Your states are one step late: you keep the state that a step starts from. Keep the one that it gives: the first of them has read the first word."
+)
+def state_before_kept(words, state, *others):
+    states, weights = _way(words, state, *others)
+    return _states_before(states, state), weights
+
+
+@task.mistake(
+    "You return the first state too, so there are T + 1 of them. Return the T states that the words have led to."
+)
+def first_state_kept(words, state, *others):
+    states, weights = _way(words, state, *others)
+    return torch.cat([state[:, None], states], 1), weights
+
+
+@task.mistake(
+    "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context."
+)
+def looks_after(words, state, annotations, mask, *weights):
+    look, gru = weights[:3], weights[3:]
+    context, states, shares = annotations.new_zeros(len(words), annotations.shape[2]), [], []
+    for word in words.unbind(1):
+        state = plain.gru_step(_side_by_side(word, context), state, *gru)
+        context, share = plain.bahdanau_step(state, annotations, mask, *look)
+        states.append(state)
+        shares.append(share)
+    return torch.stack(states, 1), torch.stack(shares, 1)
+
+
+@task.mistake(
+    "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with."
+)
+def weights_of_the_next_look(words, state, annotations, mask, *weights):
+    states, _ = _way(words, state, annotations, mask, *weights)
+    shares = [plain.bahdanau_step(s, annotations, mask, *weights[:3])[1] for s in states.unbind(1)]
+    return states, torch.stack(shares, 1)
+
+
+@task.mistake(
+    "Each step reads the word of the step before, and the first one zeros. The words have been shifted already, as 05.shift_right does it: at step t read word t."
+)
+def shifted_again(words, *others):
+    return _way(torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1), *others)
+
+
+@task.mistake("You read the words from the last to the first. Begin with the first.")
+def words_backwards(words, *others):
+    return _way(words.flip(1), *others)
+
+
+@task.mistake("Every step reads the first word. At step t read word t: `words[:, t]`.")
+def first_word_only(words, *others):
+    return _way(words[:, :1].expand_as(words), *others)
+
+
+@task.mistake("All places of the source are looked at, padding too: give the mask to each look.")
+def mask_unused(words, state, annotations, mask, *weights):
+    return _way(words, state, annotations, torch.ones_like(mask), *weights)
+
+
+@task.mistake('The mask is the wrong way round: True means "may be looked at".')
+def mask_inverted(words, state, annotations, mask, *weights):
+    return _way(words, state, annotations, ~mask, *weights)
+
+
+@task.mistake(
+    "The axis of the words comes first: your results are T×B. Stack along axis 1, so that the sentences come first: B×T."
+)
+def words_first_axis(*args):
+    states, weights = _way(*args)
+    return states.transpose(0, 1).contiguous(), weights.transpose(0, 1).contiguous()
+
+
+@task.mistake(
+    "The axis of the words comes last: your results are B×H×T and B×S×T. Stack along axis 1: B×T×H and B×T×S."
+)
+def words_last_axis(*args):
+    states, weights = _way(*args)
+    return states.mT.contiguous(), weights.mT.contiguous()
+
+
+@task.mistake(
+    "Words and sentences are mixed up: you stack the steps one after the other and cut that anew into B×T. `view` and `reshape` move nothing: stack along axis 1, or exchange the two axes with `transpose`."
+)
+def cut_anew(*args):
+    return tuple(part.transpose(0, 1).reshape(part.shape) for part in _way(*args))
+
+
+@task.mistake("You return the last state and the last weights. Keep those of every step: B×T×H and B×T×S.")
+def last_step_only(*args):
+    states, weights = _way(*args)
+    return states[:, -1], weights[:, -1]
+
+
+@task.mistake(
+    "Every step of your results shows the last state and the last weights, as it happens where one tensor is kept T times and written over. Keep a new one at each step."
+)
+def last_step_everywhere(*args):
+    states, weights = _way(*args)
+    return states[:, -1:].expand_as(states).clone(), weights[:, -1:].expand_as(weights).clone()
+
+
+@task.mistake("You return the contexts as the second part. Return the weights.")
+def contexts_returned(words, state, annotations, mask, *weights):
+    states, shares = _way(words, state, annotations, mask, *weights)
+    return states, shares @ without_garbage(annotations, mask)
+
+
+@task.mistake("You return the weights first. Return the states first.")
+def order_swapped(*args):
+    return _way(*args)[::-1]
+
+
+@task.mistake("You return only the states. Return the weights too.")
+def states_alone(*args):
+    return _way(*args)[0]
+
+
+@task.mistake(
+    "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out."
+)
+def state_detached(*args):
+    return _way(*args, query=lambda first, state: _cut(first, state), before=lambda first, state: _cut(first, state))
+
+
+def _cut(first, state):
+    return state if state is first else state.detach()
