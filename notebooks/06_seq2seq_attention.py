@@ -24,9 +24,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## All states instead of the last one
 #
-# In lesson 05 the encoder had a state behind every word, and passed on the last of them only. Now it passes on all of them. We call them **annotations** $h_1, \dots, h_S$, as Bahdanau et al. 2014 do, because each of them says something about one word of the source.
+# In lesson 05 the encoder had a state after every word, and passed on only the last one. Now it passes on all of them. We call them **annotations** $h_1, \dots, h_S$, as Bahdanau et al. 2014 do, because each of them says something about one word of the source.
 #
-# A GRU that reads from left to right has not seen what comes after a word. So a second one reads from right to left, and an annotation is the states of both, side by side. Which annotations change when we replace the last word of a sentence?
+# A GRU that reads from left to right has not seen what comes after a word. So a second one reads from right to left, and an annotation puts the states of both side by side. Which annotations change when we replace the last word of a sentence?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -39,7 +39,7 @@ rows = {"left to right": change[:, :32].amax(1), "right to left": change[:, 32:]
 table(rows, ["the", "boy", "saw", "girls, houses", "EOS"], corner="largest change")
 
 # %% [markdown]
-# From left to right, only the states from the new word on change. From right to left, all states up to it do. So each annotation knows the whole sentence, and best of all the words near its own.
+# From left to right, the states change from the new word onwards. From right to left, all states up to it change. So each annotation knows the whole sentence, and it knows the words near its own best.
 #
 # This is the first of two differences from lesson 05. The second is a step that the decoder takes before it writes a word: it chooses among the annotations.
 
@@ -73,14 +73,14 @@ print("the course's step agrees:", torch.allclose(weights, a) and torch.allclose
 #
 # ## What happens to the context
 #
-# The next cell reads it beside the vector $y_{t-1}$ of the word before: $s_t = \mathrm{GRU}([y_{t-1}; c_t], s_{t-1})$. Others have used the same look in other ways:
+# The GRU reads the context beside the vector $y_{t-1}$ of the previous word: $s_t = \mathrm{GRU}([y_{t-1}; c_t], s_{t-1})$. Others have used the same look in other ways:
 #
 # | | query | what happens to the context |
 # | --- | --- | --- |
 # | Bahdanau et al. 2014 | $s_{t-1}$, before the step | the cell reads it, and the output does, too |
 # | "appended to the input", as in many tutorials | $s_{t-1}$ | the cell reads it; the output reads the state alone |
 # | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
-# | Luong et al. with input feeding | $s_t$ | the same, and the next cell reads $a_t$ beside the next word |
+# | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
 #
 # Which of them can compute all of its states in one call while it is trained?
 
@@ -97,7 +97,7 @@ features, weights = luong_step(
 print("Luong's next state   ", s_next.data, "weights", weights.data, "features", features.data)
 
 # %% [markdown]
-# Luong's decoder without input feeding: its states depend on the words and on nothing that attention finds, so one call of the library computes them all. The price is that a step does not know where the one before has looked. Input feeding tells it.
+# Luong's decoder without input feeding can: its states depend on the words and on nothing that attention finds, so one call of the library computes them all. The price is that a step does not know where the previous one looked. Input feeding tells it.
 #
 # ## Training
 #
@@ -144,11 +144,11 @@ step_explorer = explore(step_at, step=ipywidgets.IntSlider(value=5, min=1, max=l
 step_explorer
 
 # %% [markdown]
-# When the place of the verb has come, nearly all of the weight jumps back to it. A source word that becomes two words is looked at twice.
+# When it is the verb's turn, nearly all of the weight jumps back to it. A source word that becomes two words is looked at twice.
 #
 # ## The length curve again
 #
-# Lesson 05's cliff was at six words. Here are three decoders that differ in nothing but where they look: one reads the encoder's last states at every step (Cho et al. 2014), one is Bahdanau's, one Luong's with input feeding. Training went up to 12 words. Which share of the words is right at 12 words, with Bahdanau's decoder, as a mean of five models?
+# Lesson 05's cliff was at six words. Here are three decoders that differ in nothing but where they look: one reads the encoder's last states at every step (Cho et al. 2014), one is Bahdanau's, one Luong's with input feeding. Training went up to 12 words. What share of the words is right at 12 words with Bahdanau's decoder, on average over five models?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -169,7 +169,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Up to 12 words the cliff is gone: with attention nearly everything is right, where one vector keeps two fifths. Bahdanau et al. saw this from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
+# Up to 12 words the cliff is gone: with attention nearly everything is right, with one vector only two fifths. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
 #
 # Beyond the dotted line, which marks the longest sentences in training, our picture changes. How far does attention help there?
 
@@ -187,7 +187,7 @@ print("right:", truth([longer], "verb-last")[0])
 plots.weights(lost.weights, lost.source, lost.target, xlabel="16 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out, and you can see where: in the middle of the sentence no word gets much weight, and the attention jumps over some. At 20 words Bahdanau's decoder is no better than one vector here, and Luong's keeps a third. A larger one that has read up to 16 words keeps nine tenths at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
+# The decoder leaves words out, and you can see where: in the middle of the sentence no word gets much weight, and the attention jumps over some. At 20 words Bahdanau's decoder is no better than one vector here, and Luong's gets a third right. A larger one trained on up to 16 words gets nine tenths right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
 #
 # ## Does it look where it should?
 #
@@ -203,7 +203,7 @@ plots.weights(one.weights, one.source, target, xlabel="source words", ylabel="tr
 # %% [markdown]
 # The diagonal is broken where a verb waits for its object. Nearly every largest weight lies in a frame.
 #
-# The **alignment error rate** (Och & Ney 2003) makes a number of this. Let $A$ link each target word with the source word that has the most weight, $S$ be the links that are sure and $P$ those that are possible, the sure ones included:
+# The **alignment error rate** (Och & Ney 2003) puts a number on this. Let $A$ be the links from each target word to the source word with the most weight, $S$ the links that are sure and $P$ those that are possible, the sure ones included:
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
@@ -216,7 +216,7 @@ weights[3] = weights[2]  # the last target word looks at the third source word
 print("one of four is wrong:", alignment_error_rate([weights.numpy()], [known]))
 
 # %% [markdown]
-# It is $1 - (3 + 3)/(4 + 4) = 1/4$. Now five models of each kind, for sentences of 12 words, in both orders of words, and your own model. What do you expect where the order stays the same?
+# It is $1 - (3 + 3)/(4 + 4) = 1/4$. Now we measure five models of each kind, in both orders of words, and your own model. What do you expect where the order stays the same?
 
 # %%
 rows = {}
@@ -230,7 +230,7 @@ print(f"your model at 12 words: {alignment_error_rate(own, test.links):.3f}")
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="AER, five seeds", digits=3)
 
 # %% [markdown]
-# Nobody has told the models which words belong together: they found it, because it helps to predict the next word. Up to 12 words the largest weight misses one word in twenty at most, as a mean. Where the order stays the same, Luong's weights are more exact. One reason may be that Bahdanau's query has not yet read the word that was written last.
+# Nobody has told the models which words belong together: they found it, because it helps to predict the next word. Up to 12 words the largest weight misses, on average, at most one word in twenty. Where the order stays the same, Luong's weights are more exact. One reason may be that Bahdanau's query has not yet read the word that was written last.
 #
 # ## Which of the eight scores?
 #
@@ -264,11 +264,11 @@ print(f"Among 13 annotations, scores from -1 to 1 can give one of them a weight 
 table(rows, ["right at 16 words", "AER at 12 words"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# It cannot choose. The location-based score looks at a wrong word every fourth time, since it goes by places alone; the annotations' knowledge of their neighbours saves its words. The other five do well; on real sentences, Britz et al. 2017 found the additive score slightly ahead of our "general".
+# The cosine cannot choose. The location-based score looks at a wrong word every fourth time, since it goes by places alone; its words are saved because annotations know their neighbours. The other five do well; on real sentences, Britz et al. 2017 found the additive score slightly ahead of our "general".
 #
 # ## What it costs
 #
-# Each target word is scored with each source word. How many scores are that for 50 words into 50? And letter by letter, with six characters for each word and its space?
+# Each target word is scored against each source word. How many scores is that for 50 words into 50? And letter by letter, with six characters for each word and its space?
 
 # %% tags=["nbval-check-output"]
 print(f"by words: {50 * 50:,} scores    by characters: {300 * 300:,} scores")
@@ -286,7 +286,7 @@ with torch.inference_mode():
 table({"microseconds": list(micro.values())}, [f"{S} words" for S in micro], corner="one look back", digits=0)
 
 # %% [markdown]
-# For sentences that is little: a look at 50 words costs little more than one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. What also costs is the waiting, as each step needs the state before it; lesson 09 will do without.
+# For sentences that is little: a look at 50 words costs little more than one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time too, as each step needs the state before it; lesson 09 will avoid that.
 #
 # ## Real sentences
 #
@@ -300,7 +300,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 # %% [markdown]
 # It attends to two words at once, and it has a reason: "old" becomes "vieux", "vieil" or "vieille", and the noun decides which.
 #
-# Now type sentences of your own, and watch them being translated. What is lost of "The black dog is not sleeping."?
+# Now type sentences of your own, and watch them being translated. What gets lost in "The black dog is not sleeping."?
 
 
 # %%
@@ -310,7 +310,7 @@ def translated(text):
         plots.axes(width=3, height=1).axis("off")
         return "Type an English sentence."
     plots.weights(found.weights, found.source, found.target, xlabel="English", ylabel="French")
-    return f"{text} → {' '.join(found.target)}"
+    return f"“{text}” becomes “{' '.join(found.target)}”."
 
 
 typed = ipywidgets.Text(value="Children are playing football on the beach.", description="English")
@@ -320,7 +320,7 @@ translator
 # %% [markdown]
 # The "not" is lost: the translation says that the dog *is* sleeping. Captions say what is in a photo, and hardly ever what is not.
 #
-# "How was your day" should become "Comment se passe ta journée". What will a model make of it that has read nothing but captions? We also ask how many nats per token the right translation costs it.
+# "How was your day" should become "Comment se passe ta journée". What will a model that has read nothing but captions make of it? We also ask how many nats per token the right translation costs it.
 
 # %%
 asked = [
@@ -335,7 +335,7 @@ for english, right in asked:
     print(f"{english}\n  it says  {said}\n  right:   {right} This costs it {cost:.1f} nats per token.")
 
 # %% [markdown]
-# It invents a scene, "in the dishes of a woman". A model cannot translate what it has hardly ever read, however well it looks.
+# It invents a scene, "in the dishes of a woman". A model cannot translate what it has hardly ever read, however well it attends.
 #
 # ## So: what if the decoder could look back?
 #

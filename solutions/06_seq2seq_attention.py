@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way of a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
+# You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
 # finds decoders which do not look, or look where they should not. The letters: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says of
 # one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not stand first. What stands at a False place may be anything, even NaN, and has no effect;
 # a sentence without a True gets weights and a context of zeros.
@@ -59,7 +59,7 @@ check("06.bahdanau_step", bahdanau_step)
 # ## 06.luong_step
 #
 # Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the
-# **features** that come out are what the decoder's choice of a word is made from.
+# **features** that come out are what the decoder chooses a word from.
 #
 # $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
@@ -100,7 +100,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the whole way through a sentence, as it is gone in training, where the right words are given (**teacher forcing**). At each step the decoder looks at the source with the state $s_{t-1}$ that it finds; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
+# Now the decoder goes the whole way through a sentence, as in training, where the right words are given (**teacher forcing**). At each step it looks at the source with the state $s_{t-1}$ of the step before; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
 # state. `words` are the decoder's inputs, shifted already: at step $t$ it reads word $t$.
 #
 # $$c_t, \alpha_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1 … T$$
@@ -158,7 +158,7 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which word was translated by which? People have aligned sentences by hand: some pairs (source word, target word) they call **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of them where several have
+# Do the weights show which source word became which target word? People have aligned sentences by hand: they call some pairs (source word, target word) **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of them where several have
 # the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
@@ -197,7 +197,7 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## Does it look at all?
 #
-# A decoder that looks wrongly, or not at all, still trains: its loss goes down, and its translations are only worse than they could be. In PyTorch's own tutorial the attention weights were computed without the annotations from 2017 to 2023.
+# A decoder that looks wrongly, or not at all, still trains: its loss goes down, and its translations are only worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
 
 # %% [markdown]
 # ## 06.catch_blind_decoder
@@ -205,16 +205,16 @@ check("06.alignment_error_rate", alignment_error_rate)
 # Now you write the test. The check hands your function one **decoder** after another. Return `True` for a right one and `False` for a wrong one. There is no reference this time: every decoder has weights of its own, and you find out by changing what it is given. It is called as `decoder(words, state, annotations, mask)`,
 # with words B×T×3, a state B×4, annotations B×S×5, all float32, and a mask B×S, and returns features B×T×F. It takes any B, T and S from 1. A right decoder has all of these properties:
 #
-# - **It looks.** For each real annotation, some change of it moves the features of its own sentence, and never those of another sentence.
+# - **It looks.** For each real annotation, some change to it moves the features of its own sentence, and no change moves those of another sentence.
 # - **Each annotation has a weight of its own.** When two real annotations of a sentence move in opposite directions, one by $+\delta$ and one by $-\delta$, the features move: a plain mean would stay.
 # - **Padding has no effect.** Whatever stands where the mask is False, the features stay.
-# - **It goes by what the annotations say, not by where they stand.** When annotations and mask are put in another order, both in the same, the features stay.
+# - **It goes by what the annotations say, not by where they stand.** When annotations and mask are reordered in the same way, the features stay.
 # - **It does not see the future.** Features at place $t$ stay when words after $t$ change.
 #
 # What goes wrong in real code: the source is ignored, or looked at and not used; only the first or the last annotation counts; padding has a weight, or takes part in the softmax; the mask is the wrong way round, or taken for a number of words that stand first, or one sentence's mask serves for all; the weights are equal, or off by one place, or belong to
 # places; the softmax runs over the batch, or sentences are mixed up in another way; the decoder sees the target. A decoder that raises an error is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something: what a decoder sees then moves some feature by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
+# Give it random numbers of ordinary size, and add random numbers of about 1 to change something: a change that the decoder sees then moves some feature by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
 
 
 # %%

@@ -152,6 +152,7 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
     """Runs the lesson up to its last explorer, training left out, then moves each control to each end."""
     tree, names = explorers(path)
     monkeypatch.setattr("course_utils.models.sentiment.train", lambda *args, **options: [])
+    monkeypatch.setattr("course_utils.models.seq2seq.fit", lambda *args, steps=600, **options: [0.0] * steps)
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     targets = [getattr(n, "targets", [None])[0] for n in tree.body]
     last = max(i for i, target in enumerate(targets) if getattr(target, "id", "") == names[-1])
@@ -180,6 +181,8 @@ def test_lessons_have_widgets():
 def ends(control):
     if isinstance(control, ipywidgets.Dropdown):
         return [option[1] if isinstance(option, tuple) else option for option in control.options]
+    if isinstance(control, ipywidgets.Text):
+        return ["", "dogs"]
     if isinstance(control, ipywidgets.FloatLogSlider):
         return [control.base**control.min, control.base**control.max]
     return [control.min, control.max]
@@ -280,6 +283,39 @@ def test_joined_points_have_a_line_to_each_partner_and_a_name_for_each_kind():
     points = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
     plots.joined(points, {"near": points + 0.1, "far": points + 2}, "pairs")
     ax = plt.gca()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["near", "far"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["near", "far", "sentence"]
     ends = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xydata()) == 2]
     assert [[0.0, 0.0], [2.0, 2.0]] in ends and [[1.0, 1.0], [3.0, 3.0]] in ends
+
+
+def test_cells_that_are_marked_have_a_frame():
+    plots.weights(torch.eye(3), marked=[(0, 0), (2, 1)])
+    frames = [frame.get_xy() for frame in plt.gca().patches]
+    assert [(round(x), round(y)) for x, y in frames] == [(0, 0), (1, 2)]
+
+
+def test_an_axis_of_whole_numbers_has_ticks_at_whole_numbers():
+    plots.curves([1, 2, 3, 4], {"one": torch.rand(2, 4)}, "words", "right")
+    assert all(tick == round(tick) for tick in plt.gca().get_xticks())
+    plots.curves([0.1, 0.2, 0.3], {"one": torch.rand(2, 3)}, "share", "right")
+    assert any(tick != round(tick) for tick in plt.gca().get_xticks())
+
+
+def test_a_tree_bears_both_probabilities_and_fills_what_is_kept():
+    probabilities = {("a",): 0.5, ("the",): 0.4, ("a", "dog"): 0.2, ("the", "dog"): 0.36, ("the", "cat"): 0.04}
+    plots.tree(probabilities, kept=[("the",), ("the", "dog")])
+    ax = plt.gca()
+    texts = {text.get_text(): text for text in ax.texts}
+    assert {"a  0.5", "the  0.4", "dog  0.2", "dog  0.36", "cat  0.04", "0.5", "0.4", "0.9", "0.1"} == set(texts)
+    filled = [name for name, text in texts.items() if text.get_color() == "white"]
+    assert filled == ["the  0.4", "dog  0.36"]
+    assert sum(line.get_linestyle() == "-" for line in ax.get_lines()) == 2
+    heights = [texts[name].get_position()[1] for name in ("dog  0.2", "dog  0.36", "cat  0.04")]
+    assert heights == [0, 1, 2] and texts["the  0.4"].get_position() == (1, 1.5)
+
+
+def test_ranked_bars_stand_in_their_order_with_their_values():
+    plots.ranked(["first", "second"], [-1.0, -2.5], "log probability", "kept")
+    ax = plt.gca()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()
+    assert [text.get_text().strip() for text in ax.texts] == ["-1.00", "-2.50"]

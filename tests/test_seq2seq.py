@@ -114,7 +114,10 @@ def test_influence_is_the_slope_of_the_vector():
         (lambda: small_world(3, 0, order="sideways"), "order must be one of monotone"),
         (lambda: small_world(3, 0, shortest=5, longest=4), "1 <= shortest <= longest"),
         (lambda: truth(["the zebra"]), "'zebra' is no word of this world"),
-        (lambda: measured("weather", "rain", "day"), "no table 'weather': there are distance, length, places"),
+        (
+            lambda: measured("weather", "rain", "day"),
+            "no table 'weather': there are attention, beams, distance, exposure, length",
+        ),
         (lambda: measured("length", "rain", "length"), "has no column 'rain': it has order, setup"),
         (lambda: measured("length", "words_right", "length", setup="x"), "nothing in the table 'length' has setup = x"),
     ],
@@ -151,6 +154,7 @@ def test_the_vocabulary_knows_every_word_of_every_order_and_is_always_the_same()
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_reading_changes_the_source_alone(reading):
     plain, read = small_world(50, 4), small_world(50, 4, reading=reading)
+    assert read.links == plain.links
     assert read.targets == plain.targets == truth(plain.sources)
     for source, as_it_is in zip(read.sources, plain.sources, strict=True):
         words = as_it_is.split()
@@ -168,12 +172,24 @@ def test_paraphrases_mean_the_same_and_the_others_do_not():
         assert meaning["exchanged"][row] != meaning["sentence"][row] != meaning["other object"][row]
 
 
+@pytest.mark.parametrize("order", ["monotone", "verb-last", "reversed"])
+def test_the_links_join_each_target_word_with_the_source_word_that_it_comes_from(order):
+    pairs = small_world(50, 4, order)
+    for source, target, links in zip(pairs.sources, pairs.targets, pairs.links, strict=True):
+        assert sorted(to for _, to in links) == list(range(len(target.split())))
+        if order == "monotone":
+            said = [truth([word])[0].split() for word in source.split()]
+            assert [from_ for from_, _ in sorted(links, key=lambda link: link[1])] == [
+                place for place, words in enumerate(said) for _ in words
+            ]
+
+
 # What was measured
 
 
-def program():
-    path = Path(__file__).parents[1] / "benchmarks" / "length.py"
-    spec = importlib.util.spec_from_file_location("length", path)
+def program(name="length"):
+    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -198,3 +214,26 @@ def test_the_program_still_measures_what_the_table_says():
     rows = program().measure("monotone", "32 numbers", 0)["length"]
     _, runs = measured("length", "words_right", "length", order="monotone", setup="32 numbers", seed=0)
     assert [row[4] for row in rows] == pytest.approx(runs[0], abs=0.1)
+
+
+def test_the_tables_of_attention_have_five_seeds_and_the_program_still_measures_them():
+    looking_back = program("looking_back")
+    for order in ("monotone", "verb-last"):
+        for setup in looking_back.SETUPS:
+            along, runs = measured("attention", "words_right", "length", order=order, setup=setup)
+            assert (along, len(runs)) == (list(looking_back.LENGTHS), 5)
+    for score in looking_back.SCORES:
+        along, runs = measured("scores", "aer", "length", order="verb-last", setup=score)
+        assert (along, len(runs)) == (list(looking_back.LENGTHS_OF_SCORES), 5)
+    rows = looking_back.measure("verb-last", "Luong", looking_back.SETUPS["Luong"], (4, 12), 0)
+    for column, at, room in (("words_right", 4, 0.1), ("aer", 6, 0.1)):
+        along, (run,) = measured("attention", column, "length", order="verb-last", setup="Luong", seed=0)
+        assert [row[at] for row in rows] == pytest.approx([run[along.index(length)] for length in (4, 12)], abs=room)
+
+
+def test_the_models_of_lesson_06_look_where_they_should():
+    """What the lesson says of its figures: five seeds, up to the lengths of training."""
+    for order, most in (("monotone", 0.05), ("verb-last", 0.1)):
+        for setup in ("Bahdanau", "Luong"):
+            along, runs = measured("attention", "aer", "length", order=order, setup=setup)
+            assert all(run[along.index(length)] < most for run in runs for length in (4, 8, 12))

@@ -167,7 +167,7 @@ SHARED = {
         _right_but(mask=torch.logical_not),
     ),
     "mask_as_lengths": (
-        "You count the True of each row and look at so many places from the left. The mask may have gaps: look where it is True, wherever that is.",
+        "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
         _right_but(mask=_lengths_only),
     ),
     "first_mask_for_all": (
@@ -224,7 +224,7 @@ SHARED = {
     ),
     "garbage_times_zero": (GARBAGE, _garbage_times_zero),
     "garbage_reaches_the_gradient": (
-        "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, and the way back still runs through it. Put zeros in "
+        "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, but the backward pass still runs through it. Put zeros in "
         "place of these annotations before you compute anything.",
         _garbage_taken_out_late,
     ),

@@ -21,7 +21,7 @@ questions = (
     Question(
         "06.q2",
         "whose decoder",
-        "The cell reads the word before. Then the new state asks attention, and the output reads what it finds; no cell ever does. Whose decoder is that?",
+        "The cell reads the previous word. Then the new state asks attention, and the output reads what it finds; the cell never does. Whose decoder is that?",
         right=(
             "Luong's, without input feeding",
             "Its query is the state after the step, and the context only goes into the output. So its states do not depend on where it has looked.",
@@ -44,7 +44,7 @@ questions = (
         "The models with attention had read sentences of up to 12 words. How did they do at 20 words?",
         right=(
             "Most of the words were wrong: the weights blurred, and words were left out.",
-            "Nothing has to fit into one vector any more, but the states have to tell places apart that no training sentence had.",
+            "Nothing has to fit into one vector any more, but the states have to tell apart places that no training sentence had.",
         ),
         wrong=(
             (

@@ -364,7 +364,7 @@ def right_ones_pass(case, value):
     """No right candidate is refused."""
     if value is False and task.oracle_function(task.candidate(case.args[0].key)):
         return (
-            "This decoder is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for nothing that a right one need not do: some do not see it when the same number is added to all features of an "
+            "This decoder is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? Some do not notice when the same number is added to all features of an "
             "annotation, or when an annotation is doubled. Add random numbers of about 1."
         )
     return None
@@ -433,7 +433,7 @@ def always_false(decoder):
 
 
 @task.mistake(
-    "Every candidate passes your test that gives features of the right form and does not raise. Change what the decoder is given, and see whether its features move or stay."
+    "Every candidate that gives features of the right form and does not raise passes your test. Change what the decoder is given, and see whether its features move or stay."
 )
 def runs_only(decoder):
     draw = torch.Generator().manual_seed(4)
@@ -454,14 +454,14 @@ def no_rounding(decoder):
 
 
 @task.mistake(
-    "A right decoder is refused that subtracts from each annotation the mean of its features, since it does not see it when the same number is added to all of them. Add a random number to each feature."
+    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature."
 )
 def a_constant_added(decoder):
     return _test(decoder, change=lambda annotation, noise: annotation + 1)
 
 
 @task.mistake(
-    "Right decoders are refused that scale each annotation to the same size first, since they do not see it when one is multiplied by a number. Add random numbers to it."
+    "Your test refuses right decoders that scale each annotation to the same size first: they do not notice when one is multiplied by a number. Add random numbers to it."
 )
 def multiplied(decoder):
     return _test(decoder, change=lambda annotation, noise: 2 * annotation)
@@ -475,7 +475,7 @@ def batch_of_one(decoder):
 
 
 @task.mistake(
-    "Candidates that look at padding pass your test, and candidates that use one sentence's mask for all. Let the mask be False somewhere, in each sentence elsewhere, and change what stands there."
+    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different places in each sentence, and change what stands there."
 )
 def no_padding(decoder):
     return _test(decoder, mask=((True,) * 4,) * 2)
@@ -496,7 +496,7 @@ def nothing_has_to_move(decoder):
 
 
 @task.mistake(
-    "Candidates pass your test that see too much, or that give each annotation the same weight: all that you ask is that features move. Ask too which changes they should not see: of padding, of the order, of later words and of other sentences."
+    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that they should not see: of padding, of the order, of later words and of other sentences."
 )
 def features_have_to_move(decoder):
     return _test(decoder, left_out=CHECKS)

@@ -27,7 +27,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The look is like Bahdanau's with another score: one matrix stands between state and annotation, and no hidden layer. New is what comes after it: context and state are laid end to end, and one layer "
+        "The look is like Bahdanau's with another score: one matrix stands between state and annotation, and no hidden layer. What is new comes after it: context and state are laid end to end, and one layer "
         "makes features of the two.",
         (
             "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "

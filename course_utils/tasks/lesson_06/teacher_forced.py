@@ -21,7 +21,7 @@ task = Task(
     minutes=25,
     offers=("models.plain.bahdanau_step", "models.plain.gru_step"),
     hints=(
-        "Each step needs the state of the step before, so go through the words one after the other. A step looks first, with the state that it finds, and then lets the GRU make the next state of the word and of what was seen. Keep "
+        "Each step needs the state of the step before, so go through the words one after the other. A step looks first, with the state that it finds, and then lets the GRU make the next state from the word and from what was seen. Keep "
         "what each step gives, and put it together at the end.",
         (
             "Take widths of 1, the words 1 and 2, the first state 0, and a source of one annotation, 3, so that every weight is 1 and every context 3. Suppose the GRU's gates are both 0.5 and its candidate is tanh of word minus context, so that a step gives "
@@ -58,7 +58,7 @@ def a_single_step_is_right(case, value):
     words, state, *others = case.args
     right, _ = task.oracle_function(words[:, :1], state, *others)
     apart = (value[0][:, :1] - right).abs().max()
-    return "Already the state after the first word is wrong: look at a single step." if apart > 1e-4 else None
+    return "Even the state after the first word is wrong: look at a single step." if apart > 1e-4 else None
 
 
 def _inputs(draw, B, T, S, D, H, E, A, mask, dtype=torch.float32):
