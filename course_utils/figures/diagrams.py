@@ -155,11 +155,13 @@ def looking_back(source=("the", "dog", "barks", "EOS"), given="le", said="chien"
     up, over = before.x + before.width / 2, cell.x + cell.width / 2
     arrows.append(Arrow(((up, before.y), (up, 70), (look.right, 70))))
     arrows.append(Arrow(((look.right, 44), (over, 44), (over, cell.y)), "context", name="context"))
+    out = written.x + written.width / 2
+    arrows.append(Arrow(((over, 44), (out, 44), (out, written.y))))
     arrows += [joined(before, cell, row), joined(cell, written, row), _upward(word, cell)]
     in_words = (
         f"The encoder's cells read {', '.join(source)} in both directions and say of each word {', '.join(plain(h.text) for h in states)}. The "
         f"attention (score, normalise, sum) compares all of these with the query (s₁), which is the decoder's state, and returns the context. The "
-        f"decoder's next cell reads {given}, that state and the context, and writes {said}."
+        f"decoder's next cell reads {given}, that state and the context; the word {said} comes from its new state and the context."
     )
     boxes = [*cells, *read, *states, look, before, cell, word, written]
     return _diagram("A decoder that looks back", in_words, boxes, arrows, new)
