@@ -46,6 +46,8 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "05.sequence_loss": [],
     "05.reverse_source": [],
     "05.catch_wrong_loss": [],
+    "07.log_probability": [],
+    "07.normalised_score": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -119,6 +121,15 @@ def test_the_examples_of_losses_are_right():
     for mask, right, wrong in ((torch.tensor([[X, X], [X, N]]), 3, 3.75), (torch.ones(2, 2) > 0, 3, 3)):
         assert float(loss(logits, target, mask)) == pytest.approx(right)
         assert float(mistakes["mean_of_sentences"](logits, target, mask)) == pytest.approx(wrong)
+
+
+def test_the_examples_of_log_probabilities_are_right():
+    logits = torch.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+    came, said = solution_of("07.log_probability")(logits, torch.tensor([0, 0])), TASKS["07.log_probability"].hints[1]
+    assert re.findall(r"-\d\.\d{4}", said) == [f"{float(x):.4f}" for x in (came, log(0.5), log(0.25))]
+    assert "0.125" in said and 0.5 * 0.25 == 0.125
+    score = solution_of("07.normalised_score")
+    assert [score(-6, 7, alpha) for alpha in (1, 2, 0)] == [-3, -1.5, -6]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -118,9 +118,12 @@ def fuzzed_inputs(task, draw):
             "longest": lambda: draw.randint(2, 12),
             "share": lambda: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999]),
             "lengths": lambda: torch.randint(0, 7, (dims["B"],), generator=generator),
-            "target": lambda: torch.randint(0, dims["V"], (dims["B"], dims["T"]), generator=generator),
+            "target": lambda: torch.randint(0, dims["V"], [dims[x] for x in letters.split("×")], generator=generator),
             "source": lambda: torch.randint(0, 50, (dims["B"], dims["S"]), generator=generator),
             "bos": lambda: draw.randint(0, 9),
+            "log_probability": lambda: -draw.uniform(0, 30),
+            "length": lambda: draw.randint(1, 40),
+            "alpha": lambda: draw.uniform(0, 2),
         }
         if name in special:
             return special[name]()

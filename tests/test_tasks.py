@@ -55,6 +55,8 @@ ISSUED = [
     "05.sequence_loss",
     "05.reverse_source",
     "05.catch_wrong_loss",
+    "07.log_probability",
+    "07.normalised_score",
 ]
 
 

@@ -1,0 +1,98 @@
+# %% [markdown]
+# You compute how probable a translation is, search for a probable one, greedily and with a beam, make long and short translations comparable, and measure translations against a reference with
+# BLEU. Then you write a test that tells right beam searches from wrong. The letters: T target length, V vocabulary.
+
+# %%
+import math
+from collections import Counter
+
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import beam_search as reference
+
+# %% [markdown]
+# ## How probable is it?
+#
+# A decoder gives, at each place, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
+
+# %% [markdown]
+# ## 07.log_probability
+#
+# At each place $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+#
+# $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
+#
+# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words, and logits up to 10,000: the result is finite all the same.
+
+
+# %%
+def log_probability(logits, target):
+    """Return the natural logarithm of a translation's probability.
+
+    Args:
+        logits: T×V, at each place the scores of all words.
+        target: T, the ids of the translation's words.
+
+    Returns:
+        The log probability, a tensor with one number and no axis.
+
+    Example:
+        >>> logits = torch.tensor([[0.0, 0.0], [1.0, 3.0]])
+        >>> log_probability(logits, torch.tensor([0, 1]))  # -0.6931 - 0.1269
+        tensor(-0.8201)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits.log_softmax(-1)  # T V
+    return log_p.gather(1, target[:, None]).sum()
+    ### END SOLUTION
+
+
+# %%
+check("07.log_probability", log_probability)
+
+# %% [markdown]
+# ## Which of them is best?
+#
+# Log probabilities alone favour short translations, since every further word makes a translation less probable.
+
+# %% [markdown]
+# ## 07.normalised_score
+#
+# Wu et al. (2016) divide the log probability of a translation by a penalty that grows with its length $n$. The exponent $\alpha$ says how much: with $\alpha = 0$ nothing changes.
+#
+# $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
+
+
+# %%
+def normalised_score(log_probability, length, alpha):
+    """Return a translation's log probability, divided by the length penalty of Wu et al. (2016).
+
+    Args:
+        log_probability: the natural logarithm of its probability, a number that is 0 or less.
+        length: the number of its words, 1 or more.
+        alpha: the exponent, a number that is 0 or more.
+
+    Returns:
+        The score, a number.
+
+    Example:
+        >>> normalised_score(-3.0, 4, 1)
+        -2.0
+    """
+    ### BEGIN SOLUTION
+    penalty = ((5 + length) / 6) ** alpha
+    return log_probability / penalty
+    ### END SOLUTION
+
+
+# %%
+check("07.normalised_score", normalised_score)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows an answer after a try.
+#
+# Next, lesson 08: attention that picks one place instead of a mean over all.
