@@ -52,6 +52,59 @@ def log_probability(logits, target):
 check("07.log_probability", log_probability)
 
 # %% [markdown]
+# ## Searching for a translation
+#
+# We look for the translation that the decoder finds most probable. There are far too many to look at all of them.
+#
+# In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
+# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so nothing is asked behind it. `longest`, which is at least 1,
+# limits how many ids are written: `eos` counts, and `bos` does not.
+
+# %% [markdown]
+# ## 07.greedy
+#
+# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids behind `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
+# equally probable, take the smallest.
+#
+# $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
+
+
+# %%
+def greedy(step, bos, eos, longest):
+    """Return a translation, written by taking the most probable id at each step.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        The ids behind bos, a list of ints, up to and with eos.
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after two ids it mostly ends
+        ...     return torch.tensor([0.1, 0.2, 0.7] if len(prefix) < 3 else [0.8, 0.1, 0.1]).log()
+        >>> greedy(step, 9, 0, 5)
+        [2, 2, 0]
+        >>> greedy(step, 9, 0, 2)
+        [2, 2]
+    """
+    ### BEGIN SOLUTION
+    prefix = [bos]
+    for _ in range(longest):
+        best = int(step(prefix).argmax())
+        prefix = [*prefix, best]
+        if best == eos:
+            break
+    return prefix[1:]
+    ### END SOLUTION
+
+
+# %%
+check("07.greedy", greedy)
+
+# %% [markdown]
 # ## Which of them is best?
 #
 # Log probabilities alone favour short translations, since every further word makes a translation less probable.
