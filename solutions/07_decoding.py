@@ -105,6 +105,58 @@ def greedy(step, bos, eos, longest):
 check("07.greedy", greedy)
 
 # %% [markdown]
+# ## 07.beam_search
+#
+# A **beam search** (Sutskever et al. 2014) follows several beginnings at a time, which we call hypotheses. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+#
+# 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
+# 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.
+# 3. Set aside those of them that end in `eos`. The others are open in the next round, which again keeps `width`, however many have been set aside.
+#
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return all that was set aside, also where it is more than `width`, the most probable first: a list of pairs of the ids
+# behind `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+
+
+# %%
+def beam_search(step, bos, eos, width, longest):
+    """Return the hypotheses that a beam search sets aside, the most probable first.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        width: how many continuations each round keeps, an int of 1 or more.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        A list of pairs (ids behind bos, log probability).
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; behind 1 the translation is likely to end
+        ...     return torch.tensor({1: [0.9, 0.06, 0.04], 2: [0.34, 0.36, 0.3]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
+        >>> [(ids, round(float(log_p), 3)) for ids, log_p in beam_search(step, 9, 0, 2, 3)]
+        [([1, 0], -1.022), ([2, 1, 0], -1.82), ([2, 1, 1], -4.528)]
+    """
+    ### BEGIN SOLUTION
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        continuations = []
+        for ids, score in open_ones:
+            for token, log_p in enumerate(step(ids).tolist()):
+                continuations.append((ids + [token], score + log_p))
+        continuations.sort(key=lambda pair: pair[1], reverse=True)
+        kept = continuations[:width]
+        ended += [pair for pair in kept if pair[0][-1] == eos]
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+    found = sorted(ended + open_ones, key=lambda pair: pair[1], reverse=True)
+    return [(ids[1:], score) for ids, score in found]
+    ### END SOLUTION
+
+
+# %%
+check("07.beam_search", beam_search)
+
+# %% [markdown]
 # ## Which of them is best?
 #
 # Log probabilities alone favour short translations, since every further word makes a translation less probable.

@@ -47,6 +47,8 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "05.reverse_source": [],
     "05.catch_wrong_loss": [],
     "07.log_probability": [],
+    "07.greedy": [],
+    "07.beam_search": [],
     "07.normalised_score": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
@@ -130,6 +132,24 @@ def test_the_examples_of_log_probabilities_are_right():
     assert "0.125" in said and 0.5 * 0.25 == 0.125
     score = solution_of("07.normalised_score")
     assert [score(-6, 7, alpha) for alpha in (1, 2, 0)] == [-3, -1.5, -6]
+
+
+def test_the_examples_of_searches_are_right():
+    greedy, beam_search = solution_of("07.greedy"), solution_of("07.beam_search")
+
+    def step(prefix):
+        return 9 * torch.nn.functional.one_hot(torch.tensor({1: 4, 4: 2, 2: 0}[prefix[-1]]), 5).float()
+
+    assert greedy(step, 1, 0, 3) == [4, 2, 0] and greedy(step, 1, 0, 2) == [4, 2]
+
+    def probabilities(prefix):
+        return torch.tensor({2: [0.34, 0.335, 0.325], 1: [0.9, 0.06, 0.04]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
+
+    every = beam_search(probabilities, 9, 0, 100, 2)
+    scores = [float(torch.tensor(score).exp()) for ids, score in every if len(ids) == 2]
+    assert scores == pytest.approx([0.36, 0.17, 0.1675, 0.1625, 0.024, 0.016])
+    assert [ids for ids, _ in beam_search(probabilities, 9, 0, 2, 5)] == [[1, 0], [2, 0]]
+    assert greedy(probabilities, 9, 0, 5) == [2, 0]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

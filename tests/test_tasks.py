@@ -56,6 +56,8 @@ ISSUED = [
     "05.reverse_source",
     "05.catch_wrong_loss",
     "07.log_probability",
+    "07.greedy",
+    "07.beam_search",
     "07.normalised_score",
 ]
 
