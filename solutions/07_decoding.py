@@ -194,6 +194,70 @@ def normalised_score(log_probability, length, alpha):
 # %%
 check("07.normalised_score", normalised_score)
 
+# %% [markdown]
+# ## Which searches are right?
+#
+# A wrong search still returns translations, which are only a little worse. So it is worth a test.
+
+# %% [markdown]
+# ## 07.catch_wrong_beam
+#
+# Now you write the test. The check hands your function one **candidate** after another: functions that claim to do `07.beam_search`. Return `True` for a right one and `False` for a wrong one. A right one returns the same pairs
+# as `reference(step, bos, eos, width, longest)`, the course's own, in the same order. It may add up in another order or in float32, so log probabilities agree only up to rounding: allow about $10^{-5}$.
+#
+# A candidate is called as `candidate(step, bos, eos, width, longest)`, with a `step` **that you make up**: a function that takes a list of ints and returns a new tensor with V logarithms of probabilities, float32 or float64 and
+# all finite, and the same ones whenever it is asked for the same prefix. A right candidate asks it for prefixes of at most `longest` ids, bos included, and never behind `eos`; a wrong one may. Candidates take any width and longest from 1, and any V from 2 to 100. No two scores in a search
+# may be equal: random numbers see to that. A candidate may call `step` up to 300 times, so keep your searches small.
+#
+# What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width holds for each hypothesis and not for all together, or is off by one; hypotheses are sorted the wrong way or
+# not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
+# or too late; what is open in the end gets lost; `step` is given the last id alone; too few hypotheses are returned; the beam is wider than there are continuations, and that gives an error. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_beam(candidate):
+    """Tell whether a candidate is a beam search as in 07.beam_search.
+
+    Args:
+        candidate: a function (step, bos, eos, width, longest) → list of pairs (ids, log probability), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_beam(reference)
+        True
+        >>> catch_wrong_beam(lambda step, bos, eos, width, longest: reference(step, bos, eos, width, longest)[:width])  # some get lost
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def decoder(seed):
+        def step(prefix):
+            draw = torch.Generator().manual_seed(hash((seed, *prefix)) % 2**40)
+            return torch.randn(5, generator=draw).log_softmax(0)
+
+        return step
+
+    def agrees(step, width, longest):
+        right = reference(step, 9, 2, width, longest)
+        try:
+            came = candidate(step, 9, 2, width, longest)
+            return all(
+                list(a[0]) == list(b[0]) and abs(float(a[1] - b[1])) < 1e-5
+                for a, b in zip(right, came, strict=True)
+            )
+        except Exception:
+            return False
+
+    sizes = ((3, 4), (7, 2))
+    return all(agrees(decoder(seed), width, longest) for seed in range(5) for width, longest in sizes)
+    ### END SOLUTION
+
+
+# %%
+check("07.catch_wrong_beam", catch_wrong_beam)
+
 # %% tags=["own-machine"]
 progress()
 

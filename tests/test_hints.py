@@ -50,6 +50,7 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "07.greedy": [],
     "07.beam_search": [],
     "07.normalised_score": [],
+    "07.catch_wrong_beam": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 

@@ -193,7 +193,7 @@ def test_a_test_is_told_what_passes_it_and_not_which_inputs_it_has(task_id, answ
 
 
 def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
-    for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss"):
+    for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss", "07.catch_wrong_beam"):
         for mistake in TASKS[task_id].mistakes:
             assert any(
                 word in mistake.sentence for word in ("passes your test", "pass your test", "refused", "says")
