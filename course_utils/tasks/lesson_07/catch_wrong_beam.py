@@ -232,16 +232,17 @@ def _decoder(seed, V, eos, ends, read):
     return lambda prefix: _log_p(seed, V, eos, ends, tuple(read(prefix))).clone()
 
 
-ALL_END = (
-    0,
-    1,
-    30,
-    34,
-    43,
-    45,
-    53,
-    86,
-)  # seeds of decoders with which a beam of 2 ends by itself, where 0.5 is added for eos
+SEEDS = (3, 6, 8)  # of decoders that show every wrong candidate
+ALL_END = (1, 34, 86)  # of decoders with which a beam of 2 ends by itself, where 0.5 is added for eos
+
+
+@lru_cache(maxsize=1000)
+def _right(seed, V, eos, ends, read, bos, width, longest):
+    return tuple(plain.beam_search(_decoder(seed, V, eos, ends, read), bos, eos, width, longest))
+
+
+def _whole(prefix):
+    return prefix
 
 
 def _all(right, came):
@@ -260,12 +261,12 @@ def _pairs(right, came, ids=True, scores=True, least=1e-5):
 def _test(
     candidate,
     sizes=((3, 4), (7, 2)),
-    seeds=range(8),
+    seeds=SEEDS,
     V=5,
     eos=2,
     ends=0.0,
     bos=9,
-    read=lambda prefix: prefix,
+    read=_whole,
     compare=_all,
 ):
     """A test like the solution's, in which things may be left out: sizes are pairs of width and longest."""
@@ -273,7 +274,7 @@ def _test(
         for seed in seeds:
             for width, longest in sizes:
                 step = _decoder(seed, V, eos, ends, read)
-                right = plain.beam_search(step, bos, eos, width, longest)
+                right = _right(seed, V, eos, ends, read, bos, width, longest)
                 if not compare(right, candidate(step, bos, eos, width, longest)):
                     return False
         return True
@@ -354,7 +355,7 @@ def width_one(candidate):
     "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well."
 )
 def wide_alone(candidate):
-    return _test(candidate, sizes=((200, 3),))
+    return _test(candidate, sizes=((80, 3),))
 
 
 @task.mistake(
