@@ -195,6 +195,62 @@ def normalised_score(log_probability, length, alpha):
 check("07.normalised_score", normalised_score)
 
 # %% [markdown]
+# ## How good is it?
+#
+# A probable translation need not be a good one. To see how good translations are we compare them with those that people wrote.
+
+# %% [markdown]
+# ## 07.bleu
+#
+# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as both hold it: the smaller of the two numbers.
+# The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
+#
+# $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
+#
+# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. There is one reference for each hypothesis. A hypothesis may be empty.
+# Where n-grams of some order have no match, BLEU is 0. Write it with Python's own means, without a library for BLEU.
+
+
+# %%
+def bleu(hypotheses, references):
+    """Return the corpus BLEU of some translations.
+
+    Args:
+        hypotheses: a list of translations, each a list of words.
+        references: a list of what they should be, one for each of them, each a list of words.
+
+    Returns:
+        A number from 0 to 100.
+
+    Example:
+        >>> round(bleu([["a", "b", "c", "d", "x"]], [["a", "b", "c", "d", "e"]]), 2)
+        66.87
+    """
+
+    ### BEGIN SOLUTION
+    def n_grams(words, n):
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches, total = 0, 0
+        for hypothesis, wanted in zip(hypotheses, references, strict=True):
+            counts, others = n_grams(hypothesis, n), n_grams(wanted, n)
+            matches += sum(min(number, others[gram]) for gram, number in counts.items())
+            total += sum(counts.values())
+        if matches == 0:
+            return 0.0
+        product *= matches / total
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    brevity = math.exp(min(0, 1 - r / c))
+    return 100 * brevity * product**0.25
+    ### END SOLUTION
+
+
+# %%
+check("07.bleu", bleu)
+
+# %% [markdown]
 # ## Which searches are right?
 #
 # A wrong search still returns translations, which are only a little worse. So it is worth a test.
@@ -210,7 +266,7 @@ check("07.normalised_score", normalised_score)
 # may be equal: random numbers see to that. A candidate may call `step` up to 300 times, so keep your searches small.
 #
 # What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width holds for each hypothesis and not for all together, or is off by one; hypotheses are sorted the wrong way or
-# not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
+# not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something, rounded or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
 # or too late; what is open in the end gets lost; `step` is given the last id alone; too few hypotheses are returned; the beam is wider than there are continuations, and that gives an error. A candidate that raises an error is wrong, and must not stop your test.
 
 

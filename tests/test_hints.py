@@ -1,7 +1,7 @@
 """The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode."""
 
 import re
-from math import log
+from math import exp, log
 
 import pytest
 import torch
@@ -50,6 +50,7 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "07.greedy": [],
     "07.beam_search": [],
     "07.normalised_score": [],
+    "07.bleu": [],
     "07.catch_wrong_beam": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
@@ -151,6 +152,13 @@ def test_the_examples_of_searches_are_right():
     assert scores == pytest.approx([0.36, 0.17, 0.1675, 0.1625, 0.024, 0.016])
     assert [ids for ids, _ in beam_search(probabilities, 9, 0, 2, 5)] == [[1, 0], [2, 0]]
     assert greedy(probabilities, 9, 0, 5) == [2, 0]
+
+
+def test_the_examples_of_bleu_are_right():
+    bleu, said = solution_of("07.bleu"), TASKS["07.bleu"].hints[1]
+    for hypothesis, came in (("abcdef", 75.98), ("abcde", 81.87)):
+        assert bleu([list(hypothesis)], [list("abcdeg")]) == pytest.approx(came, abs=0.005) and str(came) in said
+    assert pytest.approx(0.7598, abs=5e-5) == (1 / 3) ** 0.25 and exp(1 - 6 / 5) == pytest.approx(0.8187, abs=5e-5)
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

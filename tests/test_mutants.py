@@ -124,6 +124,10 @@ def fuzzed_inputs(task, draw):
             "bos": lambda: draw.randint(0, 9),
             "log_probability": lambda: -draw.uniform(0, 30),
             "length": lambda: draw.randint(1, 40),
+            "hypotheses": lambda: [
+                [draw.choice("ab") for _ in range(draw.choice([0, 6, 9, 14]))] for _ in range(dims["N"])
+            ],
+            "references": lambda: [[draw.choice("ab") for _ in range(draw.randint(5, 12))] for _ in range(dims["N"])],
             "alpha": lambda: draw.uniform(0, 2),
         }
         if name in special:

@@ -59,6 +59,7 @@ ISSUED = [
     "07.greedy",
     "07.beam_search",
     "07.normalised_score",
+    "07.bleu",
     "07.catch_wrong_beam",
 ]
 

@@ -91,6 +91,11 @@ def in_bits(step, bos, eos, width, longest):
     return [(ids, score / log(2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
 
 
+def rounded(step, bos, eos, width, longest):
+    """Right, but the log probabilities are rounded to two decimal places."""
+    return [(ids, round(score, 2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
+
+
 RIGHT = {
     right_by_rounds: "a right search, with a dict of beginnings",
     right_by_topk: "a right search in float32, by topk",
@@ -146,6 +151,7 @@ WRONG_HIDDEN = (
     zero_for_eos,
     needs_enough,
     in_bits,
+    rounded,
 )
 
 
@@ -218,6 +224,17 @@ def rounding_is_allowed(case, value):
             "tensor of logarithms for every prefix that may come, the same each time, and never the same score to two hypotheses?"
         )
     return None
+
+
+@task.property
+def wrong_ones_are_seen(case, value):
+    """No wrong candidate passes."""
+    return (
+        "This candidate is wrong, and your test does not see it. Try more decoders and other sizes: a width of 3 and one above V, a longest of 4, an eos that is neither the first id nor the last, searches in which some hypotheses "
+        "end early and others are cut off. And compare all that comes back: how many pairs, their order, their ids, and their log probabilities up to 1e-5."
+        if value is True and task.candidate(case.args[0].key) not in RIGHT_ONES
+        else None
+    )
 
 
 @lru_cache(maxsize=2**15)
