@@ -773,6 +773,8 @@ calls("a nest", "n = []\nfor _ in range(250): n = [n]\n" + CALL % "n")
 calls("a list of itself", "n = []\nn.append(n)\n" + CALL % "n")
 calls("a long list", CALL % "[0] * 10**5")
 calls("a long text", CALL % "'x' * 10**7")
+calls("a function", CALL % "*[lambda *given: 1] * 3")
+calls("a function that never ends", "def f(*given):\n    while True: pass\n" + CALL % "f, f, f")
 calls("without end", "while True:\n    try:\n        candidate(torch.ones(1, 2, 3), torch.ones(1, 2, 3), torch.ones(1, 2, 3))\n    except Exception: pass")
 calls("without end, each another", "while True:\n    try:\n        candidate(torch.randn(1, 200, 3), torch.randn(1, 200, 3), torch.randn(1, 200, 3))\n    except Exception: pass")
 for _name, _key in {"other keys": "range(500)", "keys that are lists": "[[], [1]]", "keys that are tensors": "[torch.ones(2), torch.ones(())]"}.items():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,8 @@ import torch
 from course_utils import commands, tasks
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import Candidate, Case, pack, question
+from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
+from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Box, Limits
@@ -273,6 +275,192 @@ def test_a_test_of_gradients_has_the_same_verdict_as_in_a_notebook():
             reports.append(judge(task, cases, answer.outcomes, Expected(task, cases)))
     assert reports[0].state == "passed", str(reports[0])
     assert reports[1].mistake == "without_gradient", str(reports[1])
+
+
+def calls_back(function, times, more=None):
+    """A candidate that calls a function of the learner's, with lists of growing length."""
+    return [function([0] * n) for n in range(times)]
+
+
+def never_stops_calling(function, times, more=None):
+    while True:
+        function([])
+
+
+def gives_back_much(function, times, more=None):
+    return [list(range(times)) for _ in range(1000)]
+
+
+def answered(ask, key, function, *args):
+    """Ask as the learner's side does, one answer after another; the last reply, and how many requests it took."""
+    given, requests = [], 0
+    while True:
+        request = {"call": key, "args": (Callback(0), *args), "options": {}, "given": given, "guesses": {}}
+        reply, requests = ask(request), requests + 1
+        came = reply["came"][key] if "came" in reply else reply
+        if "value" in came or "error" in came:
+            return came, requests
+        (((place, asked),),) = (came["asked"],)
+        assert place == 0
+        given.append(function(*asked))
+
+
+def test_a_candidate_calls_a_function_of_the_other_side_by_asking_back():
+    ask, keys = made_up_task(calls_back, never_stops_calling, gives_back_much)
+    came, requests = answered(ask, keys[calls_back], lambda asked: torch.ones(2) * len(asked), 3)
+    assert [value.tolist() for value in came["value"]] == [[0, 0], [1, 1], [2, 2]] and requests == 4
+    guesses = {pack((0, ([0] * n,))).hex(): n for n in range(3)}
+    request = {"call": keys[calls_back], "args": (Callback(0), 3), "options": {}, "given": [7], "guesses": guesses}
+    came = ask(request)["came"][keys[calls_back]]
+    assert came["value"] == [7, 1, 2] and came["asked"] == [(0, ([0],)), (0, ([0, 0],))]
+
+
+def test_what_a_hostile_process_says_of_its_functions_costs_little_and_gains_nothing():
+    ask, keys = made_up_task(calls_back, never_stops_calling, gives_back_much)
+    one = {"args": (Callback(0), 3), "options": {}}
+    call = pack((0, ([],))).hex()
+    began = time.monotonic()
+    for given, guesses in (
+        (3, {}), ([], 3), (None, None), ("text", {}), ({}, {}), ([Callback(0)], {}), ([Candidate(keys[adds])], {}),
+        ([[[[[[[1]]]]]]], {}), ([1] * 20_000, {}), ([torch.ones(999)], {}), ([torch.ones(1)] * 9999, {}), ([], {3: 4, None: 1}),
+        ([], {call: Callback("x")}), ([], {call: torch.ones(300, 300)}), ([], {call: Case("", ())}), ([], {call: "text" * 10**5}),
+    ):  # fmt: skip
+        for function in (calls_back, never_stops_calling, gives_back_much):
+            reply = ask({"call": keys[function], **one, "given": given, "guesses": guesses})
+            assert len(pack(reply)) < 10**6
+    for place in (None, [1], {"a": 1}, 10**30, torch.ones(2), Candidate(keys[adds])):
+        asked = {"call": keys[calls_back], "args": (Callback(place), 3), "options": {}, "given": [], "guesses": {}}
+        pack(ask(asked))
+    endless = {"call": keys[never_stops_calling], **one, "given": [], "guesses": {call: 1}}
+    assert ask(endless)["came"][keys[never_stops_calling]]["error"] == "RuntimeError"
+    many = {"call": keys[gives_back_much], "args": (Callback(0), 1000), "options": {}, "given": [], "guesses": {}}
+    assert "came" not in ask(many) and len(pack(ask(many))) < 1000
+    echo = {"call": keys[calls_back], **one, "given": ["text" * 10**5] * 3, "guesses": {}}
+    assert "came" not in ask(echo) and len(pack(ask(echo))) < 1000
+    assert time.monotonic() - began < 10
+
+
+MADE_UP_STEP = """
+import torch
+from course_utils.models.plain import beam_search as reference
+
+def decoder(seed, V=5):
+    def step(prefix):
+        draw = torch.Generator().manual_seed(hash((seed, *prefix)) % 2**40)
+        return torch.randn(V, generator=draw).log_softmax(0)
+    return step
+
+def same(right, came):
+    return len(right) == len(came) and all(
+        a[0] == b[0] and abs(a[1] - b[1]) < 1e-5 for a, b in zip(right, came, strict=True))
+"""
+SEARCHES = {
+    "the best alone is compared": """
+def catch_wrong_beam(candidate):
+    try:
+        return all(same(reference(decoder(n), 9, 2, w, l)[:1], candidate(decoder(n), 9, 2, w, l)[:1])
+            for n in range(8) for w, l in ((3, 4), (7, 2)))
+    except Exception:
+        return False
+""",
+    "its step keeps a record": """
+def catch_wrong_beam(candidate):
+    asked, inner = [], decoder(1)
+    def step(prefix):
+        asked.append(tuple(prefix))
+        return inner(prefix)
+    try:
+        candidate(step, longest=3, bos=9, eos=2, width=3)
+        candidate(step, 9, 2, 3, 3)
+    except Exception:
+        return False
+    before = list(asked)
+    reference(step, 9, 2, 3, 3)
+    return before == 2 * asked[len(before):]
+""",
+    "its step raises where it is not to be asked": """
+def catch_wrong_beam(candidate):
+    inner = decoder(2)
+    def step(prefix):
+        if 2 in prefix or len(prefix) > 3:
+            raise LookupError("not to be asked")
+        return inner(prefix)
+    try:
+        candidate(step, 9, 2, 3, 3)
+    except LookupError as error:
+        return "not to be asked" not in str(error)
+    except Exception:
+        return False
+    return True
+""",
+    "its step gives lists": """
+def catch_wrong_beam(candidate):
+    try:
+        return bool(candidate(lambda prefix: [-1.0, -2.0], 9, 1, 2, 2))
+    except TypeError:
+        return False
+""",
+    "its step calls a candidate": """
+def catch_wrong_beam(candidate):
+    inner, within = decoder(3), []
+    def step(prefix):
+        if len(prefix) == 1:
+            within.append(candidate(inner, 9, 2, 2, 2))
+        return inner(prefix)
+    try:
+        return same(reference(inner, 9, 2, 2, 2), within[0] if candidate(step, 9, 2, 2, 2) else [])
+    except Exception:
+        return False
+""",
+    "its step forgets": """
+def catch_wrong_beam(candidate):
+    times = []
+    def step(prefix):
+        times.append(1)
+        return decoder(len(times))(prefix)
+    try:
+        came = candidate(step, 9, 2, 2, 3)
+        times.clear()
+        return same(reference(step, 9, 2, 2, 3), came)
+    except Exception:
+        return False
+""",
+}
+
+
+def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
+    task = tasks.load("07.catch_wrong_beam")
+    cases = task.make_cases(2**40 + 1)
+    expected = Expected(task, cases)
+    cells = {"the solution": tasks.answers()[task.id], **SEARCHES}
+    wanted = [("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), Candidates(task, cases))]
+    verdicts = {}
+    with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
+        for name, cell in cells.items():
+            (answer,) = (came for came in box.answers([MADE_UP_STEP + cell], wanted) if not isinstance(came, str))
+            space = {}
+            exec(MADE_UP_STEP + cell, space)
+            ours = run(
+                space["catch_wrong_beam"], list(map(question, cases)), 30, lambda key: marked(task.candidate(key))
+            )
+            assert [o.value for o in answer.outcomes] == [o.value for o in ours], name
+            assert [o.unstable for o in answer.outcomes] == [o.unstable for o in ours], name
+            reports = [judge(task, cases, outcomes, expected) for outcomes in (answer.outcomes, ours)]
+            assert str(reports[0]) == str(reports[1]), name
+            verdicts[name] = reports[0].mistake or reports[0].state
+            assert len({o.value for o in ours}) == 2 or name == "its step gives lists", name
+    assert verdicts["the solution"] == "passed" and verdicts["the best alone is compared"] == "best_compared"
+
+
+def test_a_test_of_searches_crosses_the_pipe_little_more_than_once_a_search():
+    task = tasks.load("07.catch_wrong_beam")
+    cases, asked = task.make_cases(5), []
+    candidates = Candidates(task, cases)
+    ask = lambda request: asked.append(request) or candidates(request)  # noqa: E731
+    wanted = [("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), ask)]
+    with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
+        list(box.answers([MADE_UP_STEP + tasks.answers()[task.id]], wanted))
+    assert len(asked) < 10 * len(cases)  # of which each is tried twice, and a right one with ten searches each time
 
 
 CATCH = """

@@ -1,7 +1,7 @@
 """The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode."""
 
 import re
-from math import log
+from math import exp, log
 
 import pytest
 import torch
@@ -71,6 +71,12 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     ],
     "06.alignment_error_rate": [],
     "06.catch_blind_decoder": [],
+    "07.log_probability": [],
+    "07.greedy": [],
+    "07.beam_search": [],
+    "07.normalised_score": [],
+    "07.bleu": [],
+    "07.catch_wrong_beam": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -156,6 +162,40 @@ def test_the_examples_of_losses_are_right():
     for mask, right, wrong in ((torch.tensor([[X, X], [X, N]]), 3, 3.75), (torch.ones(2, 2) > 0, 3, 3)):
         assert float(loss(logits, target, mask)) == pytest.approx(right)
         assert float(mistakes["mean_of_sentences"](logits, target, mask)) == pytest.approx(wrong)
+
+
+def test_the_examples_of_log_probabilities_are_right():
+    logits = torch.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+    came, said = solution_of("07.log_probability")(logits, torch.tensor([0, 0])), TASKS["07.log_probability"].hints[1]
+    assert re.findall(r"-\d\.\d{4}", said) == [f"{float(x):.4f}" for x in (came, log(0.5), log(0.25))]
+    assert "0.125" in said and 0.5 * 0.25 == 0.125
+    score = solution_of("07.normalised_score")
+    assert [score(-6, 7, alpha) for alpha in (1, 2, 0)] == [-3, -1.5, -6]
+
+
+def test_the_examples_of_searches_are_right():
+    greedy, beam_search = solution_of("07.greedy"), solution_of("07.beam_search")
+
+    def step(prefix):
+        return 9 * torch.nn.functional.one_hot(torch.tensor({1: 4, 4: 2, 2: 0}[prefix[-1]]), 5).float()
+
+    assert greedy(step, 1, 0, 3) == [4, 2, 0] and greedy(step, 1, 0, 2) == [4, 2]
+
+    def probabilities(prefix):
+        return torch.tensor({2: [0.34, 0.335, 0.325], 1: [0.9, 0.06, 0.04]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
+
+    every = beam_search(probabilities, 9, 0, 100, 2)
+    scores = [float(torch.tensor(score).exp()) for ids, score in every if len(ids) == 2]
+    assert scores == pytest.approx([0.36, 0.17, 0.1675, 0.1625, 0.024, 0.016])
+    assert [ids for ids, _ in beam_search(probabilities, 9, 0, 2, 5)] == [[1, 0], [2, 0]]
+    assert greedy(probabilities, 9, 0, 5) == [2, 0]
+
+
+def test_the_examples_of_bleu_are_right():
+    bleu, said = solution_of("07.bleu"), TASKS["07.bleu"].hints[1]
+    for hypothesis, came in (("abcdef", 75.98), ("abcde", 81.87)):
+        assert bleu([list(hypothesis)], [list("abcdeg")]) == pytest.approx(came, abs=0.005) and str(came) in said
+    assert pytest.approx(0.7598, abs=5e-5) == (1 / 3) ** 0.25 and exp(1 - 6 / 5) == pytest.approx(0.8187, abs=5e-5)
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -10,10 +10,11 @@ import random
 
 import pytest
 import torch
+from right_answers import RIGHT
 from test_tasks import TASKS, answers, solution_of
 
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.expected import as_read
+from course_utils.checks.expected import Expected, as_read
 from course_utils.checks.named import alike_value
 from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
@@ -118,13 +119,20 @@ def fuzzed_inputs(task, draw):
             "longest": lambda: draw.randint(2, 12),
             "share": lambda: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999]),
             "lengths": lambda: torch.randint(0, 7, (dims["B"],), generator=generator),
-            "target": lambda: torch.randint(0, dims["V"], (dims["B"], dims["T"]), generator=generator),
+            "target": lambda: torch.randint(0, dims["V"], [dims[x] for x in letters.split("×")], generator=generator),
             "source": lambda: torch.randint(0, 50, (dims["B"], dims["S"]), generator=generator),
             "bos": lambda: draw.randint(0, 9),
             "sure": lambda: [(draw.randrange(dims["S"]), draw.randrange(dims["T"])) for _ in range(draw.randint(0, 9))],
             "possible": lambda: [
                 (draw.randrange(dims["S"]), draw.randrange(dims["T"])) for _ in range(draw.randint(0, 9))
             ],
+            "log_probability": lambda: -draw.uniform(0, 30),
+            "length": lambda: draw.randint(1, 40),
+            "hypotheses": lambda: [
+                [draw.choice("ab") for _ in range(draw.choice([0, 6, 9, 14]))] for _ in range(dims["N"])
+            ],
+            "references": lambda: [[draw.choice("ab") for _ in range(draw.randint(5, 12))] for _ in range(dims["N"])],
+            "alpha": lambda: draw.uniform(0, 2),
         }
         if name in special:
             return special[name]()
@@ -172,3 +180,51 @@ def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart():
         if task.id not in CANDIDATE_TASKS:
             assert same_function(task, solution_of(task.id), solution_of(task.id), 20)
             assert any(not same_function(task, solution_of(task.id), m.function) for m in task.mistakes)
+
+
+def made_up_search(draw):
+    """Args for 07.greedy and 07.beam_search: a decoder made here, and sizes."""
+    V, seed = draw.randint(2, 6), draw.randint(0, 10**9)
+
+    def step(prefix):
+        generator = torch.Generator().manual_seed(hash((seed, *prefix)) % 2**40)
+        return torch.randn(V, generator=generator, dtype=torch.float64).log_softmax(0)
+
+    return step, draw.randint(0, 9), draw.randint(0, V - 1), draw.randint(1, 4), draw.randint(1, 5)
+
+
+def same_search(task, one, other, times=60):
+    draw, places = random.Random(2), [0, 1, 2, 3, 4] if "width" in task.names else [0, 1, 2, 4]
+    for _ in range(times):
+        args = made_up_search(draw)
+        cases = [Case("fuzzed", tuple(args[place] for place in places))]
+        a, b = (as_read(task, cases[0], run(f, cases, 5)[0]) for f in (one, other))
+        if not alike_value(a, b):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("task_id", ["07.greedy", "07.beam_search"])
+def test_every_mutant_of_a_search_is_refused_or_the_same_function_and_most_are_explained(task_id):
+    task, right = TASKS[task_id], solution_of(task_id)
+    expected = Expected(task, task.make_cases(0))
+    caught, wrong, explained, survived = 0, 0, 0, []
+    for what, source in mutants(task_id):
+        mutant = function(task_id, source)
+        if mutant is None:
+            continue
+        report = judge_answer(task, mutant, seconds=5, expected=expected)
+        if report.state == "passed":
+            survived += [] if same_search(task, right, mutant) else [f"{what}\n{source}"]
+            continue
+        caught += 1
+        if report.case and not report.case.edge and report.kind in ("shape", "finite", "value"):
+            wrong += 1
+            explained += bool(report.mistake or report.message != report._finding.sentence)
+    assert not survived, "\n\n".join(survived)
+    assert caught > 15 and explained >= 0.9 * wrong, f"{explained} of {wrong}"
+    for answer in RIGHT[task_id]:
+        assert same_search(task, right, answer)
+    assert not any(
+        same_search(task, right, mistake.function) for mistake in task.mistakes if "ties" not in mistake.name
+    )

@@ -198,6 +198,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         "04.catch_wrong_scores",
         "05.catch_wrong_loss",
         "06.catch_blind_decoder",
+        "07.catch_wrong_beam",
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(

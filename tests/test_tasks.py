@@ -60,6 +60,12 @@ ISSUED = [
     "06.teacher_forced",
     "06.alignment_error_rate",
     "06.catch_blind_decoder",
+    "07.log_probability",
+    "07.greedy",
+    "07.beam_search",
+    "07.normalised_score",
+    "07.bleu",
+    "07.catch_wrong_beam",
 ]
 
 

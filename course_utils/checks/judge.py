@@ -79,9 +79,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        properties=_broken_properties(task, expected, outcomes)
-        if finding.kind in ("finite", "value") and not mistake
-        else (),
+        properties=_broken_properties(task, expected, outcomes) if _may_break(finding) and not mistake else (),
     )
     beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
     complete = len(outcomes) == len(cases)
@@ -132,6 +130,11 @@ def _remark(task, cases, outcomes, borrowed):
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
     return None
+
+
+def _may_break(finding):
+    """Return whether a property may say more of a wrong value: of numbers, or of a list, whatever its length."""
+    return finding.kind in ("finite", "value") or finding.kind == "shape" and isinstance(finding.expected, list)
 
 
 def _broken_properties(task, expected, outcomes):

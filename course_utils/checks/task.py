@@ -123,6 +123,7 @@ class Task:
         cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
             random.Random(self._derived(seed, "order")).shuffle(cases)
+            cases.sort(key=lambda case: case.edge)  # and unusual ones last, as anywhere
         return cases
 
     def _derived(self, seed, purpose):

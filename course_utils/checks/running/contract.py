@@ -37,6 +37,13 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Callback:
+    """Stands in what an answer gives to a candidate for a function of the answer's own, by its place; the candidate asks back through it."""
+
+    place: object  # a position, or the name of an option
+
+
+@dataclass(frozen=True)
 class Foreign:
     """Stands for a returned object that is not plain; only its type's name crosses."""
 
@@ -92,7 +99,7 @@ ENTRIES_AT_MOST, ENTRIES_IN_ALL = (
     1000,
     10_000,
 )  # of a dict, and of all dicts in a message: keys may be chosen to collide
-PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Foreign, Failure, Outcome)}
+PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, Foreign, Failure, Outcome)}
 
 
 def is_float(leaf):

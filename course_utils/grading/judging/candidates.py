@@ -1,6 +1,7 @@
 """The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
 
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 
 import torch
@@ -19,6 +20,11 @@ RESULTS_AT_MOST = (
 TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
+DEEPEST_BACK, LEAVES_BACK_AT_MOST = (
+    8,
+    100_000,
+)  # the same in what candidates give back for one request; a text counts by its length
+CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
 NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
@@ -29,6 +35,10 @@ class Candidates:
 
     A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
     and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for.
+
+    A candidate may be given functions, which stay on the learner's side. A request brings what they have given so far; where a candidate
+    makes a further call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then runs anew, so
+    nothing is kept here between requests, and none of them is waited for.
 
     Args:
         task: which has candidates.
@@ -48,17 +58,21 @@ class Candidates:
     def __call__(self, request: dict) -> dict:
         """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
 
-        "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number.
+        "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number. "given" lists what
+        the functions among them gave, in the order of the calls; "guesses" says, by call, what they are likely to give after that, for whoever
+        asks to verify. "asked" of a reply lists the calls after those given, as (place of the function, arguments).
         """
         try:
             args, options, key, kept = request["args"], request["options"], request["call"], request.get("kept", ())
-            if not isinstance(args, (tuple, list)) or not isinstance(options, dict):
+            told = request.get("given", ()), request.get("guesses", {})
+            if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(told[1], dict):
                 raise TypeError
+            _numbers(told)
             numbers = _numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
                 with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    return self._asked(self._together[key], args, options, kept)
-            return self._asked([key], args, options, kept)
+                    return self._asked(self._together[key], args, options, kept, told)
+            return self._asked([key], args, options, kept, told)
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -66,33 +80,67 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, keys, args, options, kept):
+    def _asked(self, keys, args, options, kept, told):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
-            came, numbers = {}, 0
+            came, numbers, leaves = {}, 0, 0
             for key in keys:
-                came[key] = self._one(key, args, options, kept)
-                numbers += sum(tensor.numel() for tensor in trees.tensors(came[key]))
-                if numbers > RESULTS_AT_MOST:
+                came[key] = self._one(key, args, options, kept, told)
+                found = list(islice(trees.leaves(came[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
+                numbers += sum(tensor.numel() for tensor in trees.tensors(found))
+                leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
+                if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
                     raise TooLarge(TOO_MUCH)
             return {"call": True, "came": came}
 
-    def _one(self, key, args, options, kept):
-        given, named = plain(args), plain(options)
+    def _one(self, key, args, options, kept, told):
+        calls = _Calls(*told)
+        given, named = [calls.plain(arg) for arg in args], {name: calls.plain(arg) for name, arg in options.items()}
         tensors = trees.tensors((given, named))
         for tensor, wanted in zip(tensors, kept, strict=False):
             tensor.requires_grad_(wanted is True and contract.is_float(tensor))
         try:
             came = marked(self._task.candidate(key))(*given, **named)
             value, gradients = plain(came), _gradients(came, tensors)
+        except Unanswered:
+            return {"changed": {}, "asked": calls.asked}
         except Exception as error:
-            return _raised(error)
+            return {**_raised(error), "asked": calls.asked}
         before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
         changed = {
             place: after[place]
             for place, old in before.items()
             if isinstance(old, torch.Tensor) and not torch.equal(old, after[place])
         }
-        return {"changed": changed, "value": value, **({"gradients": gradients} if gradients else {})}
+        asked = {"asked": calls.asked} if calls.asked else {}
+        return {"changed": changed, "value": value, **asked, **({"gradients": gradients} if gradients else {})}
+
+
+class Unanswered(BaseException):
+    """A candidate has called a function that has not given anything for this call yet. Not an Exception: none catches it."""
+
+
+class _Calls:
+    """The calls that a candidate makes in one run. `asked` lists those after the ones that were answered before the run."""
+
+    def __init__(self, given, guesses):
+        self._given, self._guesses, self._number, self.asked = list(given), guesses, 0, []
+
+    def plain(self, arg):
+        """Return an argument as a candidate gets it: a function in place of a Callback, a copy of anything else."""
+        return partial(self._call, arg.place) if isinstance(arg, contract.Callback) else plain(arg)
+
+    def _call(self, place, *args):
+        self._number += 1
+        if self._number > CALLS_AT_MOST:
+            raise RuntimeError("too many calls")
+        if self._number <= len(self._given):
+            return plain(self._given[self._number - 1])
+        call = place, plain(args)
+        self.asked.append(call)
+        name = contract.pack(call).hex()
+        if name not in self._guesses:
+            raise Unanswered
+        return plain(self._guesses[name])
 
 
 def _gradients(value, tensors):

@@ -1,0 +1,114 @@
+"""The questions of lesson 07: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    NumberQuestion(
+        "07.q1",
+        "what greedy search misses",
+        "The first word is A with probability 0.6 or B with 0.4. After A come C, D and E with 0.4, 0.3 and 0.3; after B comes C with 0.8 or D with 0.2. "
+        "What is the probability of the best translation of two words?",
+        answer=0.32,
+        tolerance=0.001,
+        why="It is B C, 0.4 · 0.8. Greedy search begins with A and finds A C, 0.24.",
+        wrong={
+            0.24: "That is A C, which greedy search finds. Another first word leads to something better.",
+            0.8: "That is the probability of C after B alone. The whole translation has the product of both.",
+            0.6: "That is the first word alone. The translation has two words.",
+            1.2: "Probabilities of words that follow each other are multiplied, not added.",
+        },
+        otherwise="Multiply along each of the five paths and take the largest product.",
+    ),
+    Question(
+        "07.q2",
+        "a round of beam search",
+        "A beam search of width 2 has kept two beginnings, and one of them ends with EOS. What happens to it?",
+        right=(
+            "It is set aside with its score, and the search goes on with the other one.",
+            "It may still be the best in the end. Nothing is written after EOS.",
+        ),
+        wrong=(
+            (
+                "It is the result, as it is the first one to end, and the search is over.",
+                "A longer translation may still get a better score. The search goes on with what is open.",
+            ),
+            (
+                "It is thrown away, as only beginnings that can grow are of use.",
+                "It is a complete translation, and perhaps the best one. It is set aside.",
+            ),
+            (
+                "It is continued with further words, like the other one.",
+                "EOS says that the translation ends. What would come after it has no meaning.",
+            ),
+        ),
+    ),
+    Question(
+        "07.q3",
+        "a beam that is too wide",
+        "Without a length penalty, a beam of 50 gives a lower BLEU than a beam of 5. Why?",
+        right=(
+            "It finds translations that are more probable, and these are too short.",
+            "Every token lowers the log probability, so the most probable translations are short ones, and a wide beam finds them.",
+        ),
+        wrong=(
+            (
+                "It finds translations that are less probable, as it gets lost among so many.",
+                "Their mean log probability is higher. The search does what it is asked, and that is the problem.",
+            ),
+            (
+                "It keeps so many beginnings that none of them gets to its end.",
+                "They do end, and too early.",
+            ),
+            (
+                "It was tuned for training, where the beam had a width of 5.",
+                "There is no beam in training: teacher forcing reads the right words.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "07.q4",
+        "BLEU by hand",
+        "A translation of 8 words has a reference of 8 words. Of its words 8 stand in the reference, of its pairs 6 of 7, of its triples 4 of 6, of its runs of four 2 of 5. What is its BLEU, from 0 to 100?",
+        answer=69.14,
+        tolerance=0.2,
+        why="The shares 1, 6/7, 2/3 and 2/5 have the product 0.2286; its fourth root is 0.6914, and no brevity penalty applies.",
+        wrong={
+            22.86: "That is the product of the four shares. BLEU takes its fourth root.",
+            73.1: "You have taken the arithmetic mean of the shares. BLEU takes the geometric one, the fourth root of the product.",
+            0.69: "The scale goes from 0 to 100.",
+            76.92: "You have divided all hits by all n-grams. Each length has a share of its own; then comes the fourth root of their product.",
+        },
+        otherwise="Multiply the four shares 8/8, 6/7, 4/6 and 2/5, take the fourth root, and times 100.",
+    ),
+    Question(
+        "07.q5",
+        "its own errors",
+        "In training a decoder says 47 % of the words right at some place, in use only 20 %. The sentences are the same. What is the difference?",
+        right=(
+            "In training it reads the right words before that place, in use its own.",
+            "After an error it is in a state that training has never shown it, and further errors become more likely.",
+        ),
+        wrong=(
+            (
+                "In training it sees the word that it has to say, in use it does not.",
+                "With the shift it never sees that word, in training either.",
+            ),
+            (
+                "In use the encoder is switched off, and only its last state is left.",
+                "The encoder does the same in both cases.",
+            ),
+            (
+                "In training the loss counts the most probable words alone.",
+                "The loss counts the right words. What differs is what the decoder reads.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "07.width",
+        "Which width gives the best BLEU without a length penalty?",
+        why="A wider beam finds more probable translations, and from some width on these are too short.",
+    ),
+)

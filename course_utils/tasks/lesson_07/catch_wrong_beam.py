@@ -1,0 +1,432 @@
+"""Task 07.catch_wrong_beam: a test that tells right beam searches from wrong ones."""
+
+from functools import lru_cache, wraps
+from itertools import combinations
+from math import log
+from zlib import crc32
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+from course_utils.models import plain
+from course_utils.tasks.lesson_07 import beam_search
+from course_utils.tasks.lesson_07.beam_search import best, continued, result
+
+CALLS_AT_MOST = 300  # of step, in one search: a wide and long one takes its time, above all where a class is graded
+
+# The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
+
+
+def right_by_rounds(step, bos, eos, width, longest):
+    return beam_search.right(step, bos, eos, width, longest)
+
+
+def right_by_topk(step, bos, eos, width, longest):
+    """In float32, with a matrix of all continuations."""
+    prefixes, scores, found = [[bos]], torch.zeros(1), []
+    for _ in range(longest):
+        total = scores[:, None] + torch.stack([step(prefix).float() for prefix in prefixes])  # K V
+        values, places = total.flatten().topk(min(width, total.numel()))
+        V = total.shape[1]
+        kept = [([*prefixes[p // V], p % V], v) for p, v in zip(places.tolist(), values.tolist(), strict=True)]
+        found += [pair for pair in kept if pair[0][-1] == eos]
+        kept = [pair for pair in kept if pair[0][-1] != eos]
+        prefixes, scores = [ids for ids, _ in kept], torch.tensor([score for _, score in kept])
+        if not kept:
+            break
+    return result(found + kept)
+
+
+def right_by_recursion(step, bos, eos, width, longest):
+    def rounds(beam, left):
+        kept = best(continued(step, beam), width)
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+        ended = [pair for pair in kept if pair[0][-1] == eos]
+        return ended + (rounds(open_ones, left - 1) if open_ones and left > 1 else open_ones)
+
+    return result(rounds([([bos], 0.0)], longest))
+
+
+def right_from_the_far_end(step, bos, eos, width, longest):
+    """Each score is added up from the last id to the first."""
+    found = [(ids, [bos, *ids]) for ids, _ in plain.beam_search(step, bos, eos, width, longest)]
+    return [(ids, sum(step(whole[:n])[whole[n]].item() for n in range(len(ids), 0, -1))) for ids, whole in found]
+
+
+def right_by_products(step, bos, eos, width, longest):
+    """With probabilities that are multiplied in float64, and logarithms at the end."""
+    beam, found = {(bos,): 1.0}, {}
+    for _ in range(longest):
+        every = {
+            (*ids, v): p * q for ids, p in beam.items() for v, q in enumerate(step(list(ids)).double().exp().tolist())
+        }
+        kept = dict(sorted(every.items(), key=lambda item: item[1])[-width:])
+        beam = {ids: p for ids, p in kept.items() if ids[-1] != eos}
+        found |= {ids: p for ids, p in kept.items() if ids[-1] == eos}
+    found = sorted((found | beam).items(), key=lambda item: -item[1])
+    return [(list(ids[1:]), torch.tensor(p, dtype=torch.float64).log().item()) for ids, p in found]
+
+
+def zero_for_eos(step, bos, eos, width, longest):
+    """Takes 0 for eos, whatever it is."""
+    return beam_search.right(step, bos, 0, width, longest)
+
+
+def needs_enough(step, bos, eos, width, longest):
+    """Stops with an error where there are fewer continuations than the beam is wide."""
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        pairs = continued(step, open_ones)
+        kept = [pairs[place] for place in torch.tensor([score for _, score in pairs]).topk(width).indices.tolist()]
+        ended += [pair for pair in kept if pair[0][-1] == eos]
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+        if not open_ones:
+            break
+    return result(ended + open_ones)
+
+
+def in_bits(step, bos, eos, width, longest):
+    """Right, but the logarithms have base 2."""
+    return [(ids, score / log(2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
+
+
+def rounded(step, bos, eos, width, longest):
+    """Right, but the log probabilities are rounded to two decimal places."""
+    return [(ids, round(score, 2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
+
+
+RIGHT = {
+    right_by_rounds: "a right search, with a dict of beginnings",
+    right_by_topk: "a right search in float32, by topk",
+    right_by_recursion: "a right search, written as a recursion",
+    right_from_the_far_end: "a right search that adds up from the last id to the first",
+    right_by_products: "a right search that multiplies probabilities",
+}
+
+
+WRONG_SHOWN = {
+    beam_search.ended_lost: "a wrong search: what has ended gets lost",
+    beam_search.ended_extended: "a wrong search: what has ended is continued",
+    beam_search.ended_keep_their_place: "a wrong search: what has ended competes with what is open",
+    beam_search.narrower_with_each_end: "a wrong search: narrower with each hypothesis that ends",
+    beam_search.width_for_each: "a wrong search: the width holds for each hypothesis",
+    beam_search.worst_first: "a wrong search: sorted the wrong way",
+    beam_search.logarithms_multiplied: "a wrong search: log probabilities are multiplied",
+    beam_search.probabilities_added: "a wrong search: probabilities are added",
+    beam_search.eos_dropped: "a wrong search: eos is dropped",
+    beam_search.eos_counted_twice: "a wrong search: eos counts twice",
+    beam_search.first_end_returned: "a wrong search: it stops at the first eos",
+    beam_search.open_lost: "a wrong search: what is open in the end gets lost",
+}
+
+
+WRONG_HIDDEN = (
+    beam_search.one_for_each,
+    beam_search.as_set_aside,
+    beam_search.worst_kept,
+    beam_search.last_id_scored,
+    beam_search.mean_returned,
+    beam_search.divided_in_every_round,
+    beam_search.eos_twice,
+    beam_search.eos_not_counted,
+    beam_search.eos_added,
+    beam_search.stops_at_the_first_end,
+    beam_search.stops_when_the_best_ends,
+    beam_search.stops_with_width_ended,
+    beam_search.cut_to_width,
+    beam_search.best_alone,
+    beam_search.width_unused,
+    beam_search.one_too_narrow,
+    beam_search.one_too_wide,
+    beam_search.width_open_ones,
+    beam_search.every_end_set_aside,
+    beam_search.last_id_alone,
+    beam_search.bos_kept,
+    beam_search.bos_counted,
+    beam_search.one_too_long,
+    beam_search.wrong_parents,
+    beam_search.begins_with_copies,
+    beam_search.probabilities_returned,
+    zero_for_eos,
+    needs_enough,
+    in_bits,
+    rounded,
+)
+
+
+def _asking(search):
+    """A candidate: it gives step a list of its own, takes from it what it should return alone, and does not ask without end."""
+
+    @wraps(search)
+    def candidate(step, bos, eos, width, longest):
+        calls = 0
+
+        def asked(prefix):
+            nonlocal calls
+            calls += 1
+            if calls > CALLS_AT_MOST:
+                raise RuntimeError(f"step has been called {CALLS_AT_MOST} times")
+            log_p = step(list(prefix))
+            if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
+                raise TypeError("step should return a tensor of floating-point numbers with one axis")
+            return log_p.detach().clone()
+
+        return search(asked, bos, eos, width, longest)
+
+    return candidate
+
+
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
+RIGHT_ONES = CANDIDATES[: len(RIGHT)]
+
+task = Task(
+    "07.catch_wrong_beam",
+    "a test that tells right beam searches from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    offers=("models.plain.beam_search",),
+    hints=(
+        "`reference` is right, so the work is in the decoder that you make up, and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
+        "others are cut off. Then look at all that comes back: how many pairs, in which order, which ids, which log probabilities.",
+        (
+            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets hypotheses which have ended compete for places keeps [1, 0] and one open hypothesis; a right "
+            "search keeps two open ones beside it. With longest = 2 both return two pairs, and with longest = 3 the right one returns three."
+        ),
+        "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
+        "reference(step, …); try: came = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong search that is not shown"] * len(WRONG_HIDDEN)]
+    for key in torch.randperm(len(names), generator=draw.generator).tolist():
+        yield Case(names[key], (Candidate(key),))
+
+
+@task.oracle
+def _(candidate):
+    return candidate in RIGHT_ONES
+
+
+@task.property
+def rounding_is_allowed(case, value):
+    """No right candidate is refused."""
+    if value is False and task.candidate(case.args[0].key) in RIGHT_ONES:
+        return (
+            "This candidate is right. It adds up in another order or in float32, so its last digits differ: does your test leave room for rounding, about 1e-5? And is your decoder one that may be asked so: does step give a new "
+            "tensor of logarithms for every prefix that may come, the same each time, and never the same score to two hypotheses?"
+        )
+    return None
+
+
+@task.property
+def wrong_ones_are_seen(case, value):
+    """No wrong candidate passes."""
+    return (
+        "This candidate is wrong, and your test does not see it. Try more decoders and other sizes: a width of 3 and one above V, a longest of 4, an eos that is neither the first id nor the last, searches in which some hypotheses "
+        "end early and others are cut off. And compare all that comes back: how many pairs, their order, their ids, and their log probabilities up to 1e-5."
+        if value is True and task.candidate(case.args[0].key) not in RIGHT_ONES
+        else None
+    )
+
+
+@lru_cache(maxsize=2**15)
+def _log_p(seed, V, eos, ends, prefix):
+    draw = torch.Generator().manual_seed(crc32(repr((seed, prefix)).encode()))
+    scores = 1.2 * torch.randn(V, generator=draw)
+    scores[eos] += ends
+    return scores.log_softmax(0)
+
+
+def _decoder(seed, V, eos, ends, read):
+    return lambda prefix: _log_p(seed, V, eos, ends, tuple(read(prefix))).clone()
+
+
+SEEDS = (3, 6, 8)  # of decoders that show every wrong candidate
+ALL_END = (1, 34, 86)  # of decoders with which a beam of 2 ends by itself, where 0.5 is added for eos
+
+
+@lru_cache(maxsize=1000)
+def _right(seed, V, eos, ends, read, bos, width, longest):
+    return tuple(plain.beam_search(_decoder(seed, V, eos, ends, read), bos, eos, width, longest))
+
+
+def _whole(prefix):
+    return prefix
+
+
+def _all(right, came):
+    """Whether two results agree, up to rounding."""
+    return len(right) == len(came) and _pairs(right, came)
+
+
+def _pairs(right, came, ids=True, scores=True, least=1e-5):
+    """Whether the pairs that both results have agree."""
+    return all(
+        (not ids or list(a[0]) == list(b[0])) and (not scores or abs(a[1] - b[1]) <= least)
+        for a, b in zip(right, came, strict=False)
+    )
+
+
+def _test(
+    candidate,
+    sizes=((3, 4), (7, 2)),
+    seeds=SEEDS,
+    V=5,
+    eos=2,
+    ends=0.0,
+    bos=9,
+    read=_whole,
+    compare=_all,
+):
+    """A test like the solution's, in which things may be left out: sizes are pairs of width and longest."""
+    try:
+        for seed in seeds:
+            for width, longest in sizes:
+                step = _decoder(seed, V, eos, ends, read)
+                right = _right(seed, V, eos, ends, read, bos, width, longest)
+                if not compare(right, candidate(step, bos, eos, width, longest)):
+                    return False
+        return True
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(candidate):
+    return True
+
+
+@task.mistake("Your test says False to every candidate, even to the right ones.")
+def always_false(candidate):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
+)
+def turned_round(candidate):
+    return not _test(candidate)
+
+
+@task.mistake(
+    "Right candidates are refused whose last digits differ from the reference's, because they add up in another order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`."
+)
+def no_rounding(candidate):
+    return _test(candidate, compare=lambda right, came: list(right) == list(came))
+
+
+@task.mistake(
+    "Every candidate passes your test that returns a list without an error. Compare what it returns with what the reference returns."
+)
+def runs_at_all(candidate):
+    return _test(candidate, compare=lambda right, came: isinstance(came, list))
+
+
+@task.mistake(
+    "Candidates pass your test whose first hypothesis is right and whose others are wrong or missing. Compare all pairs, and how many there are."
+)
+def best_compared(candidate):
+    return _test(candidate, compare=lambda right, came: _pairs(right[:1], came[:1]))
+
+
+@task.mistake("Candidates whose ids are right and whose log probabilities are not pass your test. Compare both.")
+def ids_compared(candidate):
+    return _test(candidate, compare=lambda right, came: len(right) == len(came) and _pairs(right, came, scores=False))
+
+
+@task.mistake("Candidates whose log probabilities are right and whose ids are not pass your test. Compare both.")
+def scores_compared(candidate):
+    return _test(candidate, compare=lambda right, came: len(right) == len(came) and _pairs(right, came, ids=False))
+
+
+@task.mistake(
+    "Candidates that return too few or too many hypotheses pass your test, since `zip` ends with the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`."
+)
+def length_not_compared(candidate):
+    return _test(candidate, compare=_pairs)
+
+
+@task.mistake(
+    "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting."
+)
+def order_not_compared(candidate):
+    return _test(candidate, compare=lambda right, came: _all(sorted(right), sorted(came)))
+
+
+@task.mistake(
+    "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well."
+)
+def width_one(candidate):
+    return _test(candidate, sizes=((1, 4), (1, 6)))
+
+
+@task.mistake(
+    "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well."
+)
+def wide_alone(candidate):
+    return _test(candidate, sizes=((80, 3),))
+
+
+@task.mistake(
+    "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so."
+)
+def one_round(candidate):
+    return _test(candidate, sizes=((3, 1), (7, 1)))
+
+
+@task.mistake(
+    "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids."
+)
+def nothing_ends(candidate):
+    return _test(candidate, sizes=((3, 4), (4, 3)), ends=-30.0)
+
+
+@task.mistake(
+    "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off."
+)
+def everything_ends(candidate):
+    return _test(candidate, sizes=((2, 9),), seeds=ALL_END, ends=0.5)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
+    "wide": (
+        "candidates that fail where the beam is wider than there are continuations",
+        "Try a width above V as well.",
+        {"sizes": ((3, 4),)},
+    ),
+    "eos": (
+        "candidates that take 0 for eos, whatever it is",
+        "Let eos be another id than 0.",
+        {"eos": 0},
+    ),
+    "prefix": (
+        "candidates that give the last id alone to your decoder",
+        "Let its probabilities depend on every id of the prefix.",
+        {"read": lambda prefix: prefix[-1:]},
+    ),
+}
+
+
+def _leaves_out(parts):
+    """Register the mistake of a test that leaves out these parts, and no other."""
+    passing, advice, changes = zip(*(LEFT_OUT[part] for part in parts), strict=True)
+    listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
+
+    def test(candidate):
+        return _test(candidate, **{name: value for change in changes for name, value in change.items()})
+
+    test.__name__ = "without_" + "_".join(parts)
+    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+
+
+for n in range(1, len(LEFT_OUT) + 1):
+    for parts in combinations(LEFT_OUT, n):
+        _leaves_out(parts)

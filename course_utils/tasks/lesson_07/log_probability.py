@@ -1,0 +1,250 @@
+"""Task 07.log_probability: how probable a whole translation is."""
+
+from math import log
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "07.log_probability",
+    "how probable a translation is",
+    arguments=("logits T×V", "target T"),
+    result="log_probability",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    hints=(
+        "The probability of a translation is the product of the probabilities of its words, each given the words before it. The logarithm of a product is the sum of the logarithms.",
+        (
+            "Take two words with the probabilities 0.5 and 0.25. Together they have the probability 0.125, and its natural logarithm is -2.0794. The logarithms of the two are -0.6931 and -1.3863, and "
+            "their sum is the same number."
+        ),
+        "log_p = log_softmax of logits over the vocabulary, T×V; for each t take the entry of row t at target[t]; return the sum of these T numbers.",
+    ),
+    partial={
+        "product_then_logarithm": (0.5, "right for a few words and logits of ordinary size."),
+        "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
+        "overflow": (0.5, "right for logits of ordinary size."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the value is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def a_probability_is_at_most_one(case, value):
+    """Its logarithm is at most 0."""
+    return (
+        f"A probability is at most 1, so its logarithm is never above 0; yours is {value:.4g}."
+        if value > 1e-6
+        else None
+    )
+
+
+def _target(draw, T, V):
+    """Ids, among them the id 0 and, where there is room, one that comes twice."""
+    target = draw.whole(0, V, T)
+    target[-1] = 0
+    if T > 2:
+        target[1] = target[0]
+    return target
+
+
+@task.cases
+def _(draw):
+    for size in sizes(T=5, V=7):
+        T, V = size.T + 1, size.V
+        name = f"{count(T, 'word')}, {V} words in the vocabulary"
+        yield Case(name, (draw.numbers(T, V), _target(draw, T, V)), size.full)
+    yield Case("as many words as the vocabulary has", (draw.numbers(5, 5), _target(draw, 5, 5)))
+    yield Case("11 words, 3 words in the vocabulary", (draw.numbers(11, 3), _target(draw, 11, 3)))
+    yield Case("a single word", (draw.numbers(1, 5), draw.whole(1, 5, 1)), True, edge=True)
+    yield Case("a vocabulary of one word", (draw.numbers(3, 1), torch.zeros(3).long()), edge=True)
+    yield Case("200 words", (draw.numbers(200, 5), _target(draw, 200, 5)), True, edge=True)
+    far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(3)])
+    far[0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])
+    yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, edge=True)
+    yield Case("float64 numbers", (draw.numbers(5, 7, dtype=torch.float64), _target(draw, 5, 7)), True, edge=True)
+
+
+@task.oracle
+def _(logits, target):
+    total = logits.sum() * 0
+    for row, word in zip(logits, target.tolist(), strict=True):
+        most = row.detach().amax()
+        total = total + row[word] - most - (row - most).exp().sum().log()
+    return total
+
+
+@task.steps
+def _(logits, target):
+    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
+    of_target = yield "the log probabilities of the target", _taken, log_p, target
+    total = yield "their sum", torch.sum, of_target
+    return total
+
+
+def _taken(numbers, target):
+    """The number of each row that its target points to: T."""
+    return numbers.gather(-1, target[:, None]).squeeze(-1)
+
+
+def _log_p(logits, target):
+    return _taken(logits.log_softmax(-1), target)
+
+
+@task.mistake(
+    "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T."
+)
+def mean(logits, target):
+    return _log_p(logits, target).mean()
+
+
+@task.mistake(
+    "The sign is turned round: this is the loss, which is positive. The logarithm of a probability is at most 0."
+)
+def negative(logits, target):
+    return -_log_p(logits, target).sum()
+
+
+@task.mistake("This is the mean loss of the words: the sign is turned round, and the sum is divided by T.")
+def mean_loss(logits, target):
+    return -_log_p(logits, target).mean()
+
+
+@task.mistake("You return the probability itself. Its natural logarithm is asked for.")
+def probability(logits, target):
+    return _log_p(logits, target).sum().exp()
+
+
+@task.mistake("You add up probabilities. The logarithms of the probabilities have to be added.")
+def probabilities_added(logits, target):
+    return _taken(logits.softmax(-1), target).sum()
+
+
+@task.mistake(
+    "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability, and then the sum."
+)
+def logarithm_of_the_sum(logits, target):
+    return _taken(logits.softmax(-1), target).sum().log()
+
+
+@task.mistake(
+    "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities."
+)
+def no_softmax(logits, target):
+    return _taken(logits, target).sum()
+
+
+@task.mistake("The logarithm has base 2. Use the natural one, which torch.log and log_softmax give.")
+def in_bits(logits, target):
+    return _log_p(logits, target).sum() / log(2)
+
+
+@task.mistake(
+    "Your softmax runs over the places. The probabilities at each place are spread over the vocabulary, the last axis."
+)
+def softmax_over_places(logits, target):
+    return _taken(logits.log_softmax(0), target).sum()
+
+
+@task.mistake(
+    "Your softmax runs over all places and words together. Each place has probabilities of its own, over the vocabulary, the last axis."
+)
+def softmax_over_everything(logits, target):
+    return _taken(logits.flatten().log_softmax(0).reshape(logits.shape), target).sum()
+
+
+@task.mistake(
+    "You take the most probable word at each place, whatever the target is. The probability of the given translation is asked for: take the entry of its word."
+)
+def most_probable_words(logits, target):
+    return logits.log_softmax(-1).amax(-1).sum()
+
+
+@task.mistake("You add up the log probabilities of all words of the vocabulary. Take from each row the target's entry.")
+def all_words(logits, target):
+    return logits.log_softmax(-1).sum()
+
+
+@task.mistake(
+    "You pair every place with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each place belongs to its own word alone."
+)
+def every_place_with_every_word(logits, target):
+    return logits.log_softmax(-1)[:, target].sum()
+
+
+@task.mistake(
+    "You take the ids of the target for places: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis."
+)
+def ids_taken_for_places(logits, target):
+    return logits.log_softmax(-1).gather(0, target[:, None]).sum()
+
+
+@task.mistake(
+    "The softmax is applied twice: log_softmax takes the logits as they are. What you give it are probabilities already."
+)
+def softmax_twice(logits, target):
+    return _log_p(logits.softmax(-1), target).sum()
+
+
+@task.mistake(
+    "The last word is left out. Every word of the target counts, also the last one, which ends the translation."
+)
+def last_word_left_out(logits, target):
+    return _log_p(logits, target)[:-1].sum()
+
+
+@task.mistake("The first word is left out. Every word of the target counts: bos is not among them.")
+def first_word_left_out(logits, target):
+    return _log_p(logits, target)[1:].sum()
+
+
+@task.mistake(
+    "You compare the logits of each place with the word of the next one. Logits and target of the same place belong together."
+)
+def shifted(logits, target):
+    return _log_p(logits[:-1], target[1:]).sum()
+
+
+@task.mistake("You leave out words with the id 0. It is a word like any other here.")
+def zero_as_padding(logits, target):
+    return (_log_p(logits, target) * (target != 0)).sum()
+
+
+@task.mistake("You return one number for each word. Add them up.")
+def one_for_each_word(logits, target):
+    return _log_p(logits, target)
+
+
+@task.mistake(
+    "The numbers are right, but you return them in a tensor with an axis. A tensor with one number and no axis is asked for."
+)
+def with_an_axis(logits, target):
+    return _log_p(logits, target).sum(0, keepdim=True)
+
+
+@task.mistake(
+    "You multiply the probabilities and take the logarithm at the end. With many words, or with one that is very improbable, the product becomes 0 in float32, and its logarithm minus infinity. Add "
+    "logarithms instead, and take them with log_softmax."
+)
+def product_then_logarithm(logits, target):
+    return _taken(logits.softmax(-1), target).prod().log()
+
+
+@task.mistake(
+    "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax or logsumexp: then no probability has to be computed."
+)
+def logarithm_of_softmax(logits, target):
+    return _taken(logits.softmax(-1), target).log().sum()
+
+
+@task.mistake(
+    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax or logsumexp."
+)
+def overflow(logits, target):
+    e = logits.exp()
+    return _taken(e / e.sum(-1, keepdim=True), target).log().sum()

@@ -1,0 +1,323 @@
+# %% [markdown]
+# You compute how probable a translation is, search for a probable one, greedily and with a beam, make long and short translations comparable, and measure translations against a reference with
+# BLEU. Then you write a test that tells right beam searches from wrong. The letters: T target length, V vocabulary.
+
+# %%
+import math
+from collections import Counter
+
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import beam_search as reference
+
+# %% [markdown]
+# ## How probable is it?
+#
+# A decoder gives, at each place, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
+
+# %% [markdown]
+# ## 07.log_probability
+#
+# At each place $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+#
+# $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
+#
+# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words, and logits up to 10,000: the result is finite all the same.
+
+
+# %%
+def log_probability(logits, target):
+    """Return the natural logarithm of a translation's probability.
+
+    Args:
+        logits: T×V, at each place the scores of all words.
+        target: T, the ids of the translation's words.
+
+    Returns:
+        The log probability, a tensor with one number and no axis.
+
+    Example:
+        >>> logits = torch.tensor([[0.0, 0.0], [1.0, 3.0]])
+        >>> log_probability(logits, torch.tensor([0, 1]))  # -0.6931 - 0.1269
+        tensor(-0.8201)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits.log_softmax(-1)  # T V
+    return log_p.gather(1, target[:, None]).sum()
+    ### END SOLUTION
+
+
+# %%
+check("07.log_probability", log_probability)
+
+# %% [markdown]
+# ## Searching for a translation
+#
+# We look for the translation that the decoder finds most probable. There are far too many to look at all of them.
+#
+# In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
+# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so nothing is asked behind it. `longest`, which is at least 1,
+# limits how many ids are written: `eos` counts, and `bos` does not.
+
+# %% [markdown]
+# ## 07.greedy
+#
+# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids behind `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
+# equally probable, take the smallest.
+#
+# $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
+
+
+# %%
+def greedy(step, bos, eos, longest):
+    """Return a translation, written by taking the most probable id at each step.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        The ids behind bos, a list of ints, up to and with eos.
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after two ids it mostly ends
+        ...     return torch.tensor([0.1, 0.2, 0.7] if len(prefix) < 3 else [0.8, 0.1, 0.1]).log()
+        >>> greedy(step, 9, 0, 5)
+        [2, 2, 0]
+        >>> greedy(step, 9, 0, 2)
+        [2, 2]
+    """
+    ### BEGIN SOLUTION
+    prefix = [bos]
+    for _ in range(longest):
+        best = int(step(prefix).argmax())
+        prefix = [*prefix, best]
+        if best == eos:
+            break
+    return prefix[1:]
+    ### END SOLUTION
+
+
+# %%
+check("07.greedy", greedy)
+
+# %% [markdown]
+# ## 07.beam_search
+#
+# A **beam search** (Sutskever et al. 2014) follows several beginnings at a time, which we call hypotheses. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+#
+# 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
+# 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.
+# 3. Set aside those of them that end in `eos`. The others are open in the next round, which again keeps `width`, however many have been set aside.
+#
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return all that was set aside, also where it is more than `width`, the most probable first: a list of pairs of the ids
+# behind `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+
+
+# %%
+def beam_search(step, bos, eos, width, longest):
+    """Return the hypotheses that a beam search sets aside, the most probable first.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        width: how many continuations each round keeps, an int of 1 or more.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        A list of pairs (ids behind bos, log probability).
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; behind 1 the translation is likely to end
+        ...     return torch.tensor({1: [0.9, 0.06, 0.04], 2: [0.34, 0.36, 0.3]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
+        >>> [(ids, round(float(log_p), 3)) for ids, log_p in beam_search(step, 9, 0, 2, 3)]
+        [([1, 0], -1.022), ([2, 1, 0], -1.82), ([2, 1, 1], -4.528)]
+    """
+    ### BEGIN SOLUTION
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        continuations = []
+        for ids, score in open_ones:
+            for token, log_p in enumerate(step(ids).tolist()):
+                continuations.append((ids + [token], score + log_p))
+        continuations.sort(key=lambda pair: pair[1], reverse=True)
+        kept = continuations[:width]
+        ended += [pair for pair in kept if pair[0][-1] == eos]
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+    found = sorted(ended + open_ones, key=lambda pair: pair[1], reverse=True)
+    return [(ids[1:], score) for ids, score in found]
+    ### END SOLUTION
+
+
+# %%
+check("07.beam_search", beam_search)
+
+# %% [markdown]
+# ## Which of them is best?
+#
+# Log probabilities alone favour short translations, since every further word makes a translation less probable.
+
+# %% [markdown]
+# ## 07.normalised_score
+#
+# Wu et al. (2016) divide the log probability of a translation by a penalty that grows with its length $n$. The exponent $\alpha$ says how much: with $\alpha = 0$ nothing changes.
+#
+# $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
+
+
+# %%
+def normalised_score(log_probability, length, alpha):
+    """Return a translation's log probability, divided by the length penalty of Wu et al. (2016).
+
+    Args:
+        log_probability: the natural logarithm of its probability, a number that is 0 or less.
+        length: the number of its words, 1 or more.
+        alpha: the exponent, a number that is 0 or more.
+
+    Returns:
+        The score, a number.
+
+    Example:
+        >>> normalised_score(-3.0, 4, 1)
+        -2.0
+    """
+    ### BEGIN SOLUTION
+    penalty = ((5 + length) / 6) ** alpha
+    return log_probability / penalty
+    ### END SOLUTION
+
+
+# %%
+check("07.normalised_score", normalised_score)
+
+# %% [markdown]
+# ## How good is it?
+#
+# A probable translation need not be a good one. To see how good translations are we compare them with those that people wrote.
+
+# %% [markdown]
+# ## 07.bleu
+#
+# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as both hold it: the smaller of the two numbers.
+# The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
+#
+# $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
+#
+# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. There is one reference for each hypothesis. A hypothesis may be empty.
+# Where n-grams of some order have no match, BLEU is 0. Write it with Python's own means, without a library for BLEU.
+
+
+# %%
+def bleu(hypotheses, references):
+    """Return the corpus BLEU of some translations.
+
+    Args:
+        hypotheses: a list of translations, each a list of words.
+        references: a list of what they should be, one for each of them, each a list of words.
+
+    Returns:
+        A number from 0 to 100.
+
+    Example:
+        >>> round(bleu([["a", "b", "c", "d", "x"]], [["a", "b", "c", "d", "e"]]), 2)
+        66.87
+    """
+
+    ### BEGIN SOLUTION
+    def n_grams(words, n):
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches, total = 0, 0
+        for hypothesis, wanted in zip(hypotheses, references, strict=True):
+            counts, others = n_grams(hypothesis, n), n_grams(wanted, n)
+            matches += sum(min(number, others[gram]) for gram, number in counts.items())
+            total += sum(counts.values())
+        if matches == 0:
+            return 0.0
+        product *= matches / total
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    brevity = math.exp(min(0, 1 - r / c))
+    return 100 * brevity * product**0.25
+    ### END SOLUTION
+
+
+# %%
+check("07.bleu", bleu)
+
+# %% [markdown]
+# ## Which searches are right?
+#
+# A wrong search still returns translations, which are only a little worse. So it is worth a test.
+
+# %% [markdown]
+# ## 07.catch_wrong_beam
+#
+# Now you write the test. The check hands your function one **candidate** after another: functions that claim to do `07.beam_search`. Return `True` for a right one and `False` for a wrong one. A right one returns the same pairs
+# as `reference(step, bos, eos, width, longest)`, the course's own, in the same order. It may add up in another order or in float32, so log probabilities agree only up to rounding: allow about $10^{-5}$.
+#
+# A candidate is called as `candidate(step, bos, eos, width, longest)`, with a `step` **that you make up**: a function that takes a list of ints and returns a new tensor with V logarithms of probabilities, float32 or float64 and
+# all finite, and the same ones whenever it is asked for the same prefix. A right candidate asks it for prefixes of at most `longest` ids, bos included, and never behind `eos`; a wrong one may. Candidates take any width and longest from 1, and any V from 2 to 100. No two scores in a search
+# may be equal: random numbers see to that. A candidate may call `step` up to 300 times, so keep your searches small.
+#
+# What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width holds for each hypothesis and not for all together, or is off by one; hypotheses are sorted the wrong way or
+# not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something, rounded or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
+# or too late; what is open in the end gets lost; `step` is given the last id alone; too few hypotheses are returned; the beam is wider than there are continuations, and that gives an error. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_beam(candidate):
+    """Tell whether a candidate is a beam search as in 07.beam_search.
+
+    Args:
+        candidate: a function (step, bos, eos, width, longest) → list of pairs (ids, log probability), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_beam(reference)
+        True
+        >>> catch_wrong_beam(lambda step, bos, eos, width, longest: reference(step, bos, eos, width, longest)[:width])  # some get lost
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def decoder(seed):
+        def step(prefix):
+            draw = torch.Generator().manual_seed(hash((seed, *prefix)) % 2**40)
+            return torch.randn(5, generator=draw).log_softmax(0)
+
+        return step
+
+    def agrees(step, width, longest):
+        right = reference(step, 9, 2, width, longest)
+        try:
+            came = candidate(step, 9, 2, width, longest)
+            return all(
+                list(a[0]) == list(b[0]) and abs(float(a[1] - b[1])) < 1e-5
+                for a, b in zip(right, came, strict=True)
+            )
+        except Exception:
+            return False
+
+    sizes = ((3, 4), (7, 2))
+    return all(agrees(decoder(seed), width, longest) for seed in range(5) for width, longest in sizes)
+    ### END SOLUTION
+
+
+# %%
+check("07.catch_wrong_beam", catch_wrong_beam)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows an answer after a try.
+#
+# Next, lesson 08: attention that picks one place instead of a mean over all.

@@ -1,0 +1,138 @@
+"""Right answers to 07.catch_wrong_beam in other styles than the solution's: tables, a small network, enumeration, one question after another."""
+
+import itertools
+import math
+
+import numpy as np
+import torch
+
+from course_utils.models.plain import beam_search as reference
+
+
+def by_tables(candidate):
+    """Every prefix that a right search may ask for has a row of a table; for others there is none."""
+    rng = np.random.default_rng(3)
+    for V, eos, width, longest in [
+        (4, 1, 3, 4),
+        (5, 3, 2, 4),
+        (6, 2, 4, 3),
+        (4, 2, 9, 2),
+        (5, 1, 3, 4),
+        (3, 2, 2, 5),
+    ] * 2:
+        table = {}
+        for length in range(longest):
+            for ids in itertools.product(range(V), repeat=length):
+                if eos not in ids:
+                    p = rng.dirichlet([1.0] * V)
+                    table[(7, *ids)] = torch.tensor(p).log()
+
+        def step(prefix, table=table):
+            return table[tuple(prefix)].clone()
+
+        try:
+            came = candidate(step, 7, eos, width, longest)
+            right = reference(step, 7, eos, width, longest)
+            if [ids for ids, _ in came] != [ids for ids, _ in right]:
+                return False
+            if not np.allclose([s for _, s in came], [s for _, s in right], atol=1e-5):
+                return False
+        except Exception:
+            return False
+    return True
+
+
+def by_a_network(candidate):
+    """A small recurrent network reads the whole prefix."""
+    torch.manual_seed(5)
+    embedding, cell, out = torch.nn.Embedding(8, 6), torch.nn.RNNCell(6, 6), torch.nn.Linear(6, 6)
+    torch.nn.init.normal_(cell.weight_hh, std=1.5)
+    torch.nn.init.normal_(cell.weight_ih, std=1.5)
+    torch.nn.init.normal_(out.weight, std=1.0)
+
+    @torch.no_grad()
+    def step(prefix):
+        state = torch.zeros(1, 6)
+        for token in prefix:
+            state = cell(embedding(torch.tensor([token])), state)
+        return out(state)[0].log_softmax(-1)
+
+    for bos, eos in ((6, 1), (7, 4), (6, 3), (7, 2), (7, 1)):
+        for width, longest in ((1, 3), (2, 4), (4, 3), (8, 2)):
+            right = reference(step, bos, eos, width, longest)
+            try:
+                came = list(candidate(step, bos, eos, width, longest))
+                assert len(came) == len(right)
+                for (ids, score), (expected, log_p) in zip(came, right, strict=True):
+                    assert list(ids) == expected
+                    assert math.isclose(score, log_p, rel_tol=1e-5, abs_tol=1e-5)
+            except Exception:
+                return False
+    return True
+
+
+def by_a_search_of_its_own(candidate):
+    def search(step, bos, eos, width, longest):
+        beam, done = [(0.0, [bos])], []
+        while beam:
+            pairs = [(s + x, [*ids, v]) for s, ids in beam for v, x in enumerate(step(ids).tolist())]
+            pairs.sort(reverse=True)
+            done += [p for p in pairs[:width] if p[1][-1] == eos or len(p[1]) > longest]
+            beam = [p for p in pairs[:width] if p[1][-1] != eos and len(p[1]) <= longest]
+        return [(ids[1:], s) for s, ids in sorted(done, reverse=True)]
+
+    def close(a, b):
+        return len(a) == len(b) and all(x[0] == y[0] and abs(x[1] - y[1]) < 2e-5 for x, y in zip(a, b, strict=True))
+
+    for seed in range(4):
+
+        def step(prefix, seed=seed):
+            numbers = [
+                math.sin((seed + 1.7) * sum((i + 2) ** 2 * (t + 1.3) for i, t in enumerate(prefix)) * (v + 1))
+                for v in range(4)
+            ]
+            return (2 * torch.tensor(numbers, dtype=torch.float64)).log_softmax(0)
+
+        for width, longest in ((2, 5), (3, 3), (6, 2)):
+            try:
+                if not close(search(step, 5, 3, width, longest), candidate(step, 5, 3, width, longest)):
+                    return False
+            except Exception:
+                return False
+    return True
+
+
+def by_questions(candidate):
+    """As a beginner writes it: one named property after another, and the reference in the end."""
+    torch.manual_seed(0)
+    numbers = torch.randn(7, 7, 7, 6)
+
+    def step(prefix):
+        a, b, c = ([0, 0, 0] + [t + 1 for t in prefix[1:]])[-3:]
+        return torch.log_softmax(numbers[a, b, c], 0)
+
+    try:
+        for eos in [4, 1, 2]:
+            for width in [1, 2, 3, 10]:
+                for longest in [1, 2, 3, 5]:
+                    result = candidate(step, 0, eos, width, longest)
+                    scores = [pair[1] for pair in result]
+                    if scores != sorted(scores, reverse=True):
+                        return False
+                    for ids, score in result:
+                        if len(ids) > longest or (ids[-1] != eos and len(ids) < longest):
+                            return False
+                        total = 0.0
+                        for i in range(len(ids)):
+                            total += float(step([0] + ids[:i])[ids[i]])
+                        if abs(total - score) > 1e-4:
+                            return False
+                    right = reference(step, 0, eos, width, longest)
+                    if [ids for ids, _ in right] != [ids for ids, _ in result]:
+                        return False
+    except Exception:
+        return False
+    return True
+
+
+RIGHT = [by_tables, by_a_network, by_a_search_of_its_own, by_questions]
