@@ -88,10 +88,10 @@ def _(draw):
     behind = with_garbage(annotations, mask)
     yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, edge=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
-    # tanh of ±5 and more is nearly ±1: scores of ±10,000, real ones far below those of padding in the second row.
-    far = torch.tensor([[[9.0], [-9.0], [7.0]], [[-9.0], [-8.0], [9.0]]])
+    # Every tanh is 1 or -1, so scores are exact: ±10,001 and ±9,999. In the second row the real ones lie far below padding's.
+    far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
-    far_weights = (torch.ones(1, 1), torch.ones(1, 1), torch.full((1,), 1e4))
+    far_weights = (torch.ones(2, 1), 100 * torch.eye(2), torch.tensor([1e4, 1.0]))
     yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), edge=True)
 
 
