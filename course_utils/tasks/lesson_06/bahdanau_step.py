@@ -159,32 +159,17 @@ def tanh_outside(*args):
     return _look(lambda h, s, weight_s, weight_h, v: (_layer(h, s, weight_s, weight_h) @ v).tanh(), *args)
 
 
-@task.mistake(
-    "You take tanh of each side and then add. Then the state adds the same to every score, and the softmax does not see it. The sum comes first and tanh after it."
-)
-def tanh_before_sum(*args):
-    return _look(
-        lambda h, s, weight_s, weight_h, v: ((s @ weight_s.T).tanh()[:, None] + (h @ weight_h.T).tanh()) @ v, *args
-    )
-
-
 @task.mistake("v is missing: you add up the hidden units, each with weight 1.")
 def v_unused(*args):
     return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h).tanh().sum(-1), *args)
 
 
 @task.mistake(
-    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. Add W s to each U h."
+    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
+    "to every score. Add W s to each U h, and take tanh of the sum."
 )
 def state_unused(*args):
     return _look(lambda h, s, weight_s, weight_h, v: torch.tanh(h @ weight_h.T) @ v + 0 * s.sum(), *args)
-
-
-@task.mistake(
-    "The annotations have no effect on the scores, so every real place gets the same weight, and the context is a plain mean. Add U h to W s."
-)
-def annotations_unused(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: (torch.tanh(s @ weight_s.T) @ v)[:, None] + 0 * h.sum(-1), *args)
 
 
 @task.mistake("You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.")

@@ -374,13 +374,13 @@ MASK = ((True, False, True, True), (False, True, False, True))
 CHECKS = ("others", "opposite", "padding", "order", "future")
 
 
-def _test(decoder, left_out=(), mask=MASK, change=torch.add, T=2, moves=True, exactly=False):
+def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly=False):
     """A test like the solution's, with checks left out, on another mask, or with another change of a single annotation."""
     draw = torch.Generator().manual_seed(4)
     mask = torch.tensor(mask)
     B, S = mask.shape
     words, state, annotations, noise = (
-        torch.randn(*shape, generator=draw) for shape in ((B, T, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
+        torch.randn(*shape, generator=draw) for shape in ((B, 2, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
     )
 
     def same(a, b):
