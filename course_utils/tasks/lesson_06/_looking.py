@@ -191,7 +191,7 @@ SHARED = {
         _right_but(weights=lambda weights, mask: weights * 0 + mask.to(weights.dtype)),
     ),
     "equal_weights": (
-        "You give all real places the same weight: that is their mean. Let the scores decide.",
+        "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
         _right_but(weights=lambda weights, mask: weights * 0 + mask / mask.sum(1, keepdim=True).clamp(min=1)),
     ),
     "no_softmax": ("You use the scores as weights: the softmax is missing.", _no_softmax),

@@ -216,6 +216,13 @@ def plain_mean(weights, sure, possible):
     return 1 - (len(links & (sure | set(possible))) / len(links) + len(links & sure) / len(sure)) / 2
 
 
+@task.mistake(
+    "Your rate is always 1, as if no link agreed with any pair. That happens where the places in the links are tensors: a set finds a tensor only if it is the very same object. Make Python numbers of them, with `.tolist()` or `int(…)`."
+)
+def nothing_agrees(weights, sure, possible):
+    return 1.0
+
+
 @task.mistake("You count places from 1, and the pairs count them from 0.")
 def places_from_one(weights, sure, possible):
     return _rate({(s + 1, t + 1) for s, t in _links(weights)}, sure, possible)

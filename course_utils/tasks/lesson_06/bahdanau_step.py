@@ -88,10 +88,10 @@ def _(draw):
     behind = with_garbage(annotations, mask)
     yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, edge=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
-    # tanh of ±5 and more is nearly ±1: scores of ±10,000, real ones far below those of padding in the second row.
-    far = torch.tensor([[[9.0], [-9.0], [7.0]], [[-9.0], [-8.0], [9.0]]])
+    # Every tanh is 1 or -1, so scores are exact: ±10,001 and ±9,999. In the second row the real ones lie far below padding's.
+    far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
-    far_weights = (torch.ones(1, 1), torch.ones(1, 1), torch.full((1,), 1e4))
+    far_weights = (torch.ones(2, 1), 100 * torch.eye(2), torch.tensor([1e4, 1.0]))
     yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), edge=True)
 
 
@@ -159,32 +159,17 @@ def tanh_outside(*args):
     return _look(lambda h, s, weight_s, weight_h, v: (_layer(h, s, weight_s, weight_h) @ v).tanh(), *args)
 
 
-@task.mistake(
-    "You take tanh of each side and then add. Then the state adds the same to every score, and the softmax does not see it. The sum comes first and tanh after it."
-)
-def tanh_before_sum(*args):
-    return _look(
-        lambda h, s, weight_s, weight_h, v: ((s @ weight_s.T).tanh()[:, None] + (h @ weight_h.T).tanh()) @ v, *args
-    )
-
-
 @task.mistake("v is missing: you add up the hidden units, each with weight 1.")
 def v_unused(*args):
     return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h).tanh().sum(-1), *args)
 
 
 @task.mistake(
-    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. Add W s to each U h."
+    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
+    "to every score. Add W s to each U h, and take tanh of the sum."
 )
 def state_unused(*args):
     return _look(lambda h, s, weight_s, weight_h, v: torch.tanh(h @ weight_h.T) @ v + 0 * s.sum(), *args)
-
-
-@task.mistake(
-    "The annotations have no effect on the scores, so every real place gets the same weight, and the context is a plain mean. Add U h to W s."
-)
-def annotations_unused(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: (torch.tanh(s @ weight_s.T) @ v)[:, None] + 0 * h.sum(-1), *args)
 
 
 @task.mistake("You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.")
