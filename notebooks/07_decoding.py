@@ -137,13 +137,14 @@ table(rows, [f"α = {alpha}" for alpha in alphas], corner="score", digits=2)
 #
 # ## How wide?
 #
-# Now the whole test set, 1,000 captions in French. **BLEU**, which the next section explains, says from 0 to 100 how much the translations share with those that people wrote; higher is better. Three models with different seeds, each at eight widths. Which width is the best without a length penalty?
+# Now the whole test set, 1,000 captions in French. **BLEU**, which the next section explains, says from 0 to 100 how much the translations share with those that people wrote; higher is better. Three models with different seeds, each at seven widths. Which width is the best without a length penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
 
 # %% tags=["reveals"]
 left, right = plots.axes(2, width=5.2, height=3.8)
+print("Three models, the whole test set:")
 for column, name, ax in (("bleu", "BLEU", left), ("length", "length, reference = 1", right)):
     curves = {}
     for alpha in (0.0, 1.0):
@@ -156,7 +157,7 @@ runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)[1]
 reveal("07.width", widths[torch.tensor(runs).mean(0).argmax()])
 
 # %% [markdown]
-# Without a penalty, BLEU rises up to a width of about five and then falls, by far: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 found this **beam-search curse** in translators of all kinds. With a penalty it is gone here. What does a wide beam cost?
+# Without a penalty, BLEU rises up to a width of about five and then falls, by far: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 found the same for several pairs of languages; it is called the **beam-search curse**. With a penalty it is gone here. What does a wide beam cost?
 
 # %%
 rows = {}
@@ -228,11 +229,11 @@ plots.curves(
 )
 
 # %% [markdown]
-# After the right words nearly half are right even at the end, after its own one in ten. An error leads to states that training has never shown, and there the next error is more likely. This is called **exposure bias** (Ranzato et al. 2016).
+# After the right words nearly half are right even at the end, after its own one in ten. A part of this is our strict count, as a word that is left out shifts all later ones. And an error leads to states that training has never shown, and there the next error is more likely. This is called **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# Not the one that greedy search finds, and not the most probable one either: a search that looks further finds shorter and worse translations, unless a length penalty corrects it. A beam of about five with a penalty does well, as far as BLEU can tell.
+# Neither the one that greedy search finds nor the most probable one, which is often too short. A length penalty corrects that. A beam of about five with a penalty does well, as far as BLEU can tell.
 #
 # ## Questions
 #

@@ -202,7 +202,8 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(
-                word in mistake.sentence for word in ("passes your test", "pass your test", "refused", "says")
+                word in mistake.sentence
+                for word in ("passes your test", "pass your test", "refused", "refuses", "says")
             ), mistake
 
 

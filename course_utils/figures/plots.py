@@ -315,7 +315,7 @@ def ranked(names, values, xlabel, title=""):
         ax.text(value, place, f" {value:.2f} ", ha="right" if value < 0 else "left", va="center")
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
-    ax.margins(x=0.12)
+    ax.margins(x=0.2)
     ax.set(xlabel=xlabel, title=title)
 
 
