@@ -78,7 +78,7 @@ beam_explorer
 model, subwords = load_pretrained("attention-en-fr")
 text = "Two women are eating ice cream on a bench by the river."
 (source,) = subwords.encode([text])
-history = rounds(step_of(model, source), 1, 2, width=3, longest=24)
+history = rounds(step_of(model, source), 1, 2, width=3, longest=16)
 
 
 def round_at(number):
@@ -89,12 +89,12 @@ def round_at(number):
 
 
 real_explorer = explore(
-    round_at, number=ipywidgets.IntSlider(value=12, min=1, max=len(history), description="round")
+    round_at, number=ipywidgets.IntSlider(value=10, min=1, max=len(history), description="round")
 )
 real_explorer
 
 # %% [markdown]
-# For a while "à la rivière" is ahead, in the end "près de la rivière" wins. Greedy search had written "à" and could not go back: move the slider to see the two change places.
+# In round 10 "à" is ahead, and greedy search takes it. Move the slider on: two rounds later "près de" and "au bord de" have overtaken it, and from round 14 on translations end and are set aside.
 #
 # %%
 rows = {}
@@ -229,11 +229,11 @@ plots.curves(
 )
 
 # %% [markdown]
-# After the right words nearly half are right even at the end, after its own one in ten. A part of this is our strict count, as a word that is left out shifts all later ones. And an error leads to states that training has never shown, and there the next error is more likely. This is called **exposure bias** (Ranzato et al. 2016).
+# After the right words nearly half are right even at the end, after its own one in ten. Partly this is our strict count, as a word left out shifts all later ones. But an error also leads to states that training has never shown. This is called **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# Neither the one that greedy search finds nor the most probable one, which is often too short. A length penalty corrects that. A beam of about five with a penalty does well, as far as BLEU can tell.
+# Not always the most probable one, which is often too short. A beam of about five with a length penalty does well, as far as BLEU can tell.
 #
 # ## Questions
 #
