@@ -148,7 +148,7 @@ def _gradients(value, tensors):
     if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.requires_grad:
         return []
     kept = [tensor for tensor in tensors if tensor.requires_grad]
-    found = iter(torch.autograd.grad(value, kept, torch.ones_like(value), allow_unused=True)) if kept else iter(())
+    found = iter(torch.autograd.grad(value.sum(), kept, allow_unused=True)) if kept else iter(())
     return [plain(next(found)) if tensor.requires_grad else None for tensor in tensors]
 
 
