@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## The tree of continuations
 #
-# A decoder gives a probability to each next word, whatever stands before. So all translations together form a tree. Here is one that is small enough for paper: it translates "le chien". A line bears the probability of its word, given the words before it; a box bears the product of all lines up to it.
+# Whatever is written so far, a decoder gives each next word a probability. So all translations together form a tree. Here is one small enough for paper: it translates "le chien". Each line shows the probability of its word, given the words before it; each box shows the product of all lines up to it.
 #
 # **Greedy search** takes the most probable word at each step, as lessons 05 and 06 did. Which translation does it find, and what is its probability? Is there a better one?
 
@@ -43,7 +43,7 @@ plots.tree(probability, kept=[("a",), ("a", "dog")])
 #
 # ## Keep several beginnings
 #
-# To look at all sentences is impossible: with 4,000 tokens there are $4{,}000^{10}$ of ten. **Beam search** keeps the `width` most probable beginnings, continues each of them with every word, and again keeps the `width` best of all. Here is one round after the other. Which width finds "the dog"?
+# We cannot look at all sentences: with 4,000 tokens there are $4{,}000^{10}$ of length ten. **Beam search** keeps the `width` most probable beginnings, continues each of them with every word, and again keeps the `width` best of all. Here are the rounds, one by one. Which width finds "the dog"?
 
 # %%
 vocabulary = ["BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]
@@ -72,7 +72,7 @@ beam_explorer
 # %% [markdown]
 # Width 2 is enough here: "a" and "the" both survive the first round, and in the second the best two continuations are "the dog" and "a dog". Width 1 is greedy search.
 #
-# A real translation ends with EOS, at different lengths. A hypothesis that ends is **set aside** with its score, and the search goes on with the others. Now the shipped French model. What changes between the beginnings that are kept?
+# Real translations end with EOS, at different lengths. One that ends is **set aside** with its score, and the search goes on with the others. Now we use the French model. How do the kept beginnings change between rounds?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
@@ -104,7 +104,7 @@ for width in (1, 3):
 table(rows, ["log probability"], corner="widths 1 and 3")
 
 # %% [markdown]
-# ## The longer, the less probable
+# ## Longer translations are less probable
 #
 # The log probability of a translation is a sum of negative numbers, one for each token. So every further token costs something, and a short translation has an advantage that it has not earned. Look at what a wide beam finds for another sentence. Is it better?
 
@@ -117,7 +117,7 @@ for width in (1, 5, 50):
 table(rows, ["log probability", "tokens"], digits=2)
 
 # %% [markdown]
-# Width 50 finds a more probable translation, "a man repairs a bicycle", and has lost the broken bicycle and the house. The search is better and the translation worse.
+# Width 50 finds a more probable translation, "a man repairs a bicycle", but loses the word "broken" and the house. The search is better, but the translation is worse.
 #
 # Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens, EOS included:
 #
@@ -133,11 +133,11 @@ for length, log_p in ((12, -7.7), (7, -7.4)):
 table(rows, [f"α = {alpha}" for alpha in alphas], corner="score", digits=2)
 
 # %% [markdown]
-# From 0.2 on the longer one wins: its score is nearer to 0. One more number to choose, and it is chosen on the validation set.
+# From 0.2 on the longer one wins: its score is nearer to 0. So $\alpha$ has to be chosen too, on the validation set.
 #
 # ## How wide?
 #
-# Now the whole test set, 1,000 captions in French. **BLEU**, which the next section explains, says from 0 to 100 how much the translations share with those that people wrote; higher is better. Three models with different seeds, each at seven widths. Which width is the best without a length penalty?
+# Now we translate the whole test set, 1,000 captions, into French. **BLEU**, which the next section explains, says from 0 to 100 how much the translations share with human ones; higher is better. We try three models with different seeds, each at seven widths. Which width is best without a length penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -157,7 +157,7 @@ runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)[1]
 reveal("07.width", widths[torch.tensor(runs).mean(0).argmax()])
 
 # %% [markdown]
-# Without a penalty, BLEU rises up to a width of about five and then falls, by far: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 found the same for several pairs of languages; it is called the **beam-search curse**. With a penalty it is gone here. What does a wide beam cost?
+# Without a penalty, BLEU rises up to a width of about five and then falls sharply: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 found the same for several pairs of languages; it is called the **beam-search curse**. With a penalty it is gone here. What does a wide beam cost?
 
 # %%
 rows = {}
@@ -167,11 +167,11 @@ for column in ("bleu", "log_probability", "cpu_seconds"):
 table(rows, [f"width {width:g}" for width in widths], corner="α = 1, three models", digits=1)
 
 # %% [markdown]
-# The log probability rises with the width, BLEU hardly does after five, and the time goes on rising. So widths of four to ten are common.
+# The log probability rises with the width. Beyond five, BLEU hardly improves, while the time keeps growing. So widths of four to ten are common.
 #
 # ## BLEU by hand
 #
-# BLEU (Papineni et al. 2002) counts how many **n-grams**, runs of n words, of a translation also stand in the reference. The share $p_n$ is taken for n = 1 to 4; an n-gram counts at most as often as it stands in the reference. Translations that are too short are punished by the **brevity penalty**, with $c$ words in all translations and $r$ in all references:
+# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. The share $p_n$ is computed for n = 1 to 4; an n-gram counts at most as often as it occurs in the reference. Translations that are too short are punished by the **brevity penalty**, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -192,7 +192,7 @@ library = bleu([" ".join(said)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how words were cut, whether case counts and how zeros are treated. Two BLEU scores can be compared only where these agree: Post 2018 found differences of up to 1.8 between common settings. And the counts are added up over the whole test set *before* the shares are taken: the mean of the sentences' scores is something else.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. Also, the counts are added up over the whole test set *before* dividing: the mean of the sentences' scores is a different number.
 #
 # BLEU compares words, not meaning. Which of two translations does it prefer here?
 
@@ -206,7 +206,7 @@ for said in ("The black dog is now sleeping on the sofa .", "On the sofa, the bl
 #
 # ## Our models beside others
 #
-# How good is our small translator? Beside it stands a large Transformer that has learned from many millions of pairs from the web, opus-mt-tc-big-en-fr, with the scores of its model card: the same test sets, sacrebleu. Why is the small one as good on the first set?
+# How good is our small translator? We compare it with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
 
 # %%
 rows = {"ours, 29,000 captions": ["52.2", "43.0", "34.5"], "opus-mt-tc-big-en-fr": ["52.4", "52.8", "54.7"]}
@@ -217,7 +217,7 @@ table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, 
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words, in use its own. What does an error do to the words that come after it? Lesson 05's model, one vector, sentences of 12 words: the share of right words at each place, once after the right words and once after its own. How do the curves differ at place 12?
+# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences we plot the share of right words at each place, after the right words and after its own. How do the curves differ at place 12?
 
 # %%
 curves = {}
@@ -229,7 +229,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# After the right words nearly half are right even at the end, after its own one in ten. Partly this is our strict count, as a word left out shifts all later ones. But an error also leads to states that training has never shown. This is called **exposure bias** (Ranzato et al. 2016).
+# After the right words, nearly half are right even at the end; after its own, only one in ten. Part of this is our strict count: an omitted word shifts all later ones. But an error also leads to states never seen in training. This is called **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #

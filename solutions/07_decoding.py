@@ -23,7 +23,7 @@ from course_utils.models.plain import beam_search as reference
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
-# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words, and logits up to 10,000: the result is finite all the same.
+# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words, and logits up to 10,000: the result must still be finite.
 
 
 # %%
@@ -57,7 +57,7 @@ check("07.log_probability", log_probability)
 # We look for the translation that the decoder finds most probable. There are far too many to look at all of them.
 #
 # In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
-# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so nothing is asked behind it. `longest`, which is at least 1,
+# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
 # limits how many ids are written: `eos` counts, and `bos` does not.
 
 # %% [markdown]
@@ -113,7 +113,7 @@ check("07.greedy", greedy)
 # 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.
 # 3. Set aside those of them that end in `eos`. The others are open in the next round, which again keeps `width`, however many have been set aside.
 #
-# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return all that was set aside, also where it is more than `width`, the most probable first: a list of pairs of the ids
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return everything that was set aside, even if it is more than `width`, with the most probable first: a list of pairs of the ids
 # behind `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
 
 
@@ -202,13 +202,13 @@ check("07.normalised_score", normalised_score)
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as both hold it: the smaller of the two numbers.
+# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as it occurs in both: take the smaller of the two counts.
 # The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
 # Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. There is one reference for each hypothesis. A hypothesis may be empty.
-# Where n-grams of some order have no match, BLEU is 0. Write it with Python's own means, without a library for BLEU.
+# If for some $n$ no n-gram matches, BLEU is 0. Write it in plain Python, without a library for BLEU.
 
 
 # %%
@@ -253,7 +253,7 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## Which searches are right?
 #
-# A wrong search still returns translations, which are only a little worse. So it is worth a test.
+# A wrong search still returns translations that are only a little worse, so it is easy to overlook and worth a test.
 
 # %% [markdown]
 # ## 07.catch_wrong_beam
@@ -262,10 +262,10 @@ check("07.bleu", bleu)
 # as `reference(step, bos, eos, width, longest)`, the course's own, in the same order. It may add up in another order or in float32, so log probabilities agree only up to rounding: allow about $10^{-5}$.
 #
 # A candidate is called as `candidate(step, bos, eos, width, longest)`, with a `step` **that you make up**: a function that takes a list of ints and returns a new tensor with V logarithms of probabilities, float32 or float64 and
-# all finite, and the same ones whenever it is asked for the same prefix. A right candidate asks it for prefixes of at most `longest` ids, bos included, and never behind `eos`; a wrong one may. Candidates take any width and longest from 1, and any V from 2 to 100. No two scores in a search
+# all finite, and the same ones whenever it is asked for the same prefix. A right candidate calls it with prefixes of at most `longest` ids, bos included, and never after `eos`; a wrong one may break these rules. Candidates take any width and longest from 1, and any V from 2 to 100. No two scores in a search
 # may be equal: random numbers see to that. A candidate may call `step` up to 300 times, so keep your searches small.
 #
-# What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width holds for each hypothesis and not for all together, or is off by one; hypotheses are sorted the wrong way or
+# What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width is applied to each hypothesis instead of to all together, or is off by one; hypotheses are sorted the wrong way or
 # not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something, rounded or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
 # or too late; what is open in the end gets lost; `step` is given the last id alone; too few hypotheses are returned; the beam is wider than there are continuations, and that gives an error. A candidate that raises an error is wrong, and must not stop your test.
 

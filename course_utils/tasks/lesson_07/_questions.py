@@ -68,7 +68,7 @@ questions = (
     NumberQuestion(
         "07.q4",
         "BLEU by hand",
-        "A translation of 8 words has a reference of 8 words. Of its words 8 stand in the reference, of its pairs 6 of 7, of its triples 4 of 6, of its runs of four 2 of 5. What is its BLEU, from 0 to 100?",
+        "A translation of 8 words has a reference of 8 words. All 8 words occur in the reference, and so do 6 of its 7 pairs, 4 of its 6 triples and 2 of its 5 runs of four. What is its BLEU, from 0 to 100?",
         answer=69.14,
         tolerance=0.2,
         why="The shares 1, 6/7, 2/3 and 2/5 have the product 0.2286; its fourth root is 0.6914, and no brevity penalty applies.",
@@ -78,12 +78,12 @@ questions = (
             0.69: "The scale goes from 0 to 100.",
             76.92: "You have divided all hits by all n-grams. Each length has a share of its own; then comes the fourth root of their product.",
         },
-        otherwise="Multiply the four shares 8/8, 6/7, 4/6 and 2/5, take the fourth root, and times 100.",
+        otherwise="Multiply the four shares 8/8, 6/7, 4/6 and 2/5, take the fourth root, and multiply by 100.",
     ),
     Question(
         "07.q5",
         "its own errors",
-        "In training a decoder says 47 % of the words right at some place, in use only 20 %. The sentences are the same. What is the difference?",
+        "At some place a decoder gets 47 % of the words right in training, but only 20 % in use. The sentences are the same. What makes the difference?",
         right=(
             "In training it reads the right words before that place, in use its own.",
             "After an error it is in a state that training has never shown it, and further errors become more likely.",
@@ -91,7 +91,7 @@ questions = (
         wrong=(
             (
                 "In training it sees the word that it has to say, in use it does not.",
-                "With the shift it never sees that word, in training either.",
+                "Because of the shift it never sees that word, not even in training.",
             ),
             (
                 "In use the encoder is switched off, and only its last state is left.",

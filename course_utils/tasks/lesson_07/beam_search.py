@@ -34,7 +34,7 @@ task = Task(
         "Keep two lists: hypotheses that are open, and hypotheses that are set aside. In each round every open one is continued by every id, and all these continuations compete with one another. Those among the "
         "best that end in eos leave the race; they do not take a place in the next round.",
         (
-            "Take eos = 0, the ids 1 and 2 beside it, and width = 2. Behind bos their probabilities are 0.1, 0.4 and 0.5: [2] and [1] are kept. Behind [2] they are 0.34, 0.335 and 0.325, behind [1] they are 0.9, 0.06 "
+            "Take eos = 0, two more ids, 1 and 2, and width = 2. After bos the three probabilities are 0.1, 0.4 and 0.5: [2] and [1] are kept. Behind [2] they are 0.34, 0.335 and 0.325, behind [1] they are 0.9, 0.06 "
             "and 0.04. The six continuations have the probabilities 0.5 · 0.34 = 0.17, 0.1675, 0.1625, 0.4 · 0.9 = 0.36, 0.024 and 0.016. The two best are [1, 0] with 0.36 and [2, 0] with 0.17. Both end in eos, so nothing "
             "is open and the search ends. Greedy search would have found [2, 0] alone."
         ),
@@ -571,7 +571,7 @@ def one_too_wide(step, bos, eos, width, longest):
 
 
 @task.mistake(
-    "You always keep `width` hypotheses that are open, and those that end come on top. Take the `width` best of all continuations first, and then see which of them end."
+    "You always keep `width` hypotheses that are open, and those that end are kept in addition. Take the `width` best of all continuations first, and then see which of them end."
 )
 def width_open_ones(step, bos, eos, width, longest):
     open_ones, ended = [([bos], 0.0)], []
@@ -597,7 +597,7 @@ def every_end_set_aside(step, bos, eos, width, longest):
 
 
 @task.mistake(
-    "You ask with the last id alone, as a decoder with a state of its own is asked. This one keeps nothing between two calls: give step bos and all ids of the hypothesis."
+    "You call step with the last id alone, as you would call a decoder with a state of its own. This one keeps nothing between two calls: give step bos and all ids of the hypothesis."
 )
 def last_id_alone(step, bos, eos, width, longest):
     ended, open_ones = search(_altered(step, lambda prefix: prefix[-1:]), bos, eos, width, longest)
@@ -631,7 +631,7 @@ def one_too_long(step, bos, eos, width, longest):
 
 
 @task.mistake(
-    "The ids do not go with the scores: a new id is put behind the hypothesis that stood at the same place of the beam before, not behind the one that it continues. Keep each continuation together with its own prefix."
+    "The ids do not match the scores: a new id is appended to the hypothesis that had the same place in the beam before, not to the one that it continues. Keep each continuation together with its own prefix."
 )
 def wrong_parents(step, bos, eos, width, longest):
     open_ones, ended = [([bos], 0.0)], []

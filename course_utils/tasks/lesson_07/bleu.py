@@ -21,7 +21,7 @@ task = Task(
     hints=(
         "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. A hypothesis can match an n-gram as often as the reference holds it, not more.",
         (
-            "Take the hypothesis a b c d e f, with f in place of the g of the reference a b c d e g. Of its 6 single words 5 match, of its 5 pairs 4, of its 4 triples 3, and of its 3 groups of four 2. The product of the four "
+            "Take the hypothesis a b c d e f, whose reference is a b c d e g. 5 of its 6 single words match, 4 of its 5 pairs, 3 of its 4 triples and 2 of its 3 groups of four. The product of the four "
             "quotients is 5/6 · 4/5 · 3/4 · 2/3 = 1/3, and its fourth root is 0.7598. Both have 6 words, so the brevity penalty is 1, and BLEU is 75.98. Without f the hypothesis has 5 words, and all its n-grams match; the penalty "
             "exp(1 - 6/5) = 0.8187 gives 81.87."
         ),
@@ -228,7 +228,7 @@ def as_sets(hypotheses, references):
 
 
 @task.mistake(
-    "The matches are counted once for each different n-gram, while the n-grams of the hypothesis are counted all. Count a match as often as both hold it."
+    "Among the matches you count each different n-gram once, but in the total you count every n-gram of the hypothesis. Count a match as often as both contain it."
 )
 def matches_as_sets(hypotheses, references):
     return _score(hypotheses, references, common=lambda h, r: len(h.keys() & r.keys()))
@@ -268,7 +268,7 @@ def brevity_as_a_quotient(hypotheses, references):
 
 
 @task.mistake(
-    "Your brevity penalty is exp(c/r - 1) where c is below r. It should be exp(1 - r/c), with c, the number of words of the hypotheses, below."
+    "Your brevity penalty is exp(c/r - 1) where c is below r. It should be exp(1 - r/c), with c, the number of words of the hypotheses, in the denominator."
 )
 def brevity_above(hypotheses, references):
     return _score(hypotheses, references, brevity=lambda c, r: exp(c / r - 1) if c < r else 1.0)

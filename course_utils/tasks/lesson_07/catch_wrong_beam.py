@@ -220,7 +220,7 @@ def rounding_is_allowed(case, value):
     """No right candidate is refused."""
     if value is False and task.candidate(case.args[0].key) in RIGHT_ONES:
         return (
-            "This candidate is right. It adds up in another order or in float32, so its last digits differ: does your test leave room for rounding, about 1e-5? And is your decoder one that may be asked so: does step give a new "
+            "This candidate is right. It adds up in another order or in float32, so its last digits differ: does your test leave room for rounding, about 1e-5? And does your decoder keep to the rules: does step give a new "
             "tensor of logarithms for every prefix that may come, the same each time, and never the same score to two hypotheses?"
         )
     return None
@@ -317,21 +317,21 @@ def turned_round(candidate):
 
 
 @task.mistake(
-    "Right candidates are refused whose last digits differ from the reference's, because they add up in another order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`."
+    "Right candidates whose last digits differ from the reference's, because they add up in another order or in float32, are refused. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`."
 )
 def no_rounding(candidate):
     return _test(candidate, compare=lambda right, came: list(right) == list(came))
 
 
 @task.mistake(
-    "Every candidate passes your test that returns a list without an error. Compare what it returns with what the reference returns."
+    "Every candidate that returns a list without an error passes your test. Compare what it returns with what the reference returns."
 )
 def runs_at_all(candidate):
     return _test(candidate, compare=lambda right, came: isinstance(came, list))
 
 
 @task.mistake(
-    "Candidates pass your test whose first hypothesis is right and whose others are wrong or missing. Compare all pairs, and how many there are."
+    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs, and how many there are."
 )
 def best_compared(candidate):
     return _test(candidate, seeds=range(8), compare=lambda right, came: _pairs(right[:1], came[:1]))

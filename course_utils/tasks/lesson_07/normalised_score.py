@@ -162,7 +162,7 @@ def one_word_less(log_probability, length, alpha):
     return log_probability / _penalty(length - 1, alpha)
 
 
-@task.mistake("The exponent is the length. It should be alpha: the length belongs into the base.")
+@task.mistake("The exponent is the length. It should be alpha: the length belongs in the base.")
 def length_as_exponent(log_probability, length, alpha):
     return log_probability / ((5 + length) / 6) ** length
 
