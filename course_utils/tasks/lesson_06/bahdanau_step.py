@@ -10,8 +10,10 @@ from course_utils.models.attention import masked_softmax
 from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
     gaps,
+    masked_with_zeros,
     properties,
     scattered,
+    scores_unmasked,
     shared_mistakes,
     summed,
     weights_by_loops,
@@ -88,8 +90,8 @@ def _(draw):
     behind = with_garbage(annotations, mask)
     yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, edge=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
-    # tanh of ±5 and more is nearly ±1: scores of ±10,000, real ones far below those of padding in the second row.
-    far = torch.tensor([[[9.0], [-9.0], [7.0]], [[-9.0], [-8.0], [9.0]]])
+    # tanh of ±5 and more is nearly ±1: scores of ±10,000, real ones far below those of padding in the second row. There they are equal, in float64 too.
+    far = torch.tensor([[[9.0], [-9.0], [7.0]], [[-29.0], [-28.0], [9.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
     far_weights = (torch.ones(1, 1), torch.ones(1, 1), torch.full((1,), 1e4))
     yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), edge=True)
@@ -136,7 +138,21 @@ def _look(score, state, annotations, mask, *weights):
     return summed(shares, annotations), shares
 
 
-shared_mistakes(task, _score, lambda context, weights, *_: (context, weights))
+shared_mistakes(
+    task,
+    _score,
+    lambda context, weights, *_: (context, weights),
+    {
+        "scores_unmasked": (
+            "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other, and takes weight from the words: put -inf in place of its score, too.",
+            scores_unmasked,
+        ),
+        "masked_with_zeros": (
+            "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
+            masked_with_zeros,
+        ),
+    },
+)
 
 
 @task.mistake("tanh is missing: without it the state adds the same to every score, and the softmax does not see it.")
