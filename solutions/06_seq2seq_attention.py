@@ -15,7 +15,7 @@ from course_utils.models.plain import gru_step as reference_gru
 # ## 06.bahdanau_step
 #
 # Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words makes weights of the scores; the **context**
-# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows.
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What stands at a False place of the mask, even NaN, reaches neither the result nor any gradient.
 #
 # $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j$$
 
@@ -214,7 +214,7 @@ check("06.alignment_error_rate", alignment_error_rate)
 # What goes wrong in real code: the source is ignored, or looked at and not used; only the first or the last annotation counts; padding has a weight, or takes part in the softmax; the mask is the wrong way round, or taken for a number of words that stand first, or one sentence's mask serves for all; the weights are equal, or off by one place, or belong to
 # places; the softmax runs over the batch, or sentences are mixed up in another way; the decoder sees the target. A decoder that raises an error is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something: a change that the decoder sees then moves some feature by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
+# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. One such change is enough to see whether features move: where the decoder sees it, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
 
 
 # %%

@@ -56,10 +56,14 @@ def properties(task):
 
 def nothing_where_masked(case, value):
     """No weight where the mask is False."""
-    leaked = value[1][~case.args[2]]
+    weights, mask = value[1], case.args[2]
+    both = mask.any(1) & ~mask.all(1)
+    if both.any() and (weights[both] * mask[both]).abs().max() < 1e-6 and (weights[both].sum(1) > 0.5).all():
+        return "All weight lies where the mask is False, and none where it is True: the mask is the wrong way round."
+    leaked = weights[~mask]
     return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Only a score of -inf leaves no weight: "
-        "any finite one, such as -100, may leave some."
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Mask the scores, with -inf: "
+        "any finite score, such as -100, may leave some weight."
         if (leaked > 1e-6).any()
         else None
     )
@@ -96,9 +100,28 @@ def _right_but(weights=lambda weights, mask: weights, mask=lambda mask: mask):
     return look
 
 
+def _inverted(number, zeros=None, end=lambda weights, mask: weights):
+    """A look that hides the scores of the True places, with zeros where `zeros(mask)` is True, and something done to its weights at the end."""
+
+    def look(score, annotations, mask):
+        annotations = annotations.masked_fill(zeros(mask)[..., None], 0.0) if zeros else annotations
+        weights = end(score(annotations).masked_fill(mask, number).softmax(-1), mask)
+        return summed(weights, annotations), weights
+
+    return look
+
+
+def _no_weight_at_padding(weights, mask):
+    return weights.masked_fill(~mask, 0.0)
+
+
 def _unmasked(score, annotations, mask):
     weights = score(annotations).softmax(-1)
     return summed(weights, annotations), weights
+
+
+def scores_unmasked(score, annotations, mask):
+    return _unmasked(score, without_garbage(annotations, mask), mask)
 
 
 def _masked_after(score, annotations, mask):
@@ -107,7 +130,7 @@ def _masked_after(score, annotations, mask):
     return summed(weights, annotations), weights
 
 
-def _masked_with_zeros(score, annotations, mask):
+def masked_with_zeros(score, annotations, mask):
     annotations = without_garbage(annotations, mask)
     weights = (score(annotations) * mask).softmax(-1)
     return summed(weights, annotations), weights
@@ -116,6 +139,13 @@ def _masked_with_zeros(score, annotations, mask):
 def _over_the_batch(score, annotations, mask):
     annotations = without_garbage(annotations, mask)
     weights = torch.nan_to_num(score(annotations).masked_fill(~mask, -torch.inf).softmax(0))
+    return summed(weights, annotations), weights
+
+
+def _largest_alone(score, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    scores = score(annotations).masked_fill(~mask, -torch.inf)
+    weights = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0) * mask
     return summed(weights, annotations), weights
 
 
@@ -160,11 +190,37 @@ GARBAGE = (
     "What stands at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these "
     "annotations before you compute anything."
 )
+INVERTED = 'The mask is used the wrong way round: True means "may be looked at", and those are the places you hide.'
+ALL_THERE = "Where a sentence has padding, all its weight lies there;"
+ON_ZEROS = "Where a sentence has padding, all its weight lies on the zeros that you put there;"
+NO_WEIGHT = "Where a sentence has padding, no weight is left;"
+NAN = "where it has none, the softmax of nothing but -inf gives NaN."
+LEVEL = "where it has none, all its scores become the same number, and every word gets the same weight."
 SHARED = {
     "mask_unused": ("The mask has no effect: padding gets weight like a word.", _unmasked),
     "mask_inverted": (
-        'The mask is used the wrong way round: True means "may be looked at", and those are the places you hide.',
+        INVERTED,
         _right_but(mask=torch.logical_not),
+    ),
+    "mask_inverted_nan": (f"{INVERTED} {ALL_THERE} {NAN}", _inverted(-torch.inf)),
+    "mask_inverted_level": (f"{INVERTED} {ALL_THERE} {LEVEL}", _inverted(-1e9)),
+    "mask_inverted_on_zeros": (
+        f"{INVERTED} {ON_ZEROS} where it has none, no weight is left.",
+        _inverted(-torch.inf, torch.logical_not, lambda weights, mask: weights.masked_fill(mask, 0.0)),
+    ),
+    "mask_inverted_on_zeros_nan": (f"{INVERTED} {ON_ZEROS} {NAN}", _inverted(-torch.inf, torch.logical_not)),
+    "mask_inverted_on_zeros_level": (f"{INVERTED} {ON_ZEROS} {LEVEL}", _inverted(-1e9, torch.logical_not)),
+    "mask_inverted_no_weight_nan": (
+        f"{INVERTED} {NO_WEIGHT} {NAN}",
+        _inverted(-torch.inf, torch.logical_not, _no_weight_at_padding),
+    ),
+    "mask_inverted_no_weight_level": (
+        f"{INVERTED} {NO_WEIGHT} {LEVEL}",
+        _inverted(-1e9, torch.logical_not, _no_weight_at_padding),
+    ),
+    "mask_inverted_twice": (
+        'The mask is used the wrong way round, for the annotations and for the scores: True means "may be looked at", and those are the places you hide.',
+        _inverted(-1e9, lambda mask: mask),
     ),
     "mask_as_lengths": (
         "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
@@ -178,10 +234,6 @@ SHARED = {
         "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
         _masked_after,
     ),
-    "masked_with_zeros": (
-        "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
-        _masked_with_zeros,
-    ),
     "over_the_batch": (
         "Your softmax runs over the batch, so sentences compete with one another. Each sentence spreads its weight over its own words, the last axis.",
         _over_the_batch,
@@ -193,6 +245,10 @@ SHARED = {
     "equal_weights": (
         "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
         _right_but(weights=lambda weights, mask: weights * 0 + mask / mask.sum(1, keepdim=True).clamp(min=1)),
+    ),
+    "largest_alone": (
+        "You give all weight to the place with the largest score. Give each real place its share with a softmax, which also lets a gradient reach the scores.",
+        _largest_alone,
     ),
     "no_softmax": ("You use the scores as weights: the softmax is missing.", _no_softmax),
     "scores_returned": ("As the second part you return the scores. Return the weights.", _scores_returned),
@@ -241,15 +297,16 @@ SHARED = {
 }
 
 
-def shared_mistakes(task, score, finish):
+def shared_mistakes(task, score, finish, own):
     """Register the mistakes that every look shares.
 
     Args:
         task: whose arguments begin with state, annotations and mask; its weights follow.
         score: function(annotations, state, *weights) returns scores B×S.
         finish: function(context, weights, state, *weights) returns what the task asks for.
+        own: further mistakes like those in SHARED, with sentences of the task's own.
     """
-    for name, (sentence, look) in SHARED.items():
+    for name, (sentence, look) in (SHARED | own).items():
 
         def mistaken(state, annotations, mask, *weights, look=look):
             context, shares = look(lambda numbers: score(numbers, state, *weights), annotations, mask)

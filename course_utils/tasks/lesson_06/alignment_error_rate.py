@@ -161,6 +161,15 @@ def duplicates_agree(weights, sure, possible):
     return 1 - agreeing / (len(links) + len(sure))
 
 
+@task.mistake(
+    "A sure pair that is listed twice counts twice, above the line and below it. Each pair counts once: make a set of the sure ones, too."
+)
+def sure_duplicates_agree(weights, sure, possible):
+    links = _links(weights)
+    agreeing = sum(pair in links for pair in sure) + len(links & (set(possible) | set(sure)))
+    return 1 - agreeing / (len(links) + len(sure))
+
+
 @task.mistake("This is the share that agrees. An error rate is 1 minus it.")
 def agreement(weights, sure, possible):
     return 1 - _rate(_links(weights), sure, possible)

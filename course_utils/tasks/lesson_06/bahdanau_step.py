@@ -10,8 +10,10 @@ from course_utils.models.attention import masked_softmax
 from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
     gaps,
+    masked_with_zeros,
     properties,
     scattered,
+    scores_unmasked,
     shared_mistakes,
     summed,
     weights_by_loops,
@@ -136,7 +138,21 @@ def _look(score, state, annotations, mask, *weights):
     return summed(shares, annotations), shares
 
 
-shared_mistakes(task, _score, lambda context, weights, *_: (context, weights))
+shared_mistakes(
+    task,
+    _score,
+    lambda context, weights, *_: (context, weights),
+    {
+        "scores_unmasked": (
+            "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other, and takes weight from the words: put -inf in place of its score, too.",
+            scores_unmasked,
+        ),
+        "masked_with_zeros": (
+            "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
+            masked_with_zeros,
+        ),
+    },
+)
 
 
 @task.mistake("tanh is missing: without it the state adds the same to every score, and the softmax does not see it.")

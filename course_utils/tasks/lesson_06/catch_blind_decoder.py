@@ -374,8 +374,8 @@ MASK = ((True, False, True, True), (False, True, False, True))
 CHECKS = ("others", "opposite", "padding", "order", "future")
 
 
-def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly=False):
-    """A test like the solution's, with checks left out, on another mask, or with another change of a single annotation."""
+def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly=False, order=(3, 2, 1, 0)):
+    """A test like the solution's, with checks left out, on another mask, in another order, or with another change of a single annotation."""
     draw = torch.Generator().manual_seed(4)
     mask = torch.tensor(mask)
     B, S = mask.shape
@@ -394,7 +394,7 @@ def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly
         later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
         if "padding" not in left_out and not same(after(torch.where(mask[..., None], annotations, 2.0)), before):
             return False
-        if "order" not in left_out and not same(decoder(words, state, annotations.flip(1), mask.flip(1)), before):
+        if "order" not in left_out and not same(decoder(words, state, annotations[:, order], mask[:, order]), before):
             return False
         if "future" not in left_out and not same(decoder(later, state, annotations, mask)[:, :1], before[:, :1]):
             return False
@@ -422,7 +422,10 @@ def always_true(decoder):
     return True
 
 
-@task.mistake("Your test says False to every candidate, even to the right ones.")
+@task.mistake(
+    "Your test says False to every candidate, even to the right ones. It may be that you put the annotations in another order and leave the mask as it is, or that you ask features to stay at all places when later words change, and not only at the places before. Or an error of "
+    "the test's own, such as a wrong shape, ends in `except`, which returns False."
+)
 def always_false(decoder):
     return False
 
@@ -460,27 +463,6 @@ def a_constant_added(decoder):
 )
 def multiplied(decoder):
     return _test(decoder, change=lambda annotation, noise: 2 * annotation)
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay."
-)
-def batch_of_one(decoder):
-    return _test(decoder, mask=MASK[:1])
-
-
-@task.mistake(
-    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different places in each sentence, and change what stands there."
-)
-def no_padding(decoder):
-    return _test(decoder, mask=((True,) * 4,) * 2)
-
-
-@task.mistake(
-    "A candidate passes your test that cuts all real places of the batch into equal parts, one for each sentence. Let the sentences have different numbers of real places."
-)
-def equal_numbers(decoder):
-    return _test(decoder, mask=((True, False, True, False), (False, True, False, True)))
 
 
 @task.mistake(
@@ -536,3 +518,70 @@ def _leaves_out(parts):
 for n in (1, 2):
     for parts in combinations(LEFT_OUT, n):
         _leaves_out(parts)
+
+
+ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
+WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
+MASKS = {  # a mask, the order that a test on it tries: what passes the test then, and what to do
+    "batch_of_one": (
+        MASK[:1],
+        (3, 2, 1, 0),
+        "candidates that mix up the sentences of a batch",
+        "Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay.",
+    ),
+    "no_padding": (
+        ((True,) * 4,) * 2,
+        (3, 2, 1, 0),
+        "candidates that look at padding, or that use one sentence's mask for all,",
+        "Let the mask be False at different places in each sentence, and change what stands there.",
+    ),
+    "equal_numbers": (
+        ((True, False, True, False), (False, True, False, True)),
+        (3, 2, 1, 0),
+        "candidates that cut all real places of the batch into equal parts, one for each sentence,",
+        "Let the sentences have different numbers of real places.",
+    ),
+    "same_mask": (
+        MASK[:1] * 2,
+        (3, 2, 1, 0),
+        "candidates that use the first sentence's mask for all, or that cut all real places of the batch into equal parts,",
+        "Give each sentence a mask of its own, with another number of real places.",
+    ),
+    "no_gaps": (
+        WORDS_FIRST,
+        ORDER_OF_FIRST_TWO,
+        "candidates that count the True values of a mask, and look at as many places from the left,",
+        "Let the mask have gaps: a False that stands before a True.",
+    ),
+    "same_mask_without_gaps": (
+        WORDS_FIRST[:1] * 2,
+        ORDER_OF_FIRST_TWO,
+        "candidates that use the first sentence's mask for all, or that take a mask for the number of words that stand first,",
+        "Give each sentence a mask of its own, with another number of real places, and with gaps: a False that stands before a True.",
+    ),
+}
+
+
+def _on_another_mask(name, left_out):
+    """Register the mistake of a test that tries this mask alone, and one that leaves out a part, too."""
+    mask, order, *told = MASKS[name]
+    passing, advice = zip(told, *(LEFT_OUT[part] for part in left_out), strict=True)
+    listed = " and ".join(passing)
+
+    def test(decoder):
+        return _test(decoder, left_out=left_out, mask=mask, order=order)
+
+    test.__name__ = "_without_".join((name, *left_out))
+    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+
+
+for name in MASKS:
+    _on_another_mask(name, ())
+    _on_another_mask(name, ("order",))
+
+
+@task.mistake(
+    "A candidate passes your test whose weights are off by one real place. When you put annotations and mask in another order, let real places change their order among themselves: reversed, say."
+)
+def real_places_in_their_order(decoder):
+    return _test(decoder, order=ORDER_OF_FIRST_TWO)

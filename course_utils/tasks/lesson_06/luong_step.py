@@ -10,6 +10,7 @@ from course_utils.models.attention import masked_softmax
 from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
     gaps,
+    masked_with_zeros,
     properties,
     scattered,
     shared_mistakes,
@@ -150,7 +151,16 @@ def _with_score(score, state, annotations, mask, weight, weight_c):
 
 
 shared_mistakes(
-    task, _score, lambda context, shares, state, weight, weight_c: (_features(context, state, weight_c), shares)
+    task,
+    _score,
+    lambda context, shares, state, weight, weight_c: (_features(context, state, weight_c), shares),
+    {
+        "masked_with_zeros": (
+            "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros scores 0, too, and exp(0) = 1 is a weight like any other. "
+            "Put -inf in place of the scores where the mask is False.",
+            masked_with_zeros,
+        ),
+    },
 )
 
 

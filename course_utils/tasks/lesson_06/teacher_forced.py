@@ -242,6 +242,20 @@ def shifted_again(words, *others):
     return _way(torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1), *others)
 
 
+@task.mistake(
+    "Each step reads the word of the step before, and the first two steps read the first word. The words have been shifted already, as 05.shift_right does it: at step t read word t."
+)
+def first_word_twice(words, *others):
+    return _way(torch.cat([words[:, :1], words[:, :-1]], 1), *others)
+
+
+@task.mistake(
+    "Each step reads the word of the step before, and the first one the last word: at t = 0, `words[:, t - 1]` is the last. At step t read word t: the words have been shifted already, as 05.shift_right does it."
+)
+def words_rolled(words, *others):
+    return _way(words.roll(1, 1), *others)
+
+
 @task.mistake("You read the words from the last to the first. Begin with the first.")
 def words_backwards(words, *others):
     return _way(words.flip(1), *others)
