@@ -333,6 +333,22 @@ def by_matrices(laid_out):
     return several_attentions
 
 
+def looking(number, hide=lambda mask, _: ~mask, clean=True, in_place=False):
+    """Bahdanau's look, whose scores become a number where `hide(mask, mask)` is True."""
+
+    def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
+        if in_place:
+            annotations[~mask] = 0
+        elif clean:
+            annotations = annotations.masked_fill(~mask[..., None], 0.0)
+        scores = torch.tanh((state @ weight_s.T)[:, None] + annotations @ weight_h.T) @ v
+        weights = scores.masked_fill(hide(mask, mask), number).softmax(-1)
+        weights = weights.nan_to_num() if in_place else weights
+        return (weights[..., None] * annotations).sum(1), weights
+
+    return bahdanau_step
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
@@ -364,6 +380,12 @@ def by_matrices(laid_out):
         ("03.influence", influence_by(lambda moved: moved[0], slice(None)), "the first sentence alone"),
         ("03.influence", influence_by(lambda moved: moved.any(0), 0), "the first sentence alone"),
         ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
+        ("06.bahdanau_step", looking(-torch.inf, hide=torch.logical_and, clean=False), "the wrong way round"),
+        ("06.bahdanau_step", looking(-torch.inf, hide=torch.logical_and), "the wrong way round"),
+        ("06.bahdanau_step", looking(-1e9, hide=torch.logical_and, clean=False), "the wrong way round"),
+        ("06.bahdanau_step", looking(-1e9, hide=torch.logical_and), "the wrong way round"),
+        ("06.bahdanau_step", looking(0.0, hide=lambda mask, _: mask & ~mask), "The mask reaches the annotations and not the scores"),
+        ("06.bahdanau_step", looking(-torch.inf, in_place=True), "alters its input annotations"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
