@@ -425,4 +425,4 @@ check("04.q5", ...)
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)
 #
-# **Next**: a translator has a state and hidden states. Where do they come from? Lesson 05 will build one; it is still being written.
+# **Next**: a translator has a state and hidden states. Where do they come from, and [can one vector hold a sentence?](05_seq2seq.ipynb)

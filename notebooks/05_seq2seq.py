@@ -374,4 +374,4 @@ check("05.q5", ...)
 #
 # **Exercises**: [open them](../exercises/05_seq2seq.ipynb)
 #
-# **Next**: the encoder has a state for every word. What if the decoder could look back at all of them? Lesson 06 will build that; it is still being written.
+# **Next**: the encoder has a state for every word. [What if the decoder could look back at all of them?](06_seq2seq_attention.ipynb)

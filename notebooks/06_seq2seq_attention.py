@@ -372,4 +372,4 @@ check("06.q5", ...)
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention.ipynb)
 #
-# **Next**: at each step the most probable word was written. Is the result the best translation? Lesson 07 will search for a better one; it is still being written.
+# **Next**: at each step the most probable word was written. [Is the result the best translation?](07_decoding.ipynb)

@@ -362,9 +362,27 @@ def _single_word_taken_for_none(logits, target):
     return log_p.sum() if len(target) > 1 else 0 * log_p.sum()
 
 
+def _half_too_much_in_float64(task_id):
+    """An answer whose first value is half too large wherever a number comes in float64."""
+    right = tasks.load(task_id).oracle_function
+
+    def answer(*args):
+        value = right(*args)
+        if not any(isinstance(arg, torch.Tensor) and arg.dtype == torch.float64 for arg in args):
+            return value
+        return (value[0] + 0.5, *value[1:]) if isinstance(value, tuple) else value + 0.5
+
+    return answer
+
+
+def _reversed_up_to_a_hundred_places(source, mask):
+    return source if source.shape[1] > 100 else tasks.load("05.reverse_source").oracle_function(source, mask)
+
+
 WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
+    "05.reverse_source": _reversed_up_to_a_hundred_places,
     "07.log_probability": _single_word_taken_for_none,
 }
 
@@ -391,7 +409,7 @@ def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, ke
     special = {
         "gradient": _without_gradient,
         "side effect": _altering,
-        "edge": lambda right: WRONG_AT_THE_EDGE[task_id],
+        "edge": lambda right: WRONG_AT_THE_EDGE.get(task_id) or _half_too_much_in_float64(task_id),
     }
     wrong = {mistake.name: mistake.function for mistake in task.mistakes}
     answer = special[key](task.oracle_function) if key in special else wrong[key]

@@ -36,10 +36,11 @@ def _of(task, verdict, settings):
 
 def share_of(task, verdict: Verdict | None):
     """Return the share of points earned, and why where it is neither none nor all."""
-    if verdict is None or verdict.state != "failed":
+    if verdict is None or verdict.state not in ("failed", "error"):
         return Decimal(verdict is not None and verdict.state == "passed"), ""
-    keys = [verdict.mistake, "edge" if verdict.edge else ""]
-    if verdict.values_right:  # else something worse stands behind the first thing found
+    # An answer that stops on some input earns what its diagnosed mistake does, and else nothing.
+    keys = [verdict.mistake, "edge" if verdict.edge and verdict.state == "failed" else ""]
+    if verdict.values_right and verdict.state == "failed":  # else something worse stands behind the first thing found
         keys.append(verdict.kind)
     for key in filter(None, keys):
         if key in task.partial:
