@@ -392,7 +392,7 @@ def test_the_verdict_is_the_same_across_a_process_boundary(task_id):
 
 
 def test_the_contract_names_every_class_that_crosses():
-    assert set(contract.PLAIN_CLASSES) == {"Case", "Candidate", "Foreign", "Failure", "Outcome"}
+    assert set(contract.PLAIN_CLASSES) == {"Case", "Candidate", "Callback", "Foreign", "Failure", "Outcome"}
 
 
 def test_cases_that_were_not_run_are_not_judged_right():

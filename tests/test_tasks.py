@@ -152,7 +152,10 @@ def test_answers_of_another_kind_are_refused(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_the_verdict_is_the_same_for_many_seeds(task, half):
     right = (solution_of(task.id), *RIGHT[task.id])
-    for seed in range(25 * half, 25 * half + 25):
+    many = (
+        5 if task.candidates else 25
+    )  # what an answer meets through functions depends little on the seed, and takes long
+    for seed in range(many * half, many * half + many):
         expected = Expected(task, task.make_cases(seed))
         expected.run_all()
         for answer in right:

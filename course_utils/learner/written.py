@@ -21,7 +21,9 @@ def is_writable(args) -> bool:
 
 def _is_writable(leaf):
     if isinstance(leaf, torch.Tensor):
-        return leaf.dim() <= AXES_AT_MOST and 0 < leaf.numel() <= NUMBERS_AT_MOST and not leaf.is_complex()
+        if leaf.dim() > AXES_AT_MOST or not 0 < leaf.numel() <= NUMBERS_AT_MOST or leaf.is_complex():
+            return False
+        return leaf.is_floating_point() or bool((leaf.long().abs() <= WHOLE_AT_MOST).all())
     return leaf is None or isinstance(leaf, (bool, int, float))
 
 
@@ -31,7 +33,7 @@ def written(leaf) -> str:
         return str(leaf)
     if leaf.dim() == 3:
         return "\n\n".join(map(written, leaf))
-    digits = 15 if leaf.dtype == torch.float64 else 7
+    digits = 15 if leaf.dtype == torch.float64 or not leaf.is_floating_point() else 7  # whole numbers stay whole
     rows = [
         [f"{float(number) + 0.0:.{digits}g}" for number in row]
         for row in leaf.reshape(-1, leaf.shape[-1] if leaf.dim() else 1)

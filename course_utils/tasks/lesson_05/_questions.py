@@ -30,7 +30,7 @@ questions = (
         "05.q2",
         "a loss without padding",
         "A batch has two sentences, of one and of three words, EOS counted. The right words have the probabilities 1/2 in the first sentence "
-        "and 1/4, 1/2 and 1/2 in the second. What is the loss in nats per word? (ln 2 is 0.693.)",
+        "and 1/4, 1/2 and 1/2 in the second. With ln 2 = 0.693, what is the loss in nats per word?",
         answer=0.8664,
         tolerance=0.005,
         why="The four words cost 1, 2, 1 and 1 times ln 2, which is 5 · 0.693 in all. Divided by the four words that is 0.866.",

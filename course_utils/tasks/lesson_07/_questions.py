@@ -57,7 +57,7 @@ questions = (
             ),
             (
                 "It keeps so many beginnings that none of them gets to its end.",
-                "They do end, and too early.",
+                "They do end, but they end too early.",
             ),
             (
                 "It was tuned for training, where the beam had a width of 5.",
@@ -75,7 +75,7 @@ questions = (
         wrong={
             22.86: "That is the product of the four shares. BLEU takes its fourth root.",
             73.1: "You have taken the arithmetic mean of the shares. BLEU takes the geometric one, the fourth root of the product.",
-            0.69: "The scale goes from 0 to 100.",
+            0.69: "The scale of BLEU goes from 0 to 100, so multiply by 100.",
             76.92: "You have divided all hits by all n-grams. Each length has a share of its own; then comes the fourth root of their product.",
         },
         otherwise="Multiply the four shares 8/8, 6/7, 4/6 and 2/5, take the fourth root, and multiply by 100.",
