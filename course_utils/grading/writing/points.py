@@ -38,10 +38,10 @@ def share_of(task, verdict: Verdict | None):
     """Return the share of points earned, and why where it is neither none nor all."""
     if verdict is None or verdict.state not in ("failed", "error"):
         return Decimal(verdict is not None and verdict.state == "passed"), ""
-    # An answer that stops on some input earns what its diagnosed mistake does, and else nothing.
-    keys = [verdict.mistake, "edge" if verdict.edge and verdict.state == "failed" else ""]
-    if verdict.values_right and verdict.state == "failed":  # else something worse stands behind the first thing found
-        keys.append(verdict.kind)
+    keys = [verdict.mistake]
+    if verdict.state == "failed":  # an answer that stops earns what its diagnosed mistake does, and else nothing
+        keys.append("edge" if verdict.edge else "")
+        keys.append(verdict.kind if verdict.values_right else "")  # else something worse stands behind the first found
     for key in filter(None, keys):
         if key in task.partial:
             share, sentence = task.partial[key]

@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each
 from course_utils.tasks.lesson_03 import attention
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
@@ -162,9 +162,9 @@ task = Task(
 
 @task.cases
 def _(draw):
-    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong attention that is not shown"] * len(WRONG_HIDDEN)]
-    for key in torch.randperm(len(names), generator=draw.generator).tolist():
-        yield Case(names[key], (Candidate(key),))
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong attention that is not shown"] * len(WRONG_HIDDEN)]
+    )
 
 
 @task.oracle

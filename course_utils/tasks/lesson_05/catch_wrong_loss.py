@@ -1,14 +1,13 @@
 """Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
 
 from functools import cache
-from itertools import combinations
 
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models import plain
+from course_utils.tasks.candidates import one_case_each, tests_without
 from course_utils.tasks.lesson_05 import sequence_loss
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
@@ -191,9 +190,9 @@ task = Task(
 
 @task.cases
 def _(draw):
-    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong loss that is not shown"] * len(WRONG_HIDDEN)]
-    for key in torch.randperm(len(names), generator=draw.generator).tolist():
-        yield Case(names[key], (Candidate(key),))
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong loss that is not shown"] * len(WRONG_HIDDEN)]
+    )
 
 
 @task.oracle
@@ -331,19 +330,8 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 }
 
 
-def _leaves_out(parts):
-    """Register the mistake of a test that leaves out these parts, and no other."""
-    passing, advice = zip(*(LEFT_OUT[part] for part in parts), strict=True)
-    listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
-    listed = listed[0].upper() + listed[1:]
-
-    def test(candidate):
-        return _test(candidate, **dict.fromkeys(parts, False))
-
-    test.__name__ = "without_" + "_".join(parts)
-    task.mistake(f"{listed} pass your test. {' '.join(advice)}")(test)
+def _without(parts):
+    return lambda candidate: _test(candidate, **dict.fromkeys(parts, False))
 
 
-for n in range(1, len(LEFT_OUT) + 1):
-    for parts in combinations(LEFT_OUT, n):
-        _leaves_out(parts)
+tests_without(task, LEFT_OUT, _without, len(LEFT_OUT))

@@ -4,14 +4,12 @@ The candidates are made here, with weights of their own: a few steps that look a
 Where random numbers of about 1 are added to an annotation, whatever sees it moves by more than 1e-4; what does not see it stays within rounding.
 """
 
-from itertools import combinations
-
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models.attention import masked_softmax
+from course_utils.tasks.candidates import one_case_each, tests_without
 from course_utils.tasks.lesson_06._looking import summed, without_garbage
 
 WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
@@ -349,9 +347,9 @@ task = Task(
 
 @task.cases
 def _(draw):
-    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong decoder that is not shown"] * len(WRONG_HIDDEN)]
-    for key in torch.randperm(len(names), generator=draw.generator).tolist():
-        yield Case(names[key], (Candidate(key),))
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong decoder that is not shown"] * len(WRONG_HIDDEN)]
+    )
 
 
 @task.oracle
@@ -503,21 +501,11 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 }
 
 
-def _leaves_out(parts):
-    """Register the mistake of a test that leaves out these parts, and no other."""
-    passing, advice = zip(*(LEFT_OUT[part] for part in parts), strict=True)
-    listed = " and ".join(passing)
-
-    def test(decoder):
-        return _test(decoder, left_out=parts)
-
-    test.__name__ = "without_" + "_".join(parts)
-    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+def _without(parts):
+    return lambda decoder: _test(decoder, left_out=parts)
 
 
-for n in (1, 2):
-    for parts in combinations(LEFT_OUT, n):
-        _leaves_out(parts)
+tests_without(task, LEFT_OUT, _without, 2)
 
 
 ORDER_OF_FIRST_TWO = (1, 0, 2, 3)

@@ -9,6 +9,7 @@ from course_utils.checks.task import Task, count, sizes
 from course_utils.models.attention import masked_softmax
 from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
+    SHARES,
     gaps,
     masked_with_zeros,
     properties,
@@ -37,16 +38,7 @@ task = Task(
         "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros in place of NaN in empty "
         "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",
     ),
-    partial={
-        "empty_row_nan": (0.5, "right for every sentence that has a word."),
-        "empty_row_uniform": (0.5, "right for every sentence that has a word."),
-        "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
-        "empty_row_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
-        "uniform_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=SHARES,
 )
 properties(task)
 

@@ -32,7 +32,6 @@ task = Task(
         "return both lists stacked along axis 1.",
     ),
     partial={
-        "state_detached": (0.5, "every value is right, its gradient is not."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
         "gradient": (0.5, "every value is right, its gradient is not."),
         "side effect": (0.75, "the result is right, but what came in is altered."),

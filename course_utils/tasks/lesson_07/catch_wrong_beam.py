@@ -1,15 +1,14 @@
 """Task 07.catch_wrong_beam: a test that tells right beam searches from wrong ones."""
 
 from functools import lru_cache, wraps
-from itertools import combinations
 from math import log
 from zlib import crc32
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models import plain
+from course_utils.tasks.candidates import one_case_each, tests_without
 from course_utils.tasks.lesson_07 import beam_search
 from course_utils.tasks.lesson_07.beam_search import best, continued, result
 
@@ -205,9 +204,9 @@ task = Task(
 
 @task.cases
 def _(draw):
-    names = [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong search that is not shown"] * len(WRONG_HIDDEN)]
-    for key in torch.randperm(len(names), generator=draw.generator).tolist():
-        yield Case(names[key], (Candidate(key),))
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong search that is not shown"] * len(WRONG_HIDDEN)]
+    )
 
 
 @task.oracle
@@ -415,18 +414,9 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and 
 }
 
 
-def _leaves_out(parts):
-    """Register the mistake of a test that leaves out these parts, and no other."""
-    passing, advice, changes = zip(*(LEFT_OUT[part] for part in parts), strict=True)
-    listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
-
-    def test(candidate):
-        return _test(candidate, **{name: value for change in changes for name, value in change.items()})
-
-    test.__name__ = "without_" + "_".join(parts)
-    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+def _without(parts):
+    changes = dict(change for part in parts for change in LEFT_OUT[part][2].items())
+    return lambda candidate: _test(candidate, **changes)
 
 
-for n in range(1, len(LEFT_OUT) + 1):
-    for parts in combinations(LEFT_OUT, n):
-        _leaves_out(parts)
+tests_without(task, LEFT_OUT, _without, len(LEFT_OUT))

@@ -1,0 +1,31 @@
+"""What tasks share whose answer is a test that is tried on candidates, right ones and wrong ones. No task is declared here."""
+
+from itertools import combinations
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case
+
+
+def one_case_each(draw, names):
+    """Yield a case for each of a task's candidates, in an order that is drawn; `names` tells of each what it is."""
+    for key in torch.randperm(len(names), generator=draw.generator).tolist():
+        yield Case(names[key], (Candidate(key),))
+
+
+def tests_without(task, left_out, test, most):
+    """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
+
+    Args:
+        task: whose mistakes they are.
+        left_out: by the name of a check, which candidates pass without it, and what to do; more may follow.
+        test: function(names of checks) returns such a test.
+        most: how many checks are left out at most.
+    """
+    for n in range(1, most + 1):
+        for parts in combinations(left_out, n):
+            passing, advice = zip(*(left_out[part][:2] for part in parts), strict=True)
+            listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
+            mistaken = test(parts)
+            mistaken.__name__ = "without_" + "_".join(parts)
+            task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(mistaken)
