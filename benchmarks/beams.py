@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from course_utils.data.measured import FOLDER
+from course_utils.data.measured import FOLDER, append
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.small_world import small_world
 from course_utils.models.files import load_model
@@ -79,11 +79,6 @@ def known(table):
         append(table, [COLUMNS[table]])
     with path.open(encoding="utf-8", newline="") as file:
         return {tuple(row[:4]) for row in csv.reader(file)}
-
-
-def append(table, rows):
-    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def main():

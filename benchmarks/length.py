@@ -16,7 +16,7 @@ import time
 
 import torch
 
-from course_utils.data.measured import FOLDER
+from course_utils.data.measured import FOLDER, append
 from course_utils.data.small_world import small_world
 from course_utils.models.seq2seq import Seq2Seq, fit, influence_on_vector
 from course_utils.translation.scores import exact_shares
@@ -98,11 +98,6 @@ def main():
                         append(table, new)
                     told = {row[3]: row[4] for row in rows["length"]}
                     print(f"{order}, {setup}, seed {seed}: {rows['length'][0][-1]} s, {told}", flush=True)
-
-
-def append(table, rows):
-    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":

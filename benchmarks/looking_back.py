@@ -16,7 +16,7 @@ import time
 
 import torch
 
-from course_utils.data.measured import FOLDER
+from course_utils.data.measured import FOLDER, append
 from course_utils.data.small_world import small_world
 from course_utils.models.attention import SCORES
 from course_utils.models.recurrent import RecurrentTranslator
@@ -76,11 +76,6 @@ def known(table):
         append(table, [COLUMNS])
     with path.open(encoding="utf-8", newline="") as file:
         return {(row["order"], row["setup"], row["seed"]) for row in csv.DictReader(file)}
-
-
-def append(table, rows):
-    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":

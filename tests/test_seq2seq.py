@@ -237,3 +237,13 @@ def test_the_models_of_lesson_06_look_where_they_should():
         for setup in ("Bahdanau", "Luong"):
             along, runs = measured("attention", "aer", "length", order=order, setup=setup)
             assert all(run[along.index(length)] < most for run in runs for length in (4, 8, 12))
+
+
+def test_the_tables_of_decoding_hold_all_that_their_program_measures():
+    beams = program("beams")
+    for alpha in beams.ALPHAS:
+        widths, runs = measured("beams", "bleu", "width", pair="en-fr", alpha=alpha)
+        assert (widths, len(runs)) == (list(beams.WIDTHS), 3)
+    for fed in ("right words", "own words"):
+        places, runs = measured("exposure", "right", "place", fed=fed)
+        assert (places, len(runs)) == (list(range(1, 13)), 5)

@@ -1,6 +1,8 @@
 """Measurements that take longer than a lesson may: each a table in `measured_tables`, written by a program in `benchmarks`.
 
-length.csv      benchmarks/length.py    right words against the length of a sentence, through one vector
+length.csv, places.csv, distance.csv    benchmarks/length.py          what gets through one vector
+attention.csv, scores.csv               benchmarks/looking_back.py    what attention adds, and where it lies
+beams.csv, exposure.csv                 benchmarks/beams.py           width against BLEU, and a decoder's own errors
 """
 
 import csv
@@ -40,3 +42,9 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
         runs.setdefault(row["seed"], {})[float(row[along])] = float(row[value])
     places = sorted(next(iter(runs.values())))
     return places, [[run[place] for place in places] for run in runs.values()]
+
+
+def append(table: str, rows) -> None:
+    """Write rows behind those of a table, which begins if it is not there; the first row ever names the columns."""
+    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
