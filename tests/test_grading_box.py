@@ -86,7 +86,7 @@ def test_what_fails_costs_itself(grade):
     )
     assert [remark.split(":")[0] for remark in result.remarks] == [f"Cell {n} failed" for n in (1, 2, 3, 4, 6)]
     assert verdicts["padding_mask"].state == verdicts["causal_mask"].state == "passed"
-    assert verdicts["attention"].state == "error" and "stopped after 3 seconds" in verdicts["attention"].message
+    assert verdicts["attention"].state == "error" and "stopped after 5 seconds" in verdicts["attention"].message
     assert verdicts["catch_wrong_attention"].state == "missing"
     assert any("ended the process" in reason for reason in result.suspicions)
 
@@ -446,9 +446,10 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
             assert [o.value for o in answer.outcomes] == [o.value for o in ours], name
             assert [o.unstable for o in answer.outcomes] == [o.unstable for o in ours], name
             reports = [judge(task, cases, outcomes, expected) for outcomes in (answer.outcomes, ours)]
-            assert str(reports[0]) == str(reports[1]), name
+            told = [(report.state, report.message, report.case) for report in reports]
+            assert told[0] == told[1], name
             verdicts[name] = reports[0].mistake or reports[0].state
-            assert len({o.value for o in ours}) == 2 or name == "its step gives lists", name
+            assert len({o.value for o in ours}) >= 2 or "should return a tensor" in reports[0].message, name
     assert verdicts["the solution"] == "passed" and verdicts["the best alone is compared"] == "best_compared"
 
 

@@ -40,8 +40,8 @@ SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right 
 class Limits:
     """What one submission may cost."""
 
-    seconds: float = 3.0  # wall clock, for a cell and for all calls of an answer
-    whole: float = 12.0  # wall clock, for the whole notebook
+    seconds: float = 5.0  # wall clock, for a cell and for all calls of an answer
+    whole: float = 20.0  # wall clock, for the whole notebook
     memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 

@@ -103,6 +103,8 @@ class Candidates:
             value, gradients = plain(came), _gradients(came, tensors)
         except Unanswered:
             return {"changed": {}, "asked": calls.asked}
+        except contract.NotAsAsked as error:  # which tells of the call alone
+            return {**_raised(error), "message": str(error), "asked": calls.asked}
         except Exception as error:
             return {**_raised(error), "asked": calls.asked}
         before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
