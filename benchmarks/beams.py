@@ -10,14 +10,13 @@ tables in course_utils/data/measured_tables, which lesson 07 draws; what is in t
 """
 
 import argparse
-import csv
 import json
 import time
 from pathlib import Path
 
 import torch
 
-from course_utils.data.measured import FOLDER, append
+from course_utils.data.measured import append, known
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.small_world import small_world
 from course_utils.models.files import load_model
@@ -41,9 +40,10 @@ def beams(run):
     sources = subwords.encode(pairs.sources[:SENTENCES])
     references = pairs.targets[:SENTENCES]
     words = sum(map(len, subwords.encode(references)))
+    done = known("beams", COLUMNS["beams"], *COLUMNS["beams"][:4])
     for alpha in ALPHAS:
         for width in WIDTHS:
-            if (pair, seed, str(alpha), str(width)) in known("beams"):
+            if (pair, seed, str(alpha), str(width)) in done:
                 continue
             began = time.process_time()
             found = translate_all(model, sources, width, alpha)
@@ -72,21 +72,12 @@ def exposure(seed, length=12):
             yield fed, seed, place + 1, round((said == wanted)[:, place].float().mean().item(), 4)
 
 
-def known(table):
-    """Return what is in a table already, which begins with the names of its columns, without what was measured."""
-    path = FOLDER / f"{table}.csv"
-    if not path.is_file():
-        append(table, [COLUMNS[table]])
-    with path.open(encoding="utf-8", newline="") as file:
-        return {tuple(row[:4]) for row in csv.reader(file)}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("runs", nargs="*", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    measured = {row[1] for row in known("exposure")}
+    measured = {seed for (seed,) in known("exposure", COLUMNS["exposure"], "seed")}
     for seed in range(5):
         if str(seed) not in measured:
             append("exposure", list(exposure(seed)))

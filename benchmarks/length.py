@@ -11,12 +11,11 @@ lesson draws; what is in them already is not run again.
 """
 
 import argparse
-import csv
 import time
 
 import torch
 
-from course_utils.data.measured import FOLDER, append
+from course_utils.data.measured import append, known
 from course_utils.data.small_world import small_world
 from course_utils.models.seq2seq import Seq2Seq, fit, influence_on_vector
 from course_utils.translation.scores import exact_shares
@@ -81,18 +80,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    FOLDER.mkdir(exist_ok=True)
-    known = set()
-    if (FOLDER / "length.csv").exists():
-        with (FOLDER / "length.csv").open(encoding="utf-8", newline="") as file:
-            known = {(row["order"], row["setup"], int(row["seed"])) for row in csv.DictReader(file)}
-    else:
-        for table, columns in COLUMNS.items():
-            append(table, [columns])
+    for table, columns in COLUMNS.items():
+        known(table, columns, "seed")  # a table that is not there yet begins
+    done = known("length", COLUMNS["length"], "order", "setup", "seed")
     for seed in range(options.seeds):
         for order in ("monotone", "reversed"):
             for setup in SETUPS if order == "monotone" else IN_BOTH_ORDERS:
-                if (order, setup, seed) not in known:
+                if (order, setup, str(seed)) not in done:
                     rows = measure(order, setup, seed)
                     for table, new in rows.items():
                         append(table, new)

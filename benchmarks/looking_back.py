@@ -11,12 +11,11 @@ again.
 """
 
 import argparse
-import csv
 import time
 
 import torch
 
-from course_utils.data.measured import FOLDER, append
+from course_utils.data.measured import append, known
 from course_utils.data.small_world import small_world
 from course_utils.models.attention import SCORES
 from course_utils.models.recurrent import RecurrentTranslator
@@ -60,22 +59,14 @@ def main():
     torch.set_num_threads(1)
     work = [("attention", order, *setup, LENGTHS) for order in ("monotone", "verb-last") for setup in SETUPS.items()]
     work += [("scores", "verb-last", score, {"score": score}, LENGTHS_OF_SCORES) for score in SCORES]
+    done = {table: known(table, COLUMNS, "order", "setup", "seed") for table in ("attention", "scores")}
     for seed in range(options.seeds):
         for table, order, setup, arguments, lengths in work:
-            if (order, setup, str(seed)) not in known(table):
+            if (order, setup, str(seed)) not in done[table]:
                 rows = measure(order, setup, arguments, lengths, seed)
                 append(table, rows)
                 told = {row[3]: (row[4], row[6]) for row in rows}
                 print(f"{order}, {setup}, seed {seed}: {rows[0][-1]} s, {told}", flush=True)
-
-
-def known(table):
-    """Return what is in a table already, which begins with the names of its columns."""
-    path = FOLDER / f"{table}.csv"
-    if not path.is_file():
-        append(table, [COLUMNS])
-    with path.open(encoding="utf-8", newline="") as file:
-        return {(row["order"], row["setup"], row["seed"]) for row in csv.DictReader(file)}
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Whatever is written so far, a decoder gives each next word a probability. So all translations together form a tree. Here is one small enough for paper: it translates "le chien". Each line shows the probability of its word, given the words before it; each box shows the product of all lines up to it.
 #
-# **Greedy search** takes the most probable word at each step, as lessons 05 and 06 did. Which translation does it find, and what is its probability? Is there a better one?
+# **Greedy search** takes the most probable word at each step, as lessons 05 and 06 did in the small world. Which translation does it find, and what is its probability? Is there a better one?
 
 # %%
 next_word = {
@@ -59,20 +59,21 @@ def step(prefix):
 def beam_at(width, round_number):
     kept = [ids for one in rounds(step, 0, 1, width, longest=2)[:round_number] for ids, _ in one.kept]
     names = [tuple(vocabulary[i] for i in ids) for ids in kept]
+    names = [name for name in names if name in probability]  # the others have next to none
     shown = [one for one in names if len(one) == round_number]
     plots.tree(probability, kept=names, title=f"width {width}, round {round_number}")
     return "Kept: " + ", ".join(f"“{' '.join(one)}” with {probability[one]:.2g}" for one in shown) + "."
 
 
-width_slider = ipywidgets.IntSlider(value=2, min=1, max=4, description="width")
-round_slider = ipywidgets.IntSlider(value=2, min=1, max=2, description="round")
+width_slider = ipywidgets.IntSlider(value=1, min=1, max=4, description="width")
+round_slider = ipywidgets.IntSlider(value=1, min=1, max=2, description="round")
 beam_explorer = explore(beam_at, width=width_slider, round_number=round_slider)
 beam_explorer
 
 # %% [markdown]
 # Width 2 is enough here: "a" and "the" both survive the first round, and in the second the best two continuations are "the dog" and "a dog". Width 1 is greedy search.
 #
-# Real translations end with EOS, at different lengths. One that ends is **set aside** with its score, and the search goes on with the others. Now we use the French model. How do the kept beginnings change between rounds?
+# Real translations end with EOS, at different lengths. One that ends is **set aside** with its log probability, and the search goes on with the others, of which the next round again keeps `width`. It is over when no open one can still win, or at a limit. Now we use the French model. How do the kept beginnings change between rounds?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
@@ -85,7 +86,8 @@ def round_at(number):
     kept = history[number - 1].kept
     names = [subwords.decode([list(ids)])[0] + " EOS" * (ids[-1] == 2) for ids, _ in kept]
     plots.ranked(names, [log_p for _, log_p in kept], "log probability", f"kept in round {number}")
-    return f"Round {number}: the best is “{names[0]}”, with log probability {kept[0][1]:.2f}."
+    aside = [subwords.decode([list(ids)])[0] for one in history[:number] for ids, _ in one.ended]
+    return f"Round {number}: the best one kept is “{names[0]}”, with {kept[0][1]:.2f}. Set aside so far: {'; '.join(aside) or 'none'}."
 
 
 real_explorer = explore(
@@ -94,8 +96,7 @@ real_explorer = explore(
 real_explorer
 
 # %% [markdown]
-# In round 10 "à" is ahead, and greedy search takes it. Move the slider on: two rounds later "près de" and "au bord de" have overtaken it, and from round 14 on translations end and are set aside.
-#
+# In round 10 "à" is ahead, and greedy search takes it. Move the slider on: one round later "près de" and "au bord" have overtaken it, and from round 14 on translations end and are set aside. Here are the results of greedy search and of this one:
 # %%
 rows = {}
 for width in (1, 3):
@@ -109,31 +110,34 @@ table(rows, ["log probability"], corner="widths 1 and 3")
 # The log probability of a translation is a sum of negative numbers, one for each token. So every further token costs something, and a short translation has an advantage that it has not earned. Look at what a wide beam finds for another sentence. Is it better?
 
 # %%
-(source,) = subwords.encode(["A man is fixing a broken bicycle outside his house."])
+(source,) = subwords.encode(["A girl jumping rope on a sidewalk near a parking garage."])
 rows = {}
 for width in (1, 5, 50):
     (found,) = translate_all(model, [source], width=width, alpha=0.0)
-    rows[f"width {width}: {subwords.decode([found.tokens])[0]}"] = [found.log_probability, len(found.tokens)]
-table(rows, ["log probability", "tokens"], digits=2)
+    rows[f"width {width}: {subwords.decode([found.tokens])[0]}"] = [
+        found.log_probability,
+        len(found.tokens) + 1,
+    ]
+table(rows, ["log probability", "tokens with EOS"], digits=2)
 
 # %% [markdown]
-# Width 50 finds a more probable translation, "a man repairs a bicycle", but loses the word "broken" and the house. The search is better, but the translation is worse.
+# The first says that a girl is jumping rope on a sidewalk near a garage. Width 50 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse.
 #
 # Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens, EOS included:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# With $\alpha = 0$ nothing changes. For which of these values does a translation of 12 tokens and log probability -7.7 beat one of 7 tokens and -7.4?
+# With $\alpha = 0$ nothing changes. For which of these values does the longer one of the two win?
 
 # %% tags=["nbval-check-output"]
 alphas = [0.0, 0.2, 0.6, 1.0]
 rows = {}
-for length, log_p in ((12, -7.7), (7, -7.4)):
+for length, log_p in ((16, -5.80), (5, -5.65)):
     rows[f"{length} tokens, {log_p}"] = [log_p / length_penalty(length, alpha) for alpha in alphas]
 table(rows, [f"α = {alpha}" for alpha in alphas], corner="score", digits=2)
 
 # %% [markdown]
-# From 0.2 on the longer one wins: its score is nearer to 0. So $\alpha$ has to be chosen too, on the validation set.
+# From 0.2 on the longer one wins: its score is nearer to 0. Too large an $\alpha$ would make translations too long, so it is chosen by how good the translations of the validation set are.
 #
 # ## How wide?
 #
@@ -157,25 +161,32 @@ runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)[1]
 reveal("07.width", widths[torch.tensor(runs).mean(0).argmax()])
 
 # %% [markdown]
-# Without a penalty, BLEU rises up to a width of about five and then falls sharply: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 found the same for several pairs of languages; it is called the **beam-search curse** (Yang et al. 2018). Stahlberg and Byrne 2019 searched exactly: for more than half of their sentences, the most probable translation of all was empty. With a penalty the curse is gone here. What does a wide beam cost?
+# Without a penalty, BLEU rises up to a width of about five and then falls sharply: at 50 the translations have lost a quarter of their length. This is called the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018). Stahlberg and Byrne 2019 even found that for more than half of their sentences, the most probable translation of all was empty.
+#
+# With the penalty BLEU no longer falls; the translations still get shorter, but slowly. What does a wide beam cost?
 
 # %%
+NAMES = {
+    "bleu": "BLEU",
+    "log_probability": "log probability",
+    "cpu_seconds": "seconds for 1,000 captions, one core",
+}
 rows = {}
-for column in ("bleu", "log_probability", "cpu_seconds"):
+for column in NAMES:
     widths, runs = measured("beams", column, "width", pair="en-fr", alpha=1.0)
-    rows[column.replace("_", " ")] = [[run[i] for run in runs] for i in range(len(widths))]
+    rows[NAMES[column]] = [[run[i] for run in runs] for i in range(len(widths))]
 table(rows, [f"width {width:g}" for width in widths], corner="α = 1, three models", digits=1)
 
 # %% [markdown]
-# The log probability rises with the width. Beyond five, BLEU hardly improves, while the time keeps growing. So widths of four to ten are common.
+# Beyond a width of five BLEU hardly improves, while the time keeps growing.
 #
 # ## BLEU by hand
 #
-# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. The share $p_n$ is computed for n = 1 to 4; an n-gram counts at most as often as it occurs in the reference. Translations that are too short are punished by the **brevity penalty**, with $c$ words in all translations and $r$ in all references:
+# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4; an n-gram counts at most as often as it occurs in the reference. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# Count on paper: which of the six words, five pairs, four triples and three runs of four stand in the reference?
+# The translation is "the cat sat on the mat", the reference "the black cat sat on the mat". How many of its six words, five pairs, four triples and three runs of four stand in the reference, on paper?
 
 # %% tags=["nbval-check-output"]
 said, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
@@ -192,24 +203,27 @@ library = bleu([" ".join(said)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. Also, the counts are added up over the whole test set *before* dividing: the mean of the sentences' scores is a different number.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a whole test set the counts of all sentences are added up first, and then divided.
 #
 # BLEU compares words, not meaning. Which of two translations does it prefer here?
 
 # %% tags=["nbval-check-output"]
 reference = "The black dog is not sleeping on the sofa ."
-for said in ("The black dog is now sleeping on the sofa .", "On the sofa, the black dog lies awake ."):
+for said in ("The black dog is now sleeping on the sofa .", "The black dog lies awake on the sofa ."):
     print(f"{bleu([said], [reference]).score:5.1f}  {said}")
 
 # %% [markdown]
-# It prefers the one that says the opposite. A single sentence's BLEU means little; over a thousand sentences such accidents partly cancel, and what BLEU cannot see stays unseen.
+# It prefers the one that says the opposite. A single sentence's BLEU means little; over a thousand sentences such accidents partly cancel, but what BLEU cannot see stays unseen.
 #
 # ## Our models beside others
 #
-# How good is our small translator? We compare it with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
+# How good is our small translator? We take the seed that is best on the validation set and compare it with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
 
 # %%
-rows = {"ours, 29,000 captions": ["52.2", "43.0", "34.5"], "opus-mt-tc-big-en-fr": ["52.4", "52.8", "54.7"]}
+rows = {
+    "ours, 29,000 captions, width 5, α = 1": ["52.2", "43.0", "34.5"],
+    "opus-mt-tc-big-en-fr": ["52.4", "52.8", "54.7"],
+}
 table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, BLEU")
 
 # %% [markdown]
@@ -217,7 +231,7 @@ table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, 
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences we plot the share of right words at each place, after the right words and after its own. How do the curves differ at place 12?
+# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences of the small world we plot the share of right words at each place, after the right words and after its own. How do the curves differ at place 12?
 
 # %%
 curves = {}
@@ -229,11 +243,11 @@ plots.curves(
 )
 
 # %% [markdown]
-# After the right words, nearly half are right even at the end; after its own, only one in ten. Part of this is our strict count: an omitted word shifts all later ones. But an error also leads to states never seen in training. This is called **exposure bias** (Ranzato et al. 2016).
+# After the right words nearly half are right at the end, and after its own only one in ten. Part of this is our strict count, in which an omitted word shifts all later ones. The rest is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown.
 #
 # ## So: which translation is best?
 #
-# Not always the most probable one, which is often too short. A beam of about five with a length penalty does well, as far as BLEU can tell.
+# Not always the most probable one, which is often too short. A beam of about five with a length penalty does well, as far as BLEU sees.
 #
 # ## Questions
 #
@@ -265,4 +279,4 @@ check("07.q5", ...)
 #
 # **Exercises**: [open them](../exercises/07_decoding.ipynb)
 #
-# **Next**: all attention so far has been soft: every word gets some weight. Must it be? Lesson 08 will pick single words and small windows; it is still being written.
+# **Next**: all attention so far has been soft: every word gets some weight. [Must it be?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.

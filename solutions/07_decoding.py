@@ -58,7 +58,7 @@ check("07.log_probability", log_probability)
 #
 # In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
 # next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
-# limits how many ids are written: `eos` counts, and `bos` does not.
+# limits how many ids are written: `eos` counts, and `bos` does not. Once so many are written, `step` is not called again.
 
 # %% [markdown]
 # ## 07.greedy

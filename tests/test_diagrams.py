@@ -27,6 +27,7 @@ SHOWN = {
     "seq2seq, one word": lambda **more: diagrams.seq2seq(["hello"], ["bonjour"], **more),
     "looking back": diagrams.looking_back,
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
+    "transformer": diagrams.transformer,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"

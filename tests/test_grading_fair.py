@@ -94,7 +94,7 @@ def busy():
 
 @pytest.fixture(scope="module")
 def box():
-    with Box(locks.chosen(), Limits(seconds=30, whole=3000)) as started:  # time is not what is tried here
+    with Box(locks.chosen(), Limits(seconds=150, whole=3000)) as started:  # time is not what is tried here
         yield started
 
 

@@ -17,6 +17,7 @@ import torch
 from four_tasks import FOUR
 from hypothesis import given
 from hypothesis import strategies as st
+from test_tasks import as_answer
 
 from course_utils import tasks
 from course_utils.checks.answer import judge_answer
@@ -753,7 +754,7 @@ def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, 
     task = TASKS[task_id]
     (mistake,) = (mistake for mistake in task.mistakes if mistake.name == name)
     for seed in range(5):
-        report = judge_answer(task, mistake.function, seed)
+        report = judge_answer(task, as_answer(task, mistake.function), seed)
         assert report.state in ("failed", "error") and (report.mistake, report.case.edge) == (name, True)
     verdict = Verdict(task_id, report.state, report.kind, report.mistake, edge=True)
     (points,) = (p for p in score(result(task_id[:2], verdict), Settings()) if p.task == task_id)

@@ -1,5 +1,6 @@
 """The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode."""
 
+import itertools
 import re
 from math import exp, log
 
@@ -77,6 +78,42 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "07.normalised_score": [],
     "07.bleu": [],
     "07.catch_wrong_beam": [],
+    "08.hard_attention": [
+        (([[0.2, 0.5, 0.3]], [[[1], [5], [9]]], [0.6]), "5 -0.6931"),
+    ],
+    "08.reinforce_loss": [(([-1, -2], [1, 0], [0.25, 0.5]), "-0.125")],
+    "08.local_weights": [(([[0, LN3, 9]], [0], 1, [[X, X, X]]), "0.25 0.1015 0")],
+    "08.local_centre": [(([[1]], [[1]], [1.4425], [8]), "6"), (([[1]], [[1]], [1.4425], [4]), "3")],
+    "08.attend_to_past": [
+        (([[[0, 0, 0, 0], [2.1972246, 0, 0, 0], [1, 0, 0, 0]]],), "0 0 0 0 0 0 0 0 1.6479 0 0 0"),
+    ],
+    "08.catch_biased_gradient": [],
+    "09.self_attention": [
+        (([[[1, 0], [0, 1]]], [[2], [0]], [[0], [LN3]], [[4], [8]]), "7.6 6"),
+        (([[[1, 0], [0, 1]]], [[2], [0]], [[0], [LN3]], [[4], [8]], [[[X, X], [N, N]]]), "7.6 0"),
+    ],
+    "09.restricted_self_attention": [
+        (([[[1], [1], [1]]], [[[0], [LN3], [0]]], [[[4], [8], [16]]], 1), "7 8.8 10"),
+    ],
+    "09.layer_cost": [],
+    "09.catch_leak": [],
+    "09.sees_order": [],
+    "10.split_heads": [],
+    "10.merge_heads": [],
+    "10.multi_head_attention": [],
+    "10.catch_wrong_heads": [],
+    "11.sinusoidal_positions": [],
+    "11.shift_matrix": [],
+    "11.rotate": [],
+    "11.catch_order_blind": [],
+    "12.feed_forward": [
+        (([[[1, 2]]], [[1, 0], [0, 1], [1, -1]], [0, 0.5, 0], [[1, 0, 4], [0, 2, 4]], [1, -1]), "2 4"),
+    ],
+    "12.layer_norm": [(([1, 2, 6], [1, 2, 1], [0, 0, 5], 0.333333), "-0.8944 -0.8944 6.3416")],
+    "12.sublayer": [],
+    "12.encoder_layer": [],
+    "12.decoder_layer": [],
+    "12.catch_wrong_masks": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -196,6 +233,145 @@ def test_the_examples_of_bleu_are_right():
     for hypothesis, came in (("abcdef", 75.98), ("abcde", 81.87)):
         assert bleu([list(hypothesis)], [list("abcdeg")]) == pytest.approx(came, abs=0.005) and str(came) in said
     assert pytest.approx(0.7598, abs=5e-5) == (1 / 3) ** 0.25 and exp(1 - 6 / 5) == pytest.approx(0.8187, abs=5e-5)
+
+
+def test_the_example_of_all_draws_is_right():
+    p, rewards, numbers = torch.tensor([0.75, 0.25]), torch.tensor([4.0, 0.0]), (0.125, 0.375, 0.625, 0.875)
+    assert p @ rewards == 3 and (p * (rewards - 3)).tolist() == [0.75, -0.75]
+    plain, own_mean = [], []
+    for pair in itertools.product(numbers, repeat=2):
+        _, log_p = solution_of("08.hard_attention")(p.expand(2, 2), torch.zeros(2, 2, 1), torch.tensor(pair))
+        first = (log_p.exp() > 0.5).float()  # 1 where the first place is picked
+        earned = 4 * first
+        plain.append((earned * (first - 0.75)).mean().item())
+        own_mean.append(((earned - earned.mean()) * (first - 0.75)).mean().item())
+    assert sorted(plain) == [0.0] + [0.5] * 6 + [1.0] * 9 and sum(plain) / 16 == 0.75
+    assert sorted(own_mean) == [0.0] * 10 + [1.0] * 6 and sum(own_mean) / 16 == 0.375
+
+
+def test_the_example_of_costs_is_right():
+    cost, said = solution_of("09.layer_cost"), TASKS["09.layer_cost"].hints[1]
+    costs = [cost(kind, 9, 2, 3, 4) for kind in ("self", "recurrent", "convolution", "restricted")]
+    assert costs == [(162, 1, 1), (36, 9, 9), (108, 1, 2), (72, 1, 3)]
+    assert all(str(multiplications) in said for multiplications, *_ in costs)
+
+
+def test_the_example_of_a_leak_is_right():
+    for rows, less_the_mean, running in (([1, 2, 6], [-2, -1, 3], [1, 1.5, 3]), ([1, 2, 9], [-3, -2, 5], [1, 1.5, 4])):
+        x = torch.tensor(rows).float()
+        assert (x - x.mean()).tolist() == less_the_mean and (x.cumsum(0) / torch.arange(1, 4)).tolist() == running
+
+
+def test_the_example_of_an_order_is_right():
+    x, order = torch.tensor([1.0, 2.0, 6.0]), [2, 0, 1]
+    assert x[order].tolist() == [6, 1, 2] and (x[order] - x.mean()).tolist() == [3, -2, -1]
+    running = [(rows.cumsum(0) / torch.arange(1, 4)).tolist() for rows in (x, x[order])]
+    assert running == [[1, 1.5, 3], [6, 3.5, 3]] and torch.tensor(running[0])[order].tolist() == [3, 1, 1.5]
+
+
+def test_the_examples_of_parts_are_right():
+    x, parts = torch.arange(1, 9).reshape(1, 2, 4), [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
+    assert solution_of("10.split_heads")(x, 2)[0].tolist() == parts
+    assert x.view(1, 2, 2, 2)[0, 0].tolist() == [[1, 2], [3, 4]]
+    parts = torch.tensor([parts])
+    assert torch.equal(solution_of("10.merge_heads")(parts), x)
+    assert parts.flatten().tolist() == [1, 2, 5, 6, 3, 4, 7, 8] and parts.reshape(1, 2, 4)[0, 0].tolist() == [
+        1,
+        2,
+        5,
+        6,
+    ]
+
+
+def test_the_example_of_two_heads_is_right():
+    one, said = torch.eye(2), TASKS["10.multi_head_attention"].hints[1]
+    given = [torch.tensor([rows]) for rows in ([[1.0, 1.0]], [[LN3, 0.0], [0.0, LN3]], [[4.0, 4.0], [8.0, 8.0]])]
+    given += [one.repeat(3, 1), torch.zeros(6), one]
+    attention, allowed = solution_of("10.multi_head_attention"), torch.ones(1, 1, 2) > 0
+    for out_bias, mask, came in (([0, 0], allowed, [5, 7]), ([1, 0], None, [6, 7]), ([1, 0], ~allowed, [1, 0])):
+        assert numbers(attention(*given, torch.tensor(out_bias).float(), 2, mask)) == pytest.approx(came, abs=6e-5)
+        assert str(came) in said
+
+
+def test_the_example_of_positions_is_right():
+    said = TASKS["11.sinusoidal_positions"].hints[1]
+    first, second = solution_of("11.sinusoidal_positions")(2, 4)
+    assert first.tolist() == [0, 1, 0, 1] and "0, 1, 0, 1" in said
+    assert second.tolist() == pytest.approx([0.8415, 0.5403, 0.0100, 0.99995], abs=6e-5)
+    assert "0.8415 and 0.5403" in said and "0.0100 and 0.99995" in said
+
+
+def test_the_example_of_a_shift_is_right():
+    said, matrix = TASKS["11.shift_matrix"].hints[1], solution_of("11.shift_matrix")(2, 1)
+    assert numbers(matrix) == pytest.approx([0.5403, 0.8415, -0.8415, 0.5403], abs=6e-5) and "−0.8415 times" in said
+    at = [torch.tensor([0.0, 1.0])]
+    for come in ((0.8415, 0.5403), (0.9093, -0.4161)):
+        at.append(matrix @ at[-1])
+        assert at[-1].tolist() == pytest.approx(come, abs=6e-5)
+        assert f"({come[0]}, {come[1]})".replace("-", "−") in said
+    assert torch.allclose(torch.stack(at), solution_of("11.sinusoidal_positions")(3, 2), atol=1e-6)
+
+
+def test_the_example_of_a_turn_is_right():
+    said, x = TASKS["11.rotate"].hints[1], torch.tensor([[[1.0, 0.0], [1.0, 0.0]]])
+    for start in (1, 5):
+        (first, second), come = solution_of("11.rotate")(x, start)[0], ((0.5403, 0.8415), (-0.4161, 0.9093))
+        assert first @ second == pytest.approx(0.5403, abs=6e-5)
+        for vector, (a, b) in zip((first, second), come, strict=True):
+            assert (vector.tolist() == pytest.approx((a, b), abs=6e-5)) == (start == 1)
+            assert f"({a}, {b})".replace("-", "−") in said
+
+
+def test_the_example_of_blindness_is_right():
+    for rows, came in (([1, 2, 6], 9), ([6, 2, 1], 9), ([2, 1, 6], 15)):
+        mean = sum(rows) / 3
+        assert mean == 3 and rows[0] * rows[-1] + mean == came
+
+
+def test_the_example_of_two_orders_is_right():
+    x, said, worked = torch.tensor([[[0.0, 2.0, 4.0]]]), TASKS["12.sublayer"].hints[1], solution_of("12.sublayer")
+    assert solution_of("12.layer_norm")(x, torch.ones(3), torch.zeros(3), 1e-5).flatten().tolist() == pytest.approx(
+        [-1.2247, 0, 1.2247], abs=6e-5
+    )
+    for order, came in (("pre", [-2.4495, 2, 6.4495]), ("post", [-1.2247, 0, 1.2247])):
+        assert numbers(worked(x, lambda y: 2 * y, torch.ones(3), torch.zeros(3), order)) == pytest.approx(
+            came, abs=6e-5
+        )
+        assert str(came) in said
+
+
+def constant_layer(task_id, norm_first, biases):
+    """The layer of a solution whose functions give the same whatever they read."""
+    layer = solution_of(task_id)(width=3, heads=1, hidden=1, norm_first=norm_first)
+    for name, parameter in layer.named_parameters():
+        parameter.data.zero_()
+        if name in biases:
+            parameter.data.copy_(torch.tensor(biases[name]))
+        if name.startswith("norm") and name.endswith("weight"):
+            parameter.data.fill_(1.0)
+    return layer
+
+
+def test_the_example_of_an_encoder_layer_is_right():
+    x, said = torch.tensor([[[0.0, 2.0, 4.0]]]), TASKS["12.encoder_layer"].hints[1]
+    biases = {"self_attn.out_proj.bias": [1.0, 1.0, 1.0], "linear2.bias": [0.0, 0.0, -1.2247]}
+    for norm_first, came in ((False, [-1.4142, 0.7071, 0.7071]), (True, [1, 3, 3.7753])):
+        y = constant_layer("12.encoder_layer", norm_first, biases)(x, torch.ones(1, 1) > 0)
+        assert numbers(y) == pytest.approx(came, abs=2e-4) and str(came) in said
+
+
+def test_the_example_of_a_decoder_layer_is_right():
+    x, said = torch.tensor([[[0.0, 2.0, 4.0]]]), TASKS["12.decoder_layer"].hints[1]
+    biases = {"self_attn.out_proj.bias": [1.0, 1.0, 1.0], "multihead_attn.out_proj.bias": [0.0, 0.0, -1.2247]}
+    biases["linear2.bias"] = [0.0, -0.7071, -0.7071]
+    for norm_first, came in ((False, [-1.4142, 0.7071, 0.7071]), (True, [1, 2.2929, 3.0682])):
+        y = constant_layer("12.decoder_layer", norm_first, biases)(x, x, torch.ones(1, 1) > 0)
+        assert numbers(y) == pytest.approx(came, abs=2e-4) and str(came) in said
+
+
+def test_the_example_of_a_mean_with_padding_is_right():
+    words = torch.tensor([2.0, 4.0, 0.0])
+    assert words.mean() == 2 and words[:2].mean() == 3
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

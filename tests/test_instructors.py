@@ -21,6 +21,7 @@ import pytest
 import torch
 import yaml
 from test_packaging import build_wheel
+from test_tasks import as_answer
 
 from course_utils import commands, tasks
 from course_utils.base.environment import tomllib
@@ -379,11 +380,21 @@ def _reversed_up_to_a_hundred_places(source, mask):
     return source if source.shape[1] > 100 else tasks.load("05.reverse_source").oracle_function(source, mask)
 
 
+def _shift_of_up_to_a_hundred(width, offset):
+    return tasks.load("11.shift_matrix").oracle_function(width, min(offset, 100))
+
+
+def _positions_up_to_a_hundred(length, width):
+    return tasks.load("11.sinusoidal_positions").oracle_function(min(length, 100), width)
+
+
 WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
     "05.reverse_source": _reversed_up_to_a_hundred_places,
     "07.log_probability": _single_word_taken_for_none,
+    "11.shift_matrix": _shift_of_up_to_a_hundred,
+    "11.sinusoidal_positions": _positions_up_to_a_hundred,
 }
 
 
@@ -414,7 +425,7 @@ def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, ke
     wrong = {mistake.name: mistake.function for mistake in task.mistakes}
     answer = special[key](task.oracle_function) if key in special else wrong[key]
     share, sentence = task.partial[key]
-    assert nbgrader_form.grade(task_id, answer, 4) == 4 * share
+    assert nbgrader_form.grade(task_id, as_answer(task, answer), 4) == 4 * share
     assert sentence in capsys.readouterr().out
 
 
@@ -505,7 +516,7 @@ def test_the_roster_and_the_settings_of_the_page(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert [person.name for person in read_roster(tmp_path / "roster.csv").values()] == ["Ada Lovelace", "Emmy Noether"]
     settings = read_settings(tmp_path / "class.toml")
-    assert settings.points == {"03.attention": 4} and settings.limits == {"seconds": 3}
+    assert settings.points == {"03.attention": 4} and settings.limits == {"seconds": 5}
     assert settings.leave_out == {"03.catch_wrong_attention"} and settings.none_after == 7
 
 

@@ -20,7 +20,11 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
 
 CANDIDATE_TASKS = {task.id for task in TASKS.values() if task.candidates}
-WORDS_FIRST = {"05.last_state": 1, "05.reverse_source": 0}  # so many words at least stand first in each row of the mask
+WORDS_FIRST = {
+    "05.last_state": 1,
+    "05.reverse_source": 0,
+    "08.local_weights": 0,
+}  # so many words at least stand first in each row of the mask
 SWAPPED = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.NotEq: ast.Eq, ast.Eq: ast.NotEq,
@@ -93,17 +97,22 @@ def mutants(task_id):
 
 
 def function(task_id, source):
-    space = dict(solution_of(task_id).__globals__)
+    right = solution_of(task_id)
+    space = dict(getattr(right, "forward", right).__globals__)
     try:
         exec(compile(source, "<mutant>", "exec"), space)
     except Exception:
         return None
-    return space[task_id.partition(".")[2]]
+    return space[TASKS[task_id].answer_name]
 
 
 def fuzzed_inputs(task, draw):
     """Random args for a task, made from the shapes in its `arguments`."""
-    dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNV"}
+    if task.module:
+        return fuzzed_layer(task, draw)
+    dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNVd"}
+    dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
+    dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
     generator = torch.Generator().manual_seed(draw.randint(0, 10**9))
 
@@ -133,13 +142,35 @@ def fuzzed_inputs(task, draw):
             ],
             "references": lambda: [[draw.choice("ab") for _ in range(draw.randint(5, 12))] for _ in range(dims["N"])],
             "alpha": lambda: draw.uniform(0, 2),
+            "window": lambda: draw.choice([0.5, 1, 2, 3.5]),
+            "radius": lambda: draw.randint(0, 7),
+            "kind": lambda: draw.choice(["self", "recurrent", "convolution", "restricted"]),
+            "n": lambda: draw.choice([draw.randint(2, 40), draw.randint(2, 5) ** draw.randint(1, 5)]),
+            "d": lambda: draw.randint(1, 9),
+            "k": lambda: draw.randint(2, 5),
+            "r": lambda: draw.randint(1, 9),
+            "width": lambda: 2 * draw.randint(1, 6),
+            "offset": lambda: draw.randint(0, 40),
+            "start": lambda: draw.randint(0, 40),
+            "eps": lambda: draw.choice([1e-5, 0.1, 1.0]),
+            "heads": lambda: draw.choice([n for n in range(1, 7) if dims["D"] % n == 0]),
         }
-        if name in special:
+        if name in special and not (task.id.startswith("08.") and letters):
             return special[name]()
         shape = []
         for part in letters.split("×") if letters else []:
             shape += leading if part == "…" else [eval(part.replace("·", "*"), dict(dims))]
         numbers = torch.randn(shape, generator=generator) * draw.choice([0.5, 1, 3])
+        if name == "length":
+            return torch.randint(1, 9, shape, generator=generator)
+        if name == "centre":
+            return torch.rand(shape, generator=generator) * dims["S"]
+        if name == "uniform":
+            return torch.rand(shape, generator=generator)
+        if name == "weights" and "uniform" in task.names:  # probabilities, some of them 0
+            numbers[torch.rand(shape, generator=generator) < 0.3] = -torch.inf
+            numbers[:, draw.randrange(shape[1])] = 0.0
+            return numbers.softmax(-1)
         if name == "mask" and task.id in WORDS_FIRST:
             counts = torch.randint(WORDS_FIRST[task.id], dims["S"] + 1, (dims["B"], 1), generator=generator)
             return torch.arange(dims["S"]) < counts
@@ -152,9 +183,24 @@ def fuzzed_inputs(task, draw):
     return tuple(one(argument) for argument in task.arguments)
 
 
+def fuzzed_layer(task, draw):
+    """Random sizes, weights and inputs for a layer of the Transformer, of which each mask leaves a place in each row."""
+    generator = torch.Generator().manual_seed(draw.randint(0, 10**9))
+    heads, B, T, S = (draw.randint(1, 3) for _ in range(4))
+    width = heads * draw.randint(2, 4)
+    sizes = {"width": width, "heads": heads, "hidden": draw.randint(1, 5), "norm_first": draw.random() < 0.5}
+    parameters = solution_of(task.id)(**sizes).named_parameters()
+    weights = {name: torch.randn(weight.shape, generator=generator) for name, weight in parameters}
+    mask = torch.rand(B, S, generator=generator) < 0.6
+    mask[:, draw.randrange(S)] = True
+    lengths = {"x": S if "mask" in task.names else T, "memory": S}
+    names = [name for name in task.names[2:] if name in lengths]
+    return sizes, weights, *(torch.randn(B, lengths[name], width, generator=generator) for name in names), mask
+
+
 def same_function(task, one, other, times=200):
     draw = random.Random(1)
-    cases = [Case("fuzzed", fuzzed_inputs(task, draw)) for _ in range(times)]
+    cases = [Case("fuzzed", fuzzed_inputs(task, draw), module=task.module) for _ in range(times)]
     ones, others = ([as_read(task, *each) for each in zip(cases, run(f, cases, 60), strict=True)] for f in (one, other))
     return all(map(alike_value, ones, others))
 
@@ -228,3 +274,33 @@ def test_every_mutant_of_a_search_is_refused_or_the_same_function_and_most_are_e
     assert not any(
         same_search(task, right, mistake.function) for mistake in task.mistakes if "ties" not in mistake.name
     )
+
+
+def same_sublayer(one, other, times=60):
+    draw = random.Random(3)
+    for _ in range(times):
+        generator = torch.Generator().manual_seed(draw.randint(0, 10**9))
+        B, T, D = (draw.randint(1, 4) for _ in range(3))
+        x, gain, bias, weight = (
+            torch.randn(shape, generator=generator) for shape in ((B, T, D + 2), (D + 2,), (D + 2,), (D + 2, D + 2))
+        )
+        args = (x, lambda y, weight=weight: torch.tanh(y @ weight), gain, bias, draw.choice(["pre", "post"]))
+        if not torch.allclose(one(*args), other(*args), atol=1e-4, equal_nan=True):
+            return False
+    return True
+
+
+def test_every_mutant_of_a_sublayer_is_refused_or_the_same_function_and_most_are_explained():
+    task, right = TASKS["12.sublayer"], solution_of("12.sublayer")
+    expected, explained, wrong, survived = Expected(task, task.make_cases(0)), 0, 0, []
+    for what, source in mutants(task.id):
+        report = judge_answer(task, function(task.id, source), seconds=5, expected=expected)
+        if report.state == "passed":
+            survived += [] if same_sublayer(right, function(task.id, source)) else [f"{what}\n{source}"]
+        elif report.case and not report.case.edge and report.kind in ("shape", "finite", "value"):
+            wrong += 1
+            explained += bool(report.mistake or report.message != report._finding.sentence)
+    assert not survived, "\n\n".join(survived)
+    assert wrong > 20 and explained >= 0.9 * wrong, f"{explained} of {wrong}"
+    assert all(same_sublayer(right, answer) for answer in RIGHT[task.id])
+    assert not any(same_sublayer(right, mistake.function) for mistake in task.mistakes if mistake.name != "eps_outside")

@@ -1,18 +1,19 @@
 """What a report says is true of every answer that gets it: answers that once were told what they had not done."""
 
+import itertools
 import math
 import random
 import warnings
 
 import pytest
 import torch
-from test_tasks import TASKS
+from test_tasks import TASKS, solution_of
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Base
 from course_utils.checks.relations.results import axis_names
-from course_utils.models import attention
+from course_utils.models import attention, plain
 from course_utils.tasks.lesson_04._scores import shapes
 
 
@@ -192,6 +193,41 @@ def test_a_test_is_told_what_passes_it_and_not_which_inputs_it_has(task_id, answ
     assert not any(claim in report.message for claim in ("Your test sees", "one state only", "No query", "never uses"))
 
 
+def trial_of_estimators(numbers=(0.125, 0.375, 0.625, 0.875), draws=(2, 3)):
+    def trial(estimator):
+        p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
+        try:
+            for N in draws:
+                came = [estimator(p.log() + 1, rewards, torch.tensor(u)) for u in itertools.product(numbers, repeat=N)]
+                if not torch.allclose(torch.stack(came).mean(0), p * (rewards - p @ rewards), atol=1e-5):
+                    return False
+        except Exception:
+            return False
+        return True
+
+    return trial
+
+
+def test_a_test_of_estimators_is_told_of_one_candidate_and_of_a_broken_rule():
+    borders = told("08.catch_biased_gradient", trial_of_estimators((0.0, 0.25, 0.5, 0.75)))
+    assert ("estimator is right" in borders.message) != ("estimator is wrong" in borders.message), str(borders)
+    assert trial_of_estimators()(lambda logits, rewards, uniform: logits) is False
+    for trial, says in ((trial_of_estimators(draws=(1, 2)), "N = 1"), (trial_of_estimators((0.5, 1.0)), "not below 1")):
+        report = judge_answer(TASKS["08.catch_biased_gradient"], trial)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_message_on_another_input_names_it():
+    task = TASKS["08.hard_attention"]
+    tiny = next(case for case in task.make_cases(0) if case.name == "a weight of 1e-12")
+    picked, log_p = task.oracle_function(*tiny.args)
+    (said,) = (sentence for look in task.properties if (sentence := look(tiny, (picked, log_p.exp().add(1e-8).log()))))
+    assert "“a weight of 1e-12”" in said and "that of 1e-08" in said
+    assert not any(
+        look(tiny, (tiny.args[1].mean(1), log_p)) for look in task.properties if "right_place" in look.__name__
+    )
+
+
 def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
     for task_id in (
         "03.catch_wrong_attention",
@@ -199,6 +235,12 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         "05.catch_wrong_loss",
         "06.catch_blind_decoder",
         "07.catch_wrong_beam",
+        "08.catch_biased_gradient",
+        "09.catch_leak",
+        "09.sees_order",
+        "10.catch_wrong_heads",
+        "11.catch_order_blind",
+        "12.catch_wrong_masks",
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(
@@ -349,6 +391,116 @@ def looking(number, hide=lambda mask, _: ~mask, clean=True, in_place=False):
     return bahdanau_step
 
 
+def writing(step, bos, eos, longest, more=0, end=None):
+    """A greedy search that goes on where it should stop, and cuts off afterwards what it should not have written."""
+    ids = []
+    while len(ids) < longest + more and eos not in ids:
+        ids.append(int(step([bos, *ids]).argmax()))
+    return ids[: ids.index(end) + 1] if end in ids else ids[:longest]
+
+
+def beams(eos_free=False, after=lambda score: score, change=lambda ids: ids, keep=None):
+    keep = keep or (lambda scores, width: scores.topk(min(width, len(scores))))
+
+    def beam_search(step, bos, eos, width, longest):
+        beam, found = [([bos], 0.0)], []
+        for _ in range(longest):
+            rows = [(ids, score, step(change(ids)).double().tolist()) for ids, score in beam]
+            every = [
+                ([*ids, v], score + more * (v != eos or not eos_free))
+                for ids, score, row in rows
+                for v, more in enumerate(row)
+            ]
+            kept = [every[i] for i in keep(torch.tensor([score for _, score in every]), width).indices] if every else []
+            found += [pair for pair in kept if pair[0][-1] == eos]
+            beam = [pair for pair in kept if pair[0][-1] != eos]
+        return [(ids[1:], after(score)) for ids, score in sorted(found + beam, key=lambda pair: -pair[1])]
+
+    return beam_search
+
+
+def random_step(ids, V=4):
+    return torch.randn(V, generator=torch.Generator().manual_seed(hash(tuple(ids)) % 2**40)).log_softmax(0)
+
+
+def asking_heads(**changed):
+    """A test of multi-head attention that breaks the rules of its prompt."""
+
+    def catch_wrong_heads(candidate):
+        shapes = {"query": (2, 3, 6), "key": (2, 5, 6), "value": (2, 5, 6), "in_weight": (18, 6), "in_bias": (18,)}
+        shapes |= {"out_weight": (6, 6), "out_bias": (6,)}
+        given = {name: torch.ones(shape) for name, shape in shapes.items()} | {"heads": 2, "mask": None} | changed
+        try:
+            return bool(candidate(*given.values()).isfinite().all())
+        except Exception:
+            return False
+
+    return catch_wrong_heads
+
+
+def asking_translators(source=None, target=None):
+    """A test of translators that breaks the rules of its prompt."""
+    ids = torch.tensor([[1, 2, 0], [3, 0, 0]])
+
+    def catch_wrong_masks(model):
+        try:
+            return bool(model(ids if source is None else source, ids if target is None else target).isfinite().all())
+        except Exception:
+            return False
+
+    return catch_wrong_masks
+
+
+def encoder_layer(**how):
+    """12.encoder_layer by PyTorch's own attention, which is given the mask as it is."""
+
+    class EncoderLayer(solution_of("12.encoder_layer")):
+        def forward(self, x, mask):
+            attend = lambda y: self.self_attn(y, y, y, key_padding_mask=mask, **how)[0]  # noqa: E731
+            feed = lambda y: self.linear2(self.linear1(y).relu())  # noqa: E731
+            if self.norm_first:
+                x = x + attend(self.norm1(x))
+                return x + feed(self.norm2(x))
+            x = self.norm1(x + attend(x))
+            return self.norm2(x + feed(x))
+
+    return EncoderLayer
+
+
+def decoder_layer(diagonal, clear=True, inverted=True):
+    """12.decoder_layer by PyTorch's own attention, with a causal mask that begins at a diagonal."""
+
+    class DecoderLayer(solution_of("12.decoder_layer")):
+        def forward(self, x, memory, memory_mask):
+            memory = memory.masked_fill(~memory_mask[..., None], 0.0) if clear else memory
+            future = torch.ones(x.shape[1], x.shape[1]).triu(diagonal) > 0
+            hidden = ~memory_mask if inverted else memory_mask
+            functions = (
+                lambda y: self.self_attn(y, y, y, attn_mask=future)[0],
+                lambda y: self.multihead_attn(y, memory, memory, key_padding_mask=hidden)[0],
+                lambda y: self.linear2(self.linear1(y).relu()),
+            )
+            for function, norm in zip(functions, (self.norm1, self.norm2, self.norm3), strict=True):
+                x = x + function(norm(x)) if self.norm_first else norm(x + function(x))
+            return x
+
+    return DecoderLayer
+
+
+def searching(step, width=3, longest=4):
+    """A test of searches with a step that breaks its rules, or with sizes that do."""
+
+    def catch_wrong_beam(candidate):
+        right = plain.beam_search(step, 9, 2, width, longest)
+        try:
+            came = candidate(step, 9, 2, width, longest)
+            return all(a[0] == b[0] and abs(a[1] - b[1]) < 1e-5 for a, b in zip(right, came, strict=True))
+        except Exception:
+            return False
+
+    return catch_wrong_beam
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
@@ -386,9 +538,44 @@ def looking(number, hide=lambda mask, _: ~mask, clean=True, in_place=False):
         ("06.bahdanau_step", looking(-1e9, hide=torch.logical_and), "the wrong way round"),
         ("06.bahdanau_step", looking(0.0, hide=lambda mask, _: mask & ~mask), "The mask reaches the annotations and not the scores"),
         ("06.bahdanau_step", looking(-torch.inf, in_place=True), "alters its input annotations"),
+        ("07.log_probability", lambda x, y: (x.softmax(-1) + 1e-9).log().gather(1, y[:, None]).sum(), "Do you add a small number"),
+        ("07.greedy", lambda step, bos, eos, n: writing(step, bos, eos, n, more=5), "Where so many are written"),
+        ("07.greedy", lambda step, bos, eos, n: writing(step, bos, None, n, end=eos), "behind it is asked for"),
+        ("07.greedy", lambda step, bos, eos, n: writing(lambda ids: step(torch.tensor(ids)), bos, eos, n), "a list of ints"),
+        ("07.beam_search", beams(eos_free=True), "the sum without eos"),
+        ("07.beam_search", beams(after=lambda score: round(score, 2)), "do not round"),
+        ("07.beam_search", beams(change=lambda ids: ids[1:] or ids), "prefixes without bos"),
+        ("07.beam_search", beams(keep=lambda scores, width: scores.topk(width)), "keep all of them"),
+        ("07.normalised_score", lambda p, n, alpha: p / (((5 + n) / 6) ^ alpha), "write `**`"),
+        ("07.catch_wrong_beam", searching(lambda ids: torch.tensor([0.3, 0.1, 0.2, 0.4]).log()), "the same numbers for every prefix"),
+        ("07.catch_wrong_beam", searching(lambda ids: torch.full((4,), 0.25).log()), "get the same score"),
+        ("07.catch_wrong_beam", searching(lambda ids: torch.randn(4).log_softmax(0)), "for the same prefix again"),
+        ("07.catch_wrong_beam", searching(lambda ids: random_step(ids).masked_fill(torch.arange(4) == 3, -torch.inf)), "not finite"),
+        ("07.catch_wrong_beam", searching(lambda ids: random_step(ids), width=0), "Candidates take both from 1 on"),
+        ("07.catch_wrong_beam", searching(lambda ids: random_step(ids, 50), width=20, longest=10), "Your search is too large"),
+        ("11.catch_order_blind", lambda model: bool(model(torch.randn(4, 5)).isfinite().all()), "a tensor of T rows of width 4"),
+        ("11.catch_order_blind", lambda model: bool(model(torch.randn(3, 4, requires_grad=True)).isfinite().all()), "Gradients do not pass"),
+        ("10.catch_wrong_heads", asking_heads(mask=torch.ones(3, 5) > 0), "a tensor of truth values of shape B×T×S, here 2×3×5"),
+        ("10.catch_wrong_heads", asking_heads(mask=torch.zeros(2, 3, 5)), "a tensor of truth values of shape B×T×S, here 2×3×5"),
+        ("10.catch_wrong_heads", asking_heads(heads=4), "heads = 4 and D = 6. D is a multiple of `heads`."),
+        ("10.catch_wrong_heads", asking_heads(query=torch.full((2, 3, 6), torch.nan)), "a `query` that is not a float32 tensor of finite numbers"),
+        ("10.catch_wrong_heads", asking_heads(query=torch.zeros(3, 6)), "has not three axes"),
+        ("10.catch_wrong_heads", asking_heads(in_bias=torch.zeros(6)), "`in_bias` of shape 6. With this `query` and this `key` it should be 18"),
+        ("12.encoder_layer", encoder_layer(), "The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN."),
+        ("12.encoder_layer", encoder_layer(need_weights=False), "The mask is turned round, so words attend to padding alone"),
+        ("12.decoder_layer", decoder_layer(0), "a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out"),
+        ("12.decoder_layer", decoder_layer(2), "each word sees the next one as well"),
+        ("12.decoder_layer", decoder_layer(1, False), "Put zeros into memory where memory_mask is False"),
+        ("12.decoder_layer", decoder_layer(1, False, False), "memory_mask is turned round"),
+        ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 3)), "a `source` that is no tensor of ids with two axes"),
+        ("12.catch_wrong_masks", asking_translators(source=torch.tensor([[0, 1], [1, 0]])), "padding, 0, stands before a word"),
+        ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 9], [1, 0]])), "other ids than those from 0 to V - 1"),
+        ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 2]])), "2 source sentences and 1 target sentences"),
+        ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 40).long()), "of 40 places. Models take up to 30"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
+    torch.manual_seed(0)  # some answers draw at random
     report = judge_answer(TASKS[task_id], answer)
     assert report.state in ("failed", "error") and says in report.message, str(report)
 

@@ -14,8 +14,10 @@ from course_utils.data.measured import measured
 from course_utils.data.small_world import READINGS, paraphrases, small_world, truth, vocabulary
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
 from course_utils.data.world import World
+from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import CELLS, Seq2Seq, fit, influence_on_vector, make_batch
-from course_utils.translation.search import beam_search, greedy
+from course_utils.translation.scores import bleu
+from course_utils.translation.search import beam_search, greedy, translate_all
 from course_utils.translation.translate import translate
 
 V, D, H = 17, 5, 7
@@ -101,6 +103,10 @@ def test_influence_is_the_slope_of_the_vector():
     assert found[0] == 1 and len(found) == 5
 
 
+def translator():
+    return RecurrentTranslator(V, width=4, hidden=4, encoder_hidden=2)
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -110,13 +116,28 @@ def test_influence_is_the_slope_of_the_vector():
         (lambda: Seq2Seq(V).encode(torch.tensor([[4, EOS], [PAD, PAD]])), "sentence 1 has no word"),
         (lambda: Seq2Seq(V).encode(torch.tensor([[4, V]])), "between 0 and 16, .* from 4 to 17"),
         (lambda: Seq2Seq(V)(torch.tensor([[4]]), torch.tensor([[-1]])), "between 0 and 16, .* from -1 to -1"),
+        (lambda: translator().start(torch.tensor([[4, V]])), "between 0 and 16, .* from 4 to 17"),
+        (lambda: translator()(torch.tensor([[4]]), torch.tensor([[V]])), "between 0 and 16, .* from 17 to 17"),
+        (lambda: translator().attention(torch.tensor([[4]]), torch.tensor([[-1]])), "between 0 and 16, .* from -1"),
+        (lambda: translator()(torch.tensor([[PAD], [4]]), torch.tensor([[1], [1]])), "sentence 0 has no word"),
+        (lambda: translate_all(translator(), ["A dog."]), "must be a list of ids, but one is 'A dog.'"),
+        (lambda: translate_all(translator(), [3, 4]), "must be a list of ids, but one is 3"),
+        (
+            lambda: translate(translator(), vocabulary(), "a dog"),
+            r"must be a list of texts, not one: write \['a dog'\]",
+        ),
+        (lambda: vocabulary().encode("a dog"), r"must be a list of texts, not one: write \['a dog'\]"),
+        (lambda: bleu(["a", "b"], ["a"]), "there are 2 and 1"),
+        (lambda: bleu([], []), "at least one"),
+        (lambda: bleu("the cat", "the cat"), "translations must be a list of texts"),
+        (lambda: bleu(["the cat"], [["the", "cat"]]), "references must be a list of texts"),
         (lambda: small_world(3, 0, reading="sideways"), "reading must be one of as it is, reversed, twice"),
         (lambda: small_world(3, 0, order="sideways"), "order must be one of monotone"),
         (lambda: small_world(3, 0, shortest=5, longest=4), "1 <= shortest <= longest"),
         (lambda: truth(["the zebra"]), "'zebra' is no word of this world"),
         (
             lambda: measured("weather", "rain", "day"),
-            "no table 'weather': there are attention, beams, distance, exposure, length",
+            "no table 'weather': there are attention, beams, distance, .*, two_facts",
         ),
         (lambda: measured("length", "rain", "length"), "has no column 'rain': it has order, setup"),
         (lambda: measured("length", "words_right", "length", setup="x"), "nothing in the table 'length' has setup = x"),

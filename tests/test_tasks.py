@@ -66,6 +66,31 @@ ISSUED = [
     "07.normalised_score",
     "07.bleu",
     "07.catch_wrong_beam",
+    "08.hard_attention",
+    "08.reinforce_loss",
+    "08.local_weights",
+    "08.local_centre",
+    "08.attend_to_past",
+    "08.catch_biased_gradient",
+    "09.self_attention",
+    "09.restricted_self_attention",
+    "09.layer_cost",
+    "09.catch_leak",
+    "09.sees_order",
+    "10.split_heads",
+    "10.merge_heads",
+    "10.multi_head_attention",
+    "10.catch_wrong_heads",
+    "11.sinusoidal_positions",
+    "11.shift_matrix",
+    "11.rotate",
+    "11.catch_order_blind",
+    "12.feed_forward",
+    "12.layer_norm",
+    "12.sublayer",
+    "12.encoder_layer",
+    "12.decoder_layer",
+    "12.catch_wrong_masks",
 ]
 
 
@@ -76,7 +101,24 @@ def solution_of(task_id):
     space = {}
     exec("\n".join(imports), space)
     exec(compile(answers()[task_id], "<answer>", "exec"), space)
-    return space[task_id.partition(".")[2]]
+    return space[TASKS[task_id].answer_name]
+
+
+def as_answer(task, function):
+    """A function as what a task asks for: where that is a class of modules, one with the parameters that the exercise gives."""
+    if not task.module or isinstance(function, type):
+        return function
+    given = solution_of(task.id)
+
+    class Answer(given):
+        def __init__(self, **sizes):
+            super().__init__(**sizes)
+            self.sizes = sizes
+
+        def forward(self, *inputs):
+            return function(self.sizes, dict(self.named_parameters()), *inputs)
+
+    return Answer
 
 
 def test_all_tasks_of_the_course_are_there():
@@ -108,7 +150,7 @@ def test_right_answers_in_other_styles_pass(task):
 
 @pytest.mark.parametrize(("task_id", "mistake"), MISTAKES, ids=[f"{i}-{m.name}" for i, m in MISTAKES])
 def test_a_mistake_is_refused_with_its_own_sentence(task_id, mistake):
-    report = judge_answer(TASKS[task_id], mistake.function)
+    report = judge_answer(TASKS[task_id], as_answer(TASKS[task_id], mistake.function))
     assert report.state in ("failed", "error")
     assert report.mistake == mistake.name, str(report)
     assert report.message == mistake.sentence
@@ -125,6 +167,8 @@ def test_an_empty_answer_is_not_attempted(task):
     def dots(*args): ...
 
     for empty in (stub, only_a_docstring, dots, None, ...):
+        if task.module and callable(empty):
+            empty = type("Empty", (solution_of(task.id),), {"forward": empty})
         assert judge_answer(task, empty).state == "not attempted"
 
 
@@ -142,7 +186,7 @@ def test_answers_of_another_kind_are_refused(task):
         lambda: 1,
         3,
     ]
-    for answer in wrong:
+    for answer in [*wrong, *(as_answer(task, each) for each in wrong[:-2] if task.module)]:
         report = judge_answer(task, answer)
         assert report.state in ("failed", "error"), f"{answer} passes {task.id}"
         assert len(report.message) > 20
@@ -152,9 +196,9 @@ def test_answers_of_another_kind_are_refused(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_the_verdict_is_the_same_for_many_seeds(task, half):
     right = (solution_of(task.id), *RIGHT[task.id])
-    many = (
-        5 if task.candidates else 25
-    )  # what an answer meets through functions depends little on the seed, and takes long
+    # Candidates take long, and what they ask depends little on the seed; many mistakes are many judgements for each seed.
+    slow = task.candidates or "class" in task.answer_kinds
+    many = 5 if slow else max(5, min(25, 600 // len(task.mistakes)))
     for seed in range(many * half, many * half + many):
         expected = Expected(task, task.make_cases(seed))
         expected.run_all()
@@ -162,7 +206,7 @@ def test_the_verdict_is_the_same_for_many_seeds(task, half):
             report = judge_answer(task, answer, seed, expected=expected)
             assert report.state == "passed", f"seed {seed}\n{report}"
         for mistake in task.mistakes:
-            report = judge_answer(task, mistake.function, seed, expected=expected)
+            report = judge_answer(task, as_answer(task, mistake.function), seed, expected=expected)
             assert report.mistake == mistake.name, f"seed {seed}: {mistake.name}\n{report}"
 
 
@@ -172,7 +216,7 @@ def test_the_verdict_is_the_same_in_one_and_two_threads(task):
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            answers_of = (solution_of(task.id), *(mistake.function for mistake in task.mistakes))
+            answers_of = (solution_of(task.id), *(as_answer(task, mistake.function) for mistake in task.mistakes))
             verdicts.append([str(judge_answer(task, answer, 50)) for answer in answers_of])
     finally:
         torch.set_num_threads(before)
@@ -313,7 +357,17 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
 
 
 @pytest.mark.parametrize(
-    "task_id", ["03.catch_wrong_attention", "04.catch_wrong_scores", "05.catch_wrong_loss", "06.catch_blind_decoder"]
+    "task_id",
+    [
+        "03.catch_wrong_attention",
+        "04.catch_wrong_scores",
+        "05.catch_wrong_loss",
+        "06.catch_blind_decoder",
+        "08.catch_biased_gradient",
+        "09.catch_leak",
+        "10.catch_wrong_heads",
+        "12.catch_wrong_masks",
+    ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
     source = re.sub(

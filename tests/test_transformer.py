@@ -273,7 +273,7 @@ def torch_features(theirs, embedding, source, target):
 
 
 @both_norms
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 @some
 @given(seed=SEEDS)
 def test_the_whole_model_equals_torchs(norm, positions, seed):
@@ -462,11 +462,19 @@ def test_a_shift_of_sinusoids_is_a_rotation():
         assert_close(pair[:-offset] @ rotation.T.double(), pair[offset:], 1e-5)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 def test_embeddings_are_words_times_root_of_width_plus_positions(positions):
     embedding = shaken(t.Embedding(V, 4, positions, 13, 0.1))
     expected = 2 * embedding.words.weight[[5, 3]] + embedding.positions[[7, 8]]
     assert_close(embedding(torch.tensor([[5, 3]]), start=7)[0], expected, 1e-12)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "none"])
+def test_without_positions_the_order_of_the_source_does_not_matter(positions):
+    model, (source, target) = model_of(positions=positions), batch_of()
+    source = source.clamp(min=PAD + 1)  # words throughout, so that any may change places
+    moved = source[:, torch.randperm(source.shape[1], generator=torch.Generator().manual_seed(0))]
+    assert torch.allclose(model(source, target), model(moved, target), atol=1e-9) == (positions == "none")
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
@@ -572,7 +580,7 @@ def test_a_model_in_another_precision_keeps_its_readout_tied():
         ({"width": 10, "heads": 3}, "the width must be a multiple of the number of heads: 10 is none of 3"),
         ({"width": 9, "heads": 3}, "sinusoidal positions need an even width, not 9"),
         ({"norm": "middle"}, "norm must be pre or post, not 'middle'"),
-        ({"positions": "rotary"}, "positions must be sinusoidal or learned, not 'rotary'"),
+        ({"positions": "rotary"}, "positions must be sinusoidal or learned or none, not 'rotary'"),
         ({"dropout": 1.0}, "dropout must be at least 0 and less than 1, not 1.0"),
     ],
 )
@@ -598,7 +606,7 @@ def test_a_sentence_too_long_is_told():
 
 
 @both_norms
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 def test_config_and_state_rebuild_the_model(norm, positions):
     model, (source, target) = model_of(norm=norm, positions=positions), batch_of()
     again = t.Transformer(**model.config).double().eval()

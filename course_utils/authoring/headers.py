@@ -15,7 +15,7 @@ from course_utils.checks.task import Task, count
 DOTS = 5
 TABLE = re.compile(r"(<!-- lessons: written by `course build` -->\n).*?(<!-- end of lessons -->)", re.DOTALL)
 LEGEND = (
-    "The dots under a task's name say how hard it is (🔴, from one to five) and how much of what follows rests on it (🔵). "
+    "The dots under a task's name say how hard it is (🔴, from one to five) and how much of what follows depends on it (🔵). "
     "The minutes are what it may take you."
 )
 

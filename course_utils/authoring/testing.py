@@ -17,7 +17,18 @@ from pathlib import Path
 from course_utils.base.places import FOLDERS
 
 SLOW_TESTS = ("tests/test_browser.py", "tests/test_colab.py")
-PYTEST = ("-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "--no-header", "-q")
+PYTEST = (
+    "-m",
+    "pytest",
+    "-n",
+    "2",
+    "-p",
+    "no:cacheprovider",
+    "--no-header",
+    "-q",
+    "--durations=40",
+    "--durations-min=10",
+)
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
 # and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
 NBVAL = (

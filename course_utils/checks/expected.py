@@ -17,9 +17,7 @@ from course_utils.checks.named import alike_value
 from course_utils.checks.running.contract import Failure, in_precision, is_float
 from course_utils.checks.running.run import marked, run
 
-NOT_AS_ASKED = (
-    "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, `as_read` for a value
-)
+NOT_AS_ASKED = "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, a candidate for a call, `as_read` for a value
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
 

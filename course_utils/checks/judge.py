@@ -123,9 +123,10 @@ def _remark(task, cases, outcomes, borrowed):
     for case, outcome in zip(cases, outcomes, strict=True):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
+            how = "stops, since a part of it" if outcome.in_float32 else "still"
             return (
-                "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function still "
-                "computes in float32, with seven."
+                "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function "
+                f"{how} computes in float32, with seven."
             )
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."

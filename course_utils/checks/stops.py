@@ -14,6 +14,8 @@ IN_OTHER_WORDS = {
     "shapes cannot be multiplied": "in a matrix product, `@`, the last axis on the left must be as long as the second to last on the right; `*` multiplies number by number.",
     "size for first two dimensions of batch2": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
     "not enough values to unpack": "`chunk`, `split` and `unbind` go along the first axis unless `dim` says another.",
+    "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
+    "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",

@@ -3,6 +3,11 @@
 length.csv, places.csv, distance.csv    benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv               benchmarks/looking_back.py    what attention adds, and where it lies
 beams.csv, exposure.csv                 benchmarks/beams.py           width against BLEU, and a decoder's own errors
+local.csv                               benchmarks/local.py           attention in a window
+recall.csv                              benchmarks/recall.py          attention of a network to its own past
+paths.csv                               benchmarks/paths.py           how far four kinds of layers see
+two_facts.csv, near.csv, heads.csv      benchmarks/heads.py           one head and several, where each looks, and each switched off
+positions.csv, translated.csv           benchmarks/positions.py       ways to tell positions apart, and none
 """
 
 import csv
@@ -48,3 +53,29 @@ def append(table: str, rows) -> None:
     """Write rows behind those of a table, which begins if it is not there; the first row ever names the columns."""
     with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def fill(table: str, columns: tuple[str, ...], jobs, measure) -> None:
+    """Measure what a table does not hold yet, and tell of it.
+
+    Args:
+        columns: of the table; the first ones say what a job is.
+        jobs: tuples, one value for each of these first columns.
+        measure: function(values of a job) returns its rows.
+    """
+    jobs = list(jobs)
+    done = known(table, columns, *columns[: len(jobs[0])])
+    for job in jobs:
+        if tuple(map(str, job)) not in done:
+            rows = measure(*job)
+            append(table, rows)
+            print(*job, [row[len(job) :] for row in rows], flush=True)
+
+
+def known(table: str, columns: tuple[str, ...], *by: str) -> set[tuple[str, ...]]:
+    """Return what a table holds of the columns `by`; if there is none yet, it begins with the names of its columns."""
+    path = FOLDER / f"{table}.csv"
+    if not path.is_file():
+        append(table, [columns])
+    with path.open(encoding="utf-8", newline="") as file:
+        return {tuple(row[name] for name in by) for row in csv.DictReader(file)}

@@ -92,7 +92,8 @@ class Subwords:
         return len(self._pieces)
 
     def encode(self, texts: list[str]) -> list[list[int]]:
-        """Return each text's ids, without BOS and EOS; an empty text has none."""
+        """Return each text's ids, without BOS and EOS; an empty text has none. Raises `CourseError` for a single text."""
+        check_texts(texts)
         return [row.ids for row in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def decode(self, rows: Iterable[list[int]]) -> list[str]:
@@ -122,6 +123,12 @@ class Subwords:
     def _until_end(self, row: list[int]) -> list[bytes]:
         end = row.index(EOS) if EOS in row else len(row)
         return [self._pieces[token] for token in row[:end] if token not in (PAD, BOS)]
+
+
+def check_texts(texts) -> None:
+    """Raise `CourseError` for a single text, which would be taken for a list of its letters."""
+    if isinstance(texts, str):
+        raise CourseError(f"texts must be a list of texts, not one: write [{texts!r:.60}]")
 
 
 def subwords_for(name: str, texts: list[str], size: int) -> Subwords:

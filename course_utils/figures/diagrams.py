@@ -167,6 +167,38 @@ def looking_back(source=("the", "dog", "barks", "EOS"), given="le", said="chien"
     return _diagram("A decoder that looks back", in_words, boxes, arrows, new)
 
 
+def transformer(new=()) -> Diagram:
+    """The whole Transformer: the encoder above, the decoder below, and the three attentions in their layers."""
+    encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 70, ("memory", "memory"))
+    steps = [("causal", "causal\nself-attention"), ("cross", "attention\nto the source")]
+    decoder, out, more = _stack("target\nso far", steps, 266, ("readout", "readout: next word"))
+    cross = next(box for box in decoder if box.name == "cross")
+    down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
+    way = ((down, memory.y + memory.height), (down, 189), (over, 189), (over, cross.y))
+    arrows = [*arrows, *more, Arrow(way, "keys and values", name="memory")]
+    said = (
+        "Above, the words of the source get an embedding + positions. N layers of self-attention and feed-forward, each + residual, norm, make the memory of them. "
+        "Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source and feed-forward "
+        "follow, each + residual, norm. The attention to the source takes its keys and values from the memory. The readout gives probabilities of the next word."
+    )
+    return _diagram("The Transformer", said, [*encoder, memory, *decoder, out], arrows, new)
+
+
+def _stack(read, attentions, middle, last):
+    """Return the boxes of one side of a Transformer, from what it reads to its layers in a frame; what comes last; and the arrows between."""
+    chain = [Box("input", read, EDGE, middle - 24, 72, 48, "data")]
+    chain.append(Box("embedding", "embedding: + positions", 106, middle - 24, 104, 48))
+    x = 238
+    for name, text in [*attentions, ("feed-forward", "feed-forward")]:
+        chain.append(Box(name, f"{text}: + residual, norm", x, middle - 34, 122, 68))
+        x += 122 + 14
+    frame = Box("", "", 224, middle - 48, x - 224, 132, "frame")
+    count = Box("layers", "*N* layers", frame.x + 14, middle + 44, frame.width - 28, 28, "data")
+    end = Box(*last, frame.right + 18, middle - 24, 80, 48, "data" if last[0] == "memory" else "step")
+    steps = [*chain, end]
+    return [*chain, frame, count], end, [joined(a, b, middle) for a, b in zip(steps, steps[1:], strict=False)]
+
+
 def _upward(start, end):
     """Return a straight arrow from one box to the one above it."""
     x = start.x + start.width / 2

@@ -24,7 +24,9 @@ def _is_writable(leaf):
         if leaf.dim() > AXES_AT_MOST or not 0 < leaf.numel() <= NUMBERS_AT_MOST or leaf.is_complex():
             return False
         return leaf.is_floating_point() or bool((leaf.long().abs() <= WHOLE_AT_MOST).all())
-    return leaf is None or isinstance(leaf, (bool, int, float))
+    if isinstance(leaf, int):  # True and False too
+        return abs(leaf) <= WHOLE_AT_MOST
+    return leaf is None or isinstance(leaf, float)
 
 
 def written(leaf) -> str:

@@ -104,7 +104,7 @@ def from_torch(theirs: nn.Transformer, embedding: Embedding) -> Transformer:
         len(theirs.decoder.layers),
         embedding.dropout.p,
         "pre" if first.norm_first else "post",
-        "learned" if isinstance(embedding.positions, nn.Parameter) else "sinusoidal",
+        embedding.kind,
         len(embedding.positions),
     ).to(first.linear1.weight)
     _copy(_transformer(theirs, ours))

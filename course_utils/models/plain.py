@@ -152,6 +152,17 @@ def sinusoidal_positions(length: int, width: int) -> Tensor:
     return positions
 
 
+def rotate(x: Tensor, start: int = 0) -> Tensor:
+    """Turn each pair of places (2i, 2i + 1) of x …×T×D at position p by the angle p / 10000^(2i/D) (Su et al. 2021, section 3.2.2).
+
+    (a, b) becomes (a cos - b sin, a sin + b cos). The first row is at position `start`, and D is even.
+    """
+    table = sinusoidal_positions(start + x.shape[-2], x.shape[-1])[start:].to(x)  # T D
+    sin, cos = table[:, 0::2], table[:, 1::2]  # T D/2 each
+    a, b = x[..., 0::2], x[..., 1::2]  # … T D/2 each
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
 def feed_forward(x: Tensor, weight_1: Tensor, bias_1: Tensor, weight_2: Tensor, bias_2: Tensor) -> Tensor:
     """max(0, x W_1 + b_1) W_2 + b_2 at each position (Vaswani et al. 2017, equation 2): B×T×D → B×T×D.
 

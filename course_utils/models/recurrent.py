@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.alignment import make_attention
+from course_utils.models.tokens import check_tokens
 from course_utils.models.transformer import Dropout, check_sizes
 
 
@@ -278,15 +279,21 @@ class RecurrentTranslator(nn.Module):
     def features(self, source: Tensor, target: Tensor) -> Tensor:
         """Return what the readout reads: source B×S, target B×T → B×T×D."""
         memory, state = self.start(source)
+        check_tokens(target, self.embedding.num_embeddings)
         return self.dropout(self.decoder.unroll(self.embed(target), memory, state)[0])
 
     def attention(self, source: Tensor, target: Tensor) -> Tensor | None:
         """Return how much each target position attends to each source position, B×T×S; None without attention."""
         memory, state = self.start(source)
+        check_tokens(target, self.embedding.num_embeddings)
         return self.decoder.unroll(self.embed(target), memory, state)[1]
 
     def start(self, source: Tensor) -> tuple[dict, Tensor | tuple]:
-        """Read source sentences B×S: what every step looks at, and the first state, tanh(W summary + b)."""
+        """Read source sentences B×S: what every step looks at, and the first state, tanh(W summary + b).
+
+        Raises `CourseError` for a sentence without a word, and for ids outside the vocabulary.
+        """
+        check_tokens(source, self.embedding.num_embeddings, words=True)
         mask = source != PAD
         annotations, summary = self.encoder(self.embed(source), mask)
         memory = self.decoder.prepare(annotations, mask, summary)

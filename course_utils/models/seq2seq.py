@@ -15,6 +15,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.models.learn import learn
+from course_utils.models.tokens import check_tokens
+from course_utils.models.transformer import check_sizes
 
 CELLS = {"tanh": nn.RNN, "gru": nn.GRU}
 
@@ -34,9 +37,7 @@ class Seq2Seq(nn.Module):
 
     def __init__(self, vocabulary: int, width: int = 32, hidden: int = 64, cell: str = "gru"):
         super().__init__()
-        for name, size in (("vocabulary", vocabulary), ("width", width), ("hidden", hidden)):
-            if size < 1:
-                raise CourseError(f"{name} must be at least 1, not {size}")
+        check_sizes(1, vocabulary=vocabulary, width=width, hidden=hidden)
         if cell not in CELLS:
             raise CourseError(f"cell must be one of {', '.join(CELLS)}, not {cell!r}")
         self.embedding = nn.Embedding(vocabulary, width)
@@ -49,15 +50,15 @@ class Seq2Seq(nn.Module):
 
         Raises CourseError for a sentence without a word, and for ids outside the vocabulary.
         """
-        lengths = (self._checked(source) != PAD).sum(1)  # B
-        if len(lengths) and not lengths.min():
-            raise CourseError(f"sentence {int(lengths.argmin())} has no word: give each sentence at least its EOS")
+        check_tokens(source, self.embedding.num_embeddings, words=True)
+        lengths = (source != PAD).sum(1)  # B
         states, _ = self.encoder(self.embedding(source))  # B S H
         return states[torch.arange(len(source)), lengths - 1]  # B H
 
     def forward(self, source: Tensor, given: Tensor) -> Tensor:
         """Score each next word, given the right words before it (teacher forcing): B×S and B×T → logits B×T×V."""
-        states, _ = self.decoder(self.embedding(self._checked(given)), self.encode(source)[None])  # B T H
+        check_tokens(given, self.embedding.num_embeddings)
+        states, _ = self.decoder(self.embedding(given), self.encode(source)[None])  # B T H
         return self.readout(states)  # B T V
 
     def start(self, source: Tensor) -> tuple[dict, Tensor]:
@@ -72,14 +73,6 @@ class Seq2Seq(nn.Module):
         states = states.view(B, K, -1)
         return self.readout(states), states, None
 
-    def _checked(self, tokens):
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.embedding.num_embeddings:
-            raise CourseError(
-                f"the ids must lie between 0 and {self.embedding.num_embeddings - 1}, the model's vocabulary; "
-                f"here they go from {int(tokens.min())} to {int(tokens.max())}"
-            )
-        return tokens
-
 
 def make_batch(sources: list[list[int]], targets: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
     """Return source B×S, each row ending in EOS, what the decoder is given, BOS first, and what it shall say, EOS last, B×T."""
@@ -88,26 +81,18 @@ def make_batch(sources: list[list[int]], targets: list[list[int]]) -> tuple[Tens
     return source, given, wanted
 
 
-def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2) -> list[float]:
+def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2, warmup=0) -> list[float]:
     """Train a translator on pairs of lists of ids by teacher forcing; return the loss of each step, in nats per word.
 
-    Adam with a rate that falls linearly to a twentieth, and gradients of norm 1 at most. The pairs of a batch are drawn at random.
+    The pairs of a batch are drawn at random. The rate grows over `warmup` steps, and then falls.
     """
-    draw = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
-    losses = []
-    for _ in range(steps):
+
+    def loss_of_batch(draw):
         rows = torch.randint(len(sources), (batch,), generator=draw).tolist()
         source, given, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
-        loss = F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
-    return losses
+        return F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+
+    return learn(model, loss_of_batch, seed, steps, rate, warmup)
 
 
 def influence_on_vector(model, sources) -> Tensor:

@@ -210,11 +210,12 @@ class Embedding(nn.Module):
 
     def __init__(self, vocabulary: int, width: int, positions: str, longest: int, dropout: float):
         super().__init__()
-        self.words = nn.Embedding(vocabulary, width)
+        self.words, self.kind = nn.Embedding(vocabulary, width), positions
         if positions == "learned":
             self.positions = nn.Parameter(torch.randn(longest, width) * 0.02)
         else:
-            self.register_buffer("positions", sinusoids(longest, width), persistent=False)
+            table = sinusoids(longest, width) if positions == "sinusoidal" else torch.zeros(longest, width)
+            self.register_buffer("positions", table, persistent=False)
         self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
@@ -247,7 +248,7 @@ class Transformer(nn.Module):
         encoder_layers, decoder_layers: how many of each.
         dropout: the share of each sub-layer's result, and of the embeddings, set to zero while training.
         norm: "pre" or "post", where the layer normalisation stands. Pre-norm normalises once more at the end.
-        positions: "sinusoidal" or "learned".
+        positions: "sinusoidal", "learned" or "none".
         longest: the largest number of tokens in a sentence.
 
     Raises:
@@ -261,7 +262,7 @@ class Transformer(nn.Module):
         self.config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         for name, value, allowed in (
             ("norm", norm, ("pre", "post")),
-            ("positions", positions, ("sinusoidal", "learned")),
+            ("positions", positions, ("sinusoidal", "learned", "none")),
         ):
             if value not in allowed:
                 raise CourseError(f"{name} must be {' or '.join(allowed)}, not {value!r}")

@@ -13,6 +13,21 @@ def one_case_each(draw, names):
         yield Case(names[key], (Candidate(key),))
 
 
+def told_of_the_verdict(task, refused, passed):
+    """Register what is said of a candidate whose verdict is wrong: `refused` where False was said, `passed` where True was.
+
+    One property for both, so that a report tells of the candidate that it shows.
+    """
+
+    @task.property
+    def the_verdict_is_right(case, value):
+        """No candidate for which True is expected is refused, and no other passes."""
+        right = task.oracle_function(task.candidate(case.args[0].key))
+        if value is False and right:
+            return refused
+        return passed if value is True and not right else None
+
+
 def tests_without(task, left_out, test, most):
     """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 

@@ -18,7 +18,11 @@ class Score(NamedTuple):
 
 
 def bleu(translations: list[str], references: list[str]) -> Score:
-    """Return corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference."""
+    """Return corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference.
+
+    Raises `CourseError` for what is no list of texts, or where the two lists do not belong together.
+    """
+    _check(translations, references)
     from sacrebleu.metrics import BLEU
 
     metric = BLEU()
@@ -26,11 +30,23 @@ def bleu(translations: list[str], references: list[str]) -> Score:
 
 
 def chrf(translations: list[str], references: list[str]) -> Score:
-    """Return corpus chrF2 (Popović 2015) as sacrebleu computes it."""
+    """Return corpus chrF2 (Popović 2015) as sacrebleu computes it. Raises `CourseError` as `bleu` does."""
+    _check(translations, references)
     from sacrebleu.metrics import CHRF
 
     metric = CHRF()
     return Score(metric.corpus_score(translations, [references]).score, str(metric.get_signature()))
+
+
+def _check(translations, references):
+    for name, texts in (("translations", translations), ("references", references)):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise CourseError(f"{name} must be a list of texts, such as ['the cat sat'], not {texts!r:.60}")
+    if len(translations) != len(references) or not translations:
+        raise CourseError(
+            f"each translation needs its reference: there are {len(translations)} and {len(references)}, and there must be "
+            "as many of both, at least one"
+        )
 
 
 def exact_shares(translations: list[str], references: list[str]) -> tuple[float, float]:

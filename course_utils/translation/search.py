@@ -169,7 +169,13 @@ def translate_all(model, rows, width=5, alpha=0.6, longest=None, weights=False, 
     """Translate many sentences, each a list of source ids without EOS, in batches of similar length; the order is kept.
 
     `width` 1 is greedy search; the other options are those of `beam_search`. An empty sentence has the empty translation.
+    Raises `CourseError` for rows that are no lists of ids.
     """
+    for row in rows:
+        if not isinstance(row, list | tuple):
+            raise CourseError(
+                f"each sentence must be a list of ids, but one is {row!r}: `subwords.encode([text])` makes a list of them"
+            )
     device = next(model.parameters()).device
     translations = [Translation([], 0.0, 0.0)] * len(rows)
     by_length = sorted((i for i in range(len(rows)) if rows[i]), key=lambda i: -len(rows[i]))

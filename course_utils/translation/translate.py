@@ -12,13 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from course_utils.data.subwords import BOS, EOS, PAD, Subwords
+from course_utils.data.subwords import BOS, EOS, PAD, Subwords, check_texts
 from course_utils.translation.search import translate_all
 
 
 def translate(model: nn.Module, subwords: Subwords, texts: list[str], width: int = 5, alpha: float = 1.2) -> list[str]:
-    """Translate texts by beam search, greedily for width 1; an empty text stays empty."""
-    rows = subwords.encode([" ".join(text.split()) for text in texts])
+    """Translate texts by beam search, greedily for width 1; an empty text stays empty. Raises `CourseError` for a single text."""
+    check_texts(texts)
+    rows = subwords.encode([_tidy(text) for text in texts])
     return subwords.decode([found.tokens for found in translate_all(model, rows, width, alpha)])
 
 

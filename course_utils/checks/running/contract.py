@@ -43,6 +43,14 @@ class Callback:
     place: object  # a position, or the name of an option
 
 
+class NotAsAsked(BaseException):
+    """What is used otherwise than its exercise says. Its text is the sentence to show.
+
+    Candidates raise it where they are called against the rules, right ones and wrong ones alike. It is no Exception, so a learner's test that
+    catches what candidates raise passes it on.
+    """
+
+
 @dataclass(frozen=True)
 class Foreign:
     """Stands for a returned object that is not plain; only its type's name crosses."""

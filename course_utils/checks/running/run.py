@@ -29,6 +29,7 @@ from course_utils.checks.running.contract import (
     Candidate,
     Failure,
     Foreign,
+    NotAsAsked,
     Outcome,
     holds_float64,
     in_precision,
@@ -257,10 +258,6 @@ class _Made:
             _check_parameters(self._module, weights)
         self._module.to(next(iter(weights.values())).dtype).train(training)
         return torch.func.functional_call(self._module, weights, inputs)
-
-
-class NotAsAsked(Exception):
-    """A module without the parts that the exercise gives it. Its text is the sentence to show."""
 
 
 def _check_parameters(module, weights):

@@ -13,6 +13,7 @@ questions = (
         why="It is B C, 0.4 · 0.8. Greedy search begins with A and finds A C, 0.24.",
         wrong={
             0.24: "That is A C, which greedy search finds. Another first word leads to something better.",
+            32: "Give the probability as a share, from 0 to 1, and not in per cent.",
             0.8: "That is the probability of C after B alone. The whole translation has the product of both.",
             0.6: "That is the first word alone. The translation has two words.",
             1.2: "Probabilities of words that follow each other are multiplied, not added.",

@@ -1,13 +1,16 @@
 """What the searches of lesson 07 ask for the next id: made-up decoders, whose probabilities depend on every id of the prefix.
 
 Each is a function of the prefix alone, which begins with bos. Cases draw bos from many numbers, so each draw is another decoder. It answers
-also where a right search does not ask, behind eos or beyond `longest`, so that what a wrong one returns can be looked at.
+also where a right search does not ask, behind eos or beyond `longest`, so that what a wrong one returns can be looked at. A strict one refuses.
 """
 
 from functools import lru_cache
 from zlib import crc32
 
 import torch
+
+from course_utils.checks.compare import describe
+from course_utils.checks.running.contract import NotAsAsked
 
 SPREAD = 1.2  # of the scores that are drawn
 LAST = 15  # from this length on a decoder ends, so that also a search without a limit has an end
@@ -29,14 +32,42 @@ def _decoder(V, eos, ends, ties=False):
 
     def step(prefix):
         if not isinstance(prefix, (list, tuple)):
-            raise TypeError("the prefix is a list of ids")
+            to_do = " Its method `tolist` makes a list of it." if isinstance(prefix, torch.Tensor) else ""
+            raise NotAsAsked(
+                f"step takes a list of ints, which begins with bos, and your function gives it {describe(prefix)}.{to_do}"
+            )
         return log_p(tuple(map(int, prefix))).clone()
 
     step.V, step.eos = V, eos
     return step
 
 
-STEPS = (
+def _strict(step, longest):
+    """The same step, which refuses a prefix that holds eos, or `longest` ids."""
+
+    def strict(prefix):
+        log_p = step(prefix)
+        ids = list(map(int, prefix[1:]))
+        if step.eos in ids:
+            raise NotAsAsked(
+                f"Your function calls step with a prefix in which eos, {step.eos}, has been written already. It ends a translation, so nothing behind it is asked for."
+            )
+        if len(ids) >= longest:
+            raise NotAsAsked(
+                f"Your function calls step with a prefix of {len(ids)} ids behind bos, and longest is {longest}. Where so many are written, step is not called again."
+            )
+        return log_p
+
+    strict.V, strict.eos, strict.freely = step.V, step.eos, step
+    return strict
+
+
+def freely(step):
+    """Return a step that answers also where a strict one refuses."""
+    return getattr(step, "freely", step)
+
+
+DECODERS = (
     _decoder(5, 3, -1.0),
     _decoder(7, 0, -1.5),
     _decoder(3, 1, -1.0),
@@ -46,7 +77,9 @@ STEPS = (
     _decoder(11, 6, -0.5),
     _decoder(5, 2, -1.0, ties=True),
 )
-FIVE, SEVEN, THREE, SOON, TWO, LATE, ELEVEN, TIED = range(len(STEPS))
+FIVE, SEVEN, THREE, SOON, TWO, LATE, ELEVEN, TIED = range(len(DECODERS))
+STEPS = (*DECODERS, _strict(DECODERS[LATE], 3), _strict(DECODERS[SOON], 7))
+STRICT_LATE, STRICT_SOON = range(len(DECODERS), len(STEPS))  # for a longest of 3, and of 7
 TRIES = 20_000
 
 

@@ -15,9 +15,12 @@ from course_utils.tasks.lesson_07._steps import (
     SEVEN,
     SOON,
     STEPS,
+    STRICT_LATE,
+    STRICT_SOON,
     THREE,
     TWO,
     drawn_bos,
+    freely,
 )
 
 task = Task(
@@ -122,7 +125,13 @@ def _(draw):
     yield case(draw, THREE, 2, 2, "width 2, at most 2 ids of 3", lambda ended, left: ended == [1, 0] and left == 2)
     yield case(draw, FIVE, 2, 4, "width 2, at most 4 ids of 5", lambda ended, left: ended[1] == 1 and left == 2)
     yield case(
-        draw, SEVEN, 3, 4, "width 3, at most 4 ids of 7", lambda ended, left: ended[0] and sum(ended) == 3 and left
+        draw,
+        SEVEN,
+        3,
+        4,
+        "width 3, at most 4 ids of 7",
+        lambda ended, left: ended[0] and sum(ended) == 3 and left,
+        lambda: (stops_when_the_best_ends, stops_when_not_to_be_beaten_and_keeps_the_open),
     )
     yield case(
         draw, SOON, 3, 5, "width 3, more than 3 that end", lambda ended, left: ended[0] and sum(ended) > 4 and left == 0
@@ -134,7 +143,15 @@ def _(draw):
         5,
         "width 3, at most 5 ids of 5",
         lambda ended, left: ended[0] and left,
-        lambda: (right, ended_keep_their_place, narrower_with_each_end, every_end_set_aside, width_open_ones),
+        lambda: (
+            right,
+            ended_keep_their_place,
+            narrower_with_each_end,
+            every_end_set_aside,
+            width_open_ones,
+            best_end_returned,
+            stops_when_not_to_be_beaten,
+        ),
     )
     yield case(draw, FIVE, 1, 5, "width 1", lambda ended, left: len(ended) == 3)
     yield case(draw, ELEVEN, 5, 3, "width 5, at most 3 ids of 11", lambda ended, left: ended[0] and ended[1] and left)
@@ -144,6 +161,10 @@ def _(draw):
     yield case(draw, FIVE, 3, 1, "a single id", lambda ended, left: ended == [1], edge=True)
     yield case(draw, SOON, 1, 3, "width 1, eos at once", lambda ended, left: ended == [1], edge=True)
     yield case(draw, LATE, 2, 10, "width 2, 10 ids, no eos", edge=True)
+    yield case(
+        draw, STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", lambda ended, left: left == 0, edge=True
+    )
+    yield case(draw, STRICT_LATE, 2, 3, "a step that refuses more than 3 ids", edge=True)
 
 
 def _log_p(step, bos, ids):
@@ -163,7 +184,7 @@ def every_one(step, bos, eos, longest):
 
 def _sizes(case):
     key, *rest = case.args
-    return task.candidate(key.key), *rest
+    return freely(task.candidate(key.key)), *rest
 
 
 def each_is_whole(case, value):
@@ -175,7 +196,9 @@ def each_is_whole(case, value):
         if eos in ids[:-1]:
             return f"You return {ids}, which goes on behind eos, {eos}. What ends in eos is set aside and is not continued."
         if ids[-1] != eos and len(ids) < longest:
-            return f"You return {ids}, which is shorter than longest = {longest} and does not end in eos, {eos}. Was it set aside too early, or is eos cut off?"
+            if ids[-1] == 0:
+                return f"You return {ids}, which is shorter than longest = {longest} and ends in 0. Do you take 0 for eos? Here eos is {eos}."
+            return f"You return {ids}, which is shorter than longest = {longest} and does not end in eos, {eos}. Does your search stop before nothing is open, or is eos cut off?"
         if len(ids) > longest:
             return f"You return {len(ids)} ids, and longest is {longest}: eos counts, and bos does not."
     return None
@@ -183,15 +206,28 @@ def each_is_whole(case, value):
 
 def scores_are_sums(case, value):
     """The log probability of a hypothesis is the sum over its ids."""
-    step, bos, *_ = _sizes(case)
-    for ids, score in value:
-        own = _log_p(step, bos, ids)
-        if abs(own - score) > 1e-4:
-            return (
-                f"You return {ids} with {score:.4g}. The log probabilities of its ids, each behind bos and those before it, add up to {own:.4g}. Does each score go with its own ids, and is step given the whole "
-                "prefix?"
-            )
-    return None
+    step, bos, eos, *_ = _sizes(case)
+    sums = [_log_p(step, bos, ids) for ids, _ in value]
+    wrong = [(ids, score, own) for (ids, score), own in zip(value, sums, strict=True) if abs(own - score) > 1e-4]
+    if not wrong:
+        return None
+    ids, score, own = wrong[0]
+    told = f"You return {ids} with {score:.4g}. The log probabilities of its ids, each behind bos and those before it, add up to {own:.4g}."
+    for digits in range(1, 4):
+        near = all(abs(own - score) <= 0.5 * len(ids) / 10**digits for ids, score, own in wrong)
+        if near and all(abs(score - round(score, digits)) < 1e-9 for _, score in value):
+            return f"{told} All your log probabilities end after {digits} decimal places: do not round."
+    without_eos = [own - step([bos, *ids[:-1]])[eos].item() if ids[-1] == eos else own for ids, _, own in wrong]
+    if _agree(wrong, without_eos):
+        return f"{told} Yours is the sum without eos. It is a word like the others: its log probability counts."
+    if _agree(wrong, [_log_p(lambda prefix: step(prefix[1:] or [bos]), bos, ids) for ids, *_ in wrong]):
+        return f"{told} Yours is the sum that comes from prefixes without bos: begin what you give to step with bos each time."
+    return f"{told} Does each score go with its own ids, and is step given the whole prefix?"
+
+
+def _agree(wrong, sums):
+    """Whether wrong scores are these sums."""
+    return all(abs(score - one) < 1e-4 for (_, score, _), one in zip(wrong, sums, strict=True))
 
 
 def none_comes_twice(case, value):
@@ -207,10 +243,10 @@ def none_comes_twice(case, value):
 
 def best_first(case, value):
     """The most probable hypothesis comes first."""
-    scores = [score for _, score in value]
+    worse = next((pair for pair in pairwise(score for _, score in value) if pair[0] < pair[1]), None)
     return (
-        f"The best should come first; your log probabilities begin with {scores[0]:.4g} and {scores[1]:.4g}."
-        if len(scores) > 1 and scores[0] < scores[1]
+        f"The most probable should come first; in your result the log probability {worse[0]:.4g} stands before {worse[1]:.4g}, which is larger."
+        if worse
         else None
     )
 
@@ -433,6 +469,14 @@ def mean_returned(step, bos, eos, width, longest):
 
 
 @task.mistake(
+    "Your pairs are right, but they are sorted by the mean log probability of their ids. Here nothing is divided by the length: sort by the sum."
+)
+def sorted_by_mean(step, bos, eos, width, longest):
+    ended, open_ones = search(step, bos, eos, width, longest)
+    return sorted(result(ended + open_ones), key=lambda pair: -pair[1] / len(pair[0]))
+
+
+@task.mistake(
     "You divide the score by the number of ids in every round, and go on from the quotient, so the first ids are divided again and again. Add up log probabilities, and divide by nothing."
 )
 def divided_in_every_round(step, bos, eos, width, longest):
@@ -524,6 +568,36 @@ def best_end_returned(step, bos, eos, width, longest):
 def stops_with_width_ended(step, bos, eos, width, longest):
     ended, open_ones = _until(step, bos, eos, width, longest, lambda kept, ended: len(ended) >= width)
     return result(ended if len(ended) >= width else ended + open_ones)
+
+
+@task.mistake(
+    "You stop when `width` hypotheses have ended, and what is open then is in the result as if it had ended too. Go on until nothing is open, or `longest` ids are written."
+)
+def stops_with_width_ended_and_keeps_the_open(step, bos, eos, width, longest):
+    ended, open_ones = _until(step, bos, eos, width, longest, lambda kept, ended: len(ended) >= width)
+    return result(ended + open_ones)
+
+
+def _cannot_be_beaten(kept, ended):
+    """Whether nothing that is open is more probable than the best that has ended: a sum of logarithms only becomes smaller."""
+    open_ones = [pair for pair in kept if pair not in ended]
+    return bool(ended) and best(ended)[0][1] >= max((score for _, score in open_ones), default=-float("inf"))
+
+
+@task.mistake(
+    "You stop when the best hypothesis that has ended can no longer be beaten, and what is open then gets lost. All that a search sets aside is asked for: go on until nothing is open, or `longest` ids are written."
+)
+def stops_when_not_to_be_beaten(step, bos, eos, width, longest):
+    ended, open_ones = _until(step, bos, eos, width, longest, _cannot_be_beaten)
+    return result(ended if ended and _cannot_be_beaten(open_ones, ended) else ended + open_ones)
+
+
+@task.mistake(
+    "You stop when the best hypothesis that has ended can no longer be beaten, and what is open then is in the result as if it had ended too. Go on until nothing is open, or `longest` ids are written."
+)
+def stops_when_not_to_be_beaten_and_keeps_the_open(step, bos, eos, width, longest):
+    ended, open_ones = _until(step, bos, eos, width, longest, _cannot_be_beaten)
+    return result(ended + open_ones)
 
 
 @task.mistake("You return `width` hypotheses at most. All that were set aside are asked for, also where they are more.")
@@ -659,6 +733,14 @@ def begins_with_copies(step, bos, eos, width, longest):
     return result(ended + open_ones)
 
 
+@task.mistake(
+    "You return the ids of the best hypothesis alone. A list of pairs is asked for, with all hypotheses that were set aside and their log probabilities."
+)
+def best_ids(step, bos, eos, width, longest):
+    ended, open_ones = search(step, bos, eos, width, longest)
+    return result(ended + open_ones)[0][0]
+
+
 @task.mistake("Your pairs are turned round. The ids come first, then the log probability.")
 def pairs_turned_round(step, bos, eos, width, longest):
     ended, open_ones = search(step, bos, eos, width, longest)
@@ -669,3 +751,9 @@ def pairs_turned_round(step, bos, eos, width, longest):
 def ids_alone(step, bos, eos, width, longest):
     ended, open_ones = search(step, bos, eos, width, longest)
     return [ids for ids, _ in result(ended + open_ones)]
+
+
+@task.mistake("A hypothesis ends with the id 0 in your search, whatever eos is. Compare with the eos that is given.")
+def zero_for_eos(step, bos, eos, width, longest):
+    ended, open_ones = search(step, bos, 0, width, longest)
+    return result(ended + open_ones)

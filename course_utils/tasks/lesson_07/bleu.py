@@ -72,6 +72,9 @@ def _(draw):
     hypotheses, references = pairs(17, 13)
     other = [[word.swapcase() if i in (1, 7) else word for i, word in enumerate(words)] for words in hypotheses]
     yield Case("capitals and small letters", (other, references))
+    hypotheses, references = pairs(7, 11)
+    hypotheses[0], references[0] = [*hypotheses[0], "now", "here", "."], [*references[0], "no", "where", "."]
+    yield Case("words that are alike when they are joined", (hypotheses, references))
     again = _sentence(draw, 11)
     yield Case("a perfect translation", ([again, reference], [list(again), list(reference)]), edge=True)
     hypotheses, references = pairs(13, 7)
@@ -95,7 +98,11 @@ def _(hypotheses, references):
 @task.property
 def it_is_a_percentage(case, value):
     """From 0 to 100."""
-    return f"BLEU is a number from 0 to 100; yours is {value:.4g}." if value < -1e-6 or value > 100.001 else None
+    return (
+        f"BLEU is a number from 0 to 100; for the input “{case.name}” yours is {value:.4g}."
+        if value < -1e-6 or value > 100.001
+        else None
+    )
 
 
 @task.property
@@ -262,6 +269,20 @@ def brevity_turned_round(hypotheses, references):
     return _score(hypotheses, references, brevity=lambda c, r: _brevity(r, c))
 
 
+@task.mistake(
+    "The two cases of the brevity penalty are exchanged: exp(1 - r/c) is taken where c, the number of words of the hypotheses, is above r, and raises the score there; short ones get off. It belongs where c is below r."
+)
+def brevity_cases_exchanged(hypotheses, references):
+    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - r / c) if c > r else 1.0)
+
+
+@task.mistake(
+    "Your brevity penalty is exp(1 - c/r) where c is below r, which is above 1 and raises the score. It should be exp(1 - r/c), with c, the number of words of the hypotheses, in the denominator."
+)
+def brevity_quotient_turned(hypotheses, references):
+    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - c / r) if c < r else 1.0)
+
+
 @task.mistake("Your brevity penalty is c/r. It should be exp(1 - r/c) where c is below r.")
 def brevity_as_a_quotient(hypotheses, references):
     return _score(hypotheses, references, brevity=lambda c, r: min(1.0, c / r))
@@ -346,6 +367,28 @@ def recall(hypotheses, references):
     return by_recall * _brevity(_length(hypotheses), _length(references))
 
 
+@task.mistake(
+    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Take a tuple of the words, or join them with a space."
+)
+def joined_words(hypotheses, references):
+    return _score(hypotheses, references, grams=lambda words, n: Counter(map("".join, _grams(words, n).elements())))
+
+
+@task.mistake(
+    "The last n-gram of each sentence is missing, for every n. A sentence of L words has L - n + 1 n-grams: `range(len(words) - n + 1)`."
+)
+def last_n_gram_missing(hypotheses, references):
+    return _score(hypotheses, references, grams=lambda words, n: _grams(words[:-1], n))
+
+
+@task.mistake(
+    "An empty hypothesis is left out together with its reference. It has no n-grams, but the words of its reference count in r: keep both."
+)
+def empty_ones_left_out(hypotheses, references):
+    kept = [pair for pair in zip(hypotheses, references, strict=True) if pair[0]]
+    return _score([h for h, _ in kept], [r for _, r in kept])
+
+
 @task.mistake("You turn capitals into small letters before you count. Case matters here: take the words as they are.")
 def lower_case(hypotheses, references):
     lower = lambda sentences: [[word.lower() for word in words] for words in sentences]  # noqa: E731
@@ -404,6 +447,13 @@ def stops_at_nothing(hypotheses, references):
         mean=lambda ps: exp(sum(map(log, ps)) / 4),
         brevity=lambda c, r: 1.0 if c >= r else exp(1 - r / c),
     )
+
+
+@task.mistake(
+    "Your function stops where all hypotheses are empty. There is nothing to divide by then, neither n-grams nor words, and the score is 0: return it before you divide."
+)
+def stops_where_all_are_empty(hypotheses, references):
+    return _score(hypotheses, references) * _length(hypotheses) / _length(hypotheses)
 
 
 @task.mistake(

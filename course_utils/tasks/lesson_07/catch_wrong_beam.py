@@ -1,18 +1,23 @@
 """Task 07.catch_wrong_beam: a test that tells right beam searches from wrong ones."""
 
+from contextlib import suppress
 from functools import lru_cache, wraps
+from itertools import pairwise
 from math import log
 from zlib import crc32
 
 import torch
 
+from course_utils.checks.compare import describe
+from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import one_case_each, tests_without
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_07 import beam_search
-from course_utils.tasks.lesson_07.beam_search import best, continued, result
+from course_utils.tasks.lesson_07.beam_search import beams, best, continued, result
 
 CALLS_AT_MOST = 300  # of step, in one search: a wide and long one takes its time, above all where a class is graded
+EQUAL = 1e-9  # scores that are as near as this are equal up to rounding
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
 
@@ -65,11 +70,6 @@ def right_by_products(step, bos, eos, width, longest):
         found |= {ids: p for ids, p in kept.items() if ids[-1] == eos}
     found = sorted((found | beam).items(), key=lambda item: -item[1])
     return [(list(ids[1:]), torch.tensor(p, dtype=torch.float64).log().item()) for ids, p in found]
-
-
-def zero_for_eos(step, bos, eos, width, longest):
-    """Takes 0 for eos, whatever it is."""
-    return beam_search.right(step, bos, 0, width, longest)
 
 
 def needs_enough(step, bos, eos, width, longest):
@@ -147,7 +147,7 @@ WRONG_HIDDEN = (
     beam_search.wrong_parents,
     beam_search.begins_with_copies,
     beam_search.probabilities_returned,
-    zero_for_eos,
+    beam_search.zero_for_eos,
     needs_enough,
     in_bits,
     rounded,
@@ -155,25 +155,82 @@ WRONG_HIDDEN = (
 
 
 def _asking(search):
-    """A candidate: it gives step a list of its own, takes from it what it should return alone, and does not ask without end."""
+    """A candidate: it gives step a list of its own, does not ask without end, and says where a test breaks the rules of the prompt.
+
+    It says so of what a right search asks too, so that this tells nobody which candidate is right.
+    """
 
     @wraps(search)
     def candidate(step, bos, eos, width, longest):
-        calls = 0
+        if width < 1 or longest < 1:
+            raise NotAsAsked(
+                f"Your test calls a candidate with width = {width} and longest = {longest}. Candidates take both from 1 on."
+            )
+        gave, calls = {}, 0
 
         def asked(prefix):
             nonlocal calls
             calls += 1
             if calls > CALLS_AT_MOST:
+                if gave.keys() <= _as_a_right_one(gave, bos, eos, width, longest)[1]:
+                    raise NotAsAsked(
+                        f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times, and is stopped then. Take smaller numbers: a width of 3 with a "
+                        "longest of 4, and a width above V with a longest of 2, are enough."
+                    )
                 raise RuntimeError(f"step has been called {CALLS_AT_MOST} times")
-            log_p = step(list(prefix))
-            if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
-                raise TypeError("step should return a tensor of floating-point numbers with one axis")
-            return log_p.detach().clone()
+            log_p, ids = step(list(prefix)), tuple(prefix)
+            allowed = ids[:1] == (bos,) and len(ids) <= longest and eos not in ids[1:]
+            problem = _problem(log_p, gave.get(ids)) if allowed else None
+            if problem:
+                raise NotAsAsked(problem)
+            gave[ids] = log_p.detach().clone()
+            return gave[ids].clone()
 
-        return search(asked, bos, eos, width, longest)
+        found = search(asked, bos, eos, width, longest)
+        problem = _equal_scores(gave, bos, eos, width, longest)
+        if problem:
+            raise NotAsAsked(problem)
+        return found
 
     return candidate
+
+
+def _problem(log_p, before):
+    """What is wrong with what step gives, and with what it gave before for the same prefix; None for nothing."""
+    if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
+        return f"Your `step` should return a tensor with one axis and V floating-point numbers, and it returns {describe(log_p)}."
+    if not log_p.isfinite().all():
+        return "Your `step` gives a number that is not finite. Each of its logarithms should be: an id that is most improbable may get -20."
+    if before is not None and not (before.shape == log_p.shape and torch.allclose(before, log_p.detach(), atol=1e-6)):
+        return "Your `step` gives other numbers when it is asked for the same prefix again. Make them from the ids of the prefix alone, as a generator does whose seed is made from them."
+    return None
+
+
+def _as_a_right_one(gave, bos, eos, width, longest):
+    """How a right search goes with what step gave, as far as it gave it: the continuations of each round, and what is asked for."""
+    rounds, prefixes = [], {(bos,)}
+    with suppress(KeyError):
+        for ranked in beams(lambda ids: gave[tuple(ids)], bos, eos, width, longest):
+            rounds.append(ranked)
+            prefixes.update(ids for ids, _ in ranked[:width] if ids[-1] != eos)
+    return rounds, prefixes
+
+
+def _equal_scores(gave, bos, eos, width, longest):
+    """Say which scores are equal where that changes what a right search keeps, or in which order it returns them."""
+    rounds, _ = _as_a_right_one(gave, bos, eos, width, longest)
+    met = [ranked[width - 1 : width + 1] for ranked in rounds]
+    left = rounds[-1] if len(rounds) == longest else []
+    met.append(best([pair for ranked in rounds for pair in ranked[:width] if pair[0][-1] == eos or ranked is left]))
+    for (a, score), (b, other) in (pair for pairs in met for pair in pairwise(pairs) if len(pairs) > 1):
+        if abs(score - other) < EQUAL:
+            alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
+            why = "Your `step` gives the same numbers for every prefix. " if alike else ""
+            return (
+                f"{why}Behind bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
+                "prefix: then no two scores are equal."
+            )
+    return None
 
 
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
@@ -214,26 +271,11 @@ def _(candidate):
     return candidate in RIGHT_ONES
 
 
-@task.property
-def rounding_is_allowed(case, value):
-    """No right candidate is refused."""
-    if value is False and task.candidate(case.args[0].key) in RIGHT_ONES:
-        return (
-            "This candidate is right. It adds up in another order or in float32, so its last digits differ: does your test leave room for rounding, about 1e-5? And does your decoder keep to the rules: does step give a new "
-            "tensor of logarithms for every prefix that may come, the same each time, and never the same score to two hypotheses?"
-        )
-    return None
-
-
-@task.property
-def wrong_ones_are_seen(case, value):
-    """No wrong candidate passes."""
-    return (
-        "This candidate is wrong, and your test does not see it. Try more decoders and other sizes: a width of 3 and one above V, a longest of 4, an eos that is neither the first id nor the last, searches in which some hypotheses "
-        "end early and others are cut off. And compare all that comes back: how many pairs, their order, their ids, and their log probabilities up to 1e-5."
-        if value is True and task.candidate(case.args[0].key) not in RIGHT_ONES
-        else None
-    )
+told_of_the_verdict(
+    task,
+    "This candidate is right. It adds up in another order or in float32, so its last digits differ: does your test leave room for rounding, about 1e-5? And does your decoder keep to the rules: does step give a new tensor of logarithms for every prefix that may come, the same each time, and never the same score to two hypotheses?",
+    "This candidate is wrong, and your test does not see it. Try more decoders and other sizes: a width of 3 and one above V, a longest of 4, an eos that is neither the first id nor the last, searches in which some hypotheses end early and others are cut off. And compare all that comes back: how many pairs, their order, their ids, and their log probabilities up to 1e-5.",
+)
 
 
 @lru_cache(maxsize=2**15)

@@ -11,10 +11,13 @@ from course_utils.tasks.lesson_07._steps import (
     SEVEN,
     SOON,
     STEPS,
+    STRICT_LATE,
+    STRICT_SOON,
     THREE,
     TIED,
     TWO,
     drawn_bos,
+    freely,
 )
 
 task = Task(
@@ -52,7 +55,7 @@ def _case(draw, key, length, longest, name, fits=lambda ids: True, **options):
     step = STEPS[key]
 
     def found(bos):
-        ids = _path(step, bos, step.eos, 14)
+        ids = _path(freely(step), bos, step.eos, 14)
         return len(ids) == length and len(set(ids)) > min(1, length - 1) and fits(ids)
 
     return Case(name, (Candidate(key), drawn_bos(draw, found), step.eos, longest), **options)
@@ -78,6 +81,8 @@ def _(draw):
     ]
     key, bos = inside[int(draw.whole(0, len(inside)))]
     yield Case("bos among the words", (Candidate(key), bos, STEPS[key].eos, 12), edge=True)
+    yield _case(draw, STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", edge=True)
+    yield _case(draw, STRICT_LATE, 14, 3, "a step that refuses more than 3 ids", edge=True)
     yield Case(count(13, "id"), (Candidate(LATE), int(draw.whole(100, 10**6)), STEPS[LATE].eos, 13), edge=True)
 
 
@@ -90,7 +95,7 @@ def _(step, bos, eos, longest):
 def the_first_id_is_the_most_probable(case, value):
     """Each id is the most probable one behind those before it."""
     key, bos, eos, longest = case.args
-    step = task.candidate(key.key)
+    step = freely(task.candidate(key.key))
     for place, token in enumerate(value):
         log_p = step([bos, *value[:place]])
         best = int(log_p.argmax())

@@ -44,6 +44,18 @@ def a_probability_is_at_most_one(case, value):
     )
 
 
+@task.property
+def the_improbable_is_not_lifted(case, value):
+    """No probability is too small."""
+    right = task.oracle_function(*case.args).item()
+    return (
+        f"The log probability of this target is {right:.4g}, and yours is {value:.4g}. Do you add a small number to the probabilities, or limit them from below, so that their logarithm stays finite? Take log_softmax, which computes no "
+        "probability and needs no such number."
+        if right < -1000 and -300 < value < 0
+        else None
+    )
+
+
 def _target(draw, T, V):
     """Ids, among them the id 0 and, where there is room, one that comes twice."""
     target = draw.whole(0, V, T)

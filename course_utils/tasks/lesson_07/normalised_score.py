@@ -95,6 +95,16 @@ def subtracted(log_probability, length, alpha):
     return log_probability - _penalty(length, alpha)
 
 
+@task.mistake("(5 + length) / 6 is rounded down to a whole number, as `//` does. Divide with `/`.")
+def base_rounded_down(log_probability, length, alpha):
+    return log_probability / ((5 + length) // 6) ** alpha
+
+
+@task.mistake("The score is rounded down to a whole number, as `//` does. Divide by the penalty with `/`.")
+def score_rounded_down(log_probability, length, alpha):
+    return log_probability // _penalty(length, alpha)
+
+
 @task.mistake("You return the penalty. Divide the log probability by it.")
 def penalty_alone(log_probability, length, alpha):
     return _penalty(length, alpha)

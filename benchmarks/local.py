@@ -1,0 +1,98 @@
+"""Attention in a window, in the small generated world: where it suffices, and where it does not.
+
+    python benchmarks/local.py [--seeds 5]
+
+Trains Luong's decoder once for each order of words, kind of attention and seed, on sentences of 1 to 12 words as lesson 06 does. The
+rows go to the table local.csv in course_utils/data/measured_tables, which lesson 08 draws; what is in it already is not run again.
+What is counted is the share of words that are most probable after the right words before them: a window that moves by one place
+with each word of the target needs the word's place, which a search over hypotheses does not pass on.
+"""
+
+import argparse
+import time
+
+import torch
+
+from course_utils.data.measured import fill
+from course_utils.data.small_world import small_world
+from course_utils.data.subwords import PAD
+from course_utils.models.alignment import General, parameter
+from course_utils.models.attention import masked_softmax
+from course_utils.models.recurrent import RecurrentTranslator
+from course_utils.models.seq2seq import fit, make_batch
+
+COLUMNS = ("order", "setup", "seed", "length", "words_right", "cpu_seconds")
+ORDERS, LENGTHS = ("monotone", "verb-last", "reversed"), (2, 4, 6, 8, 10, 12, 16, 20)
+PAIRS, TESTED, STEPS, RATE, WINDOW = 20_000, 200, 600, 5e-3, 2
+
+
+class LocalMonotone(General):
+    """Luong's score over the places that are at most WINDOW from the target's own place (Luong et al. 2015, section 3.2, local-m)."""
+
+    def centre(self, query, mask):
+        """Return the places of the targets: queries B×T×H → 1×T."""
+        return torch.arange(query.shape[1])[None]
+
+    def forward(self, query, memory):
+        """Attend to what `prepare` returned: queries B×T×H → contexts B×T×E, weights B×T×S."""
+        scores = self.scores(query, memory["keys"])  # B T S
+        away = torch.arange(scores.shape[-1]) - self.centre(query, memory["mask"])[..., None]  # B T S
+        weights = masked_softmax(scores, memory["mask"] & (away.abs() <= WINDOW)) * self.gaussian(away)
+        return weights @ memory["values"], weights
+
+    def gaussian(self, away):
+        """Return what the weights are multiplied by: 1."""
+        return 1.0
+
+
+class LocalPredictive(LocalMonotone):
+    """The same around a place that the state predicts, with weights that fall from there (section 3.2, local-p)."""
+
+    def __init__(self, state, annotation, longest):
+        super().__init__(state, annotation, longest)
+        self.centre_weight, self.v = parameter(state, state), parameter(state)
+
+    def centre(self, query, mask):
+        """Return S · σ(vᵀ tanh(W s)), equation 9: B×T."""
+        return mask.sum(-1) * torch.sigmoid(torch.tanh(query @ self.centre_weight.T) @ self.v)
+
+    def gaussian(self, away):
+        """Return exp(-away² / 2σ²) with σ = WINDOW / 2, equation 10."""
+        return torch.exp(-(away**2) / (2 * (WINDOW / 2) ** 2))
+
+
+SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictive}
+
+
+def measure(order, setup, seed):
+    """Train one model; return its rows."""
+    learn = small_world(PAIRS, 1000 + seed, order)
+    torch.manual_seed(seed)
+    model = RecurrentTranslator(
+        len(learn.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0, attention="luong", score="general"
+    )
+    if SETUPS[setup] is not General:
+        model.decoder.attention = SETUPS[setup](64, 64, 100)
+    began = time.process_time()
+    fit(model, *learn.ids(), seed, STEPS, rate=RATE)
+    seconds = round(time.process_time() - began, 1)
+    rows = []
+    for length in LENGTHS:
+        source, given, wanted = make_batch(*small_world(TESTED, 7, order, shortest=length, longest=length).ids())
+        with torch.no_grad():
+            right = (model(source, given).argmax(-1) == wanted)[wanted != PAD].double().mean().item()
+        rows.append((order, setup, seed, length, round(right, 4), seconds))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    jobs = ((order, setup, seed) for seed in range(options.seeds) for order in ORDERS for setup in SETUPS)
+    fill("local", COLUMNS, jobs, measure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What a model can do that knows its words' places in one way or another, and what without.
+
+    python benchmarks/positions.py [--seeds 5] [--translators 3]
+
+Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`); then
+a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none. The rows go to the tables positions.csv and translated.csv in
+course_utils/data/measured_tables, which lesson 11 shows; what is in them already is not run again.
+"""
+
+import argparse
+import tempfile
+import time
+
+import torch
+
+from course_utils.data.measured import fill
+from course_utils.data.multi30k import load_multi30k
+from course_utils.models.files import load_model
+from course_utils.models.positions import KINDS, NextWord, fit, share_right
+from course_utils.training.loop import train
+from course_utils.training.settings import load_preset, make_settings
+from course_utils.translation.scores import bleu
+from course_utils.translation.translate import translate
+
+COLUMNS = ("positions", "seed", "length", "answers_right", "cpu_seconds")
+TRANSLATED = ("positions", "seed", "epochs", "bleu")
+EPOCHS = 3
+LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+
+
+def measure(positions, seed):
+    """Train one model; return its rows."""
+    torch.manual_seed(seed)
+    model, began = NextWord(positions), time.process_time()
+    fit(model, seed)
+    seconds = round(time.process_time() - began, 1)
+    return [(positions, seed, length, round(share_right(model, length), 4), seconds) for length in LENGTHS]
+
+
+def translated(positions, seed):
+    """Train one Transformer with the preset's sizes for fewer epochs; return its row."""
+    preset = load_preset("transformer", "laptop")
+    sizes = {**preset["model"], "positions": positions}
+    settings = make_settings({**preset, "model": sizes, "epochs": EPOCHS, "validate": EPOCHS, "seed": seed})
+    with tempfile.TemporaryDirectory() as folder:
+        train(settings, f"{folder}/run", device="cpu", show=False)
+        model, subwords = load_model(f"{folder}/run")
+    pairs = load_multi30k("test_2016_flickr")
+    found = bleu(translate(model, subwords, pairs.sources), pairs.targets)
+    return [(positions, seed, EPOCHS, round(found.score, 2))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--translators", type=int, default=3, help="seeds of the Transformers")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    fill("positions", COLUMNS, ((kind, seed) for seed in range(options.seeds) for kind in KINDS), measure)
+    kinds = ("sinusoidal", "none", "learned")
+    fill("translated", TRANSLATED, ((kind, seed) for seed in range(options.translators) for kind in kinds), translated)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Associative recall: pairs of a letter and a digit to remember, and then each letter again, as a question; or words that go on as before.
+
+Here: the sequences. Not here: the models that read them (`models/past.py`, `models/layers.py`, `models/heads.py`,
+`models/positions.py`).
+"""
+
+import torch
+from torch import Tensor
+
+from course_utils.base.errors import CourseError
+
+KEYS = VALUES = 8
+TOKENS = [*"abcdefgh", *"12345678"]
+AT_ONCE = KEYS * VALUES + KEYS + 1  # tokens of `recall_at_distance`: pairs, questions, and one that says nothing
+
+WORDS = 32  # of `recall_next`
+TWO_AT_ONCE = KEYS * VALUES + KEYS * KEYS  # tokens of `recall_two`: pairs, and questions for two letters
+
+
+def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """Return sequences of letter, digit, letter, digit and so on, and behind them all letters again in another order.
+
+    Args:
+        number: of sequences, N.
+        pairs: in each of them, P, 1 to 8; no letter comes twice.
+        draw: where chance comes from.
+
+    Returns:
+        Tokens N×3P, as places in `TOKENS`; the right digit for each question, from 0 for "1", N×P; and the place of this digit
+        in the sequence, N×P.
+
+    Raises:
+        CourseError: for a number of pairs outside 1 to 8.
+    """
+    _check_pairs(pairs)
+    keys, values = _pairs(number, pairs, draw)  # N P each
+    asked = torch.rand(number, pairs, generator=draw).argsort(1)  # N P
+    said = torch.stack([keys, KEYS + values], -1).flatten(1)  # N 2P
+    return torch.cat([said, keys.gather(1, asked)], 1), values.gather(1, asked), 2 * asked + 1
+
+
+def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return sequences of pairs, each of them one token, then `distance` tokens that say nothing, then one letter as a question.
+
+    As a pair is one token, nothing depends on the order of the pairs.
+
+    Args:
+        number: of sequences, N.
+        pairs: in each of them, P, 1 to 8; no letter comes twice.
+        distance: how many tokens stand between the last pair and the question.
+        draw: where chance comes from.
+
+    Returns:
+        Tokens N×(P + distance + 1), below `AT_ONCE`, and the right digit, from 0 for "1", N.
+
+    Raises:
+        CourseError: for a number of pairs outside 1 to 8, or a negative distance.
+    """
+    _check_pairs(pairs)
+    if distance < 0:
+        raise CourseError(f"distance must be at least 0, not {distance}")
+    keys, values = _pairs(number, pairs, draw)  # N P each
+    asked, rows = torch.randint(pairs, (number,), generator=draw), torch.arange(number)
+    nothing = torch.full((number, distance), AT_ONCE - 1)
+    question = KEYS * VALUES + keys[rows, asked][:, None]  # N 1
+    return torch.cat([keys * VALUES + values, nothing, question], 1), values[rows, asked]
+
+
+def recall_two(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """Return sequences of pairs, each of them one token, then one token that asks for the digits of two letters.
+
+    Args:
+        number: of sequences, N.
+        pairs: in each of them, P, 2 to 8; no letter comes twice.
+        draw: where chance comes from.
+
+    Returns:
+        Tokens N×(P + 1), below `TWO_AT_ONCE`; the right digits, from 0 for "1", in the order of the question, N×2; and the places of
+        the two pairs, N×2.
+
+    Raises:
+        CourseError: for a number of pairs outside 2 to 8.
+    """
+    if not 2 <= pairs <= KEYS:
+        raise CourseError(
+            f"there can be 2 to {KEYS} pairs, as each has a letter of its own and two are asked for, not {pairs}"
+        )
+    keys, values = _pairs(number, pairs, draw)  # N P each
+    places = torch.rand(number, pairs, generator=draw).argsort(1)[:, :2]  # N 2
+    first, second = keys.gather(1, places).unbind(1)  # N each
+    question = KEYS * VALUES + first * KEYS + second  # N
+    return torch.cat([keys * VALUES + values, question[:, None]], 1), values.gather(1, places), places
+
+
+def recall_next(number: int, length: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return texts of different words, of which one then comes again: what came after it the first time?
+
+    Args:
+        number: of texts, N.
+        length: words of a text, T, 2 to `WORDS`.
+        draw: where chance comes from.
+
+    Returns:
+        Words N×(T+1), of which the last one stands among the first T - 1 too, and the word that came after it there, N.
+
+    Raises:
+        CourseError: for another length.
+    """
+    if not 2 <= length <= WORDS:
+        raise CourseError(f"a text can have 2 to {WORDS} words, as none comes twice in it, not {length}")
+    words = torch.rand(number, WORDS, generator=draw).argsort(1)[:, :length]  # N T
+    at, rows = torch.randint(length - 1, (number,), generator=draw), torch.arange(number)
+    return torch.cat([words, words[rows, at][:, None]], 1), words[rows, at + 1]
+
+
+def _check_pairs(pairs):
+    if not 1 <= pairs <= KEYS:
+        raise CourseError(f"there can be 1 to {KEYS} pairs, as each has a letter of its own, not {pairs}")
+
+
+def _pairs(number, pairs, draw):
+    """Return letters, none of which comes twice in a row, and their digits: N×P each."""
+    keys = torch.rand(number, KEYS, generator=draw).argsort(1)[:, :pairs]
+    return keys, torch.randint(VALUES, (number, pairs), generator=draw)

@@ -1,0 +1,44 @@
+"""The loop in which the lessons' small models learn in seconds. Not here: what they learn from (each model's own `fit`), nor training
+that can be stopped and resumed (`training/`).
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+
+def learn(
+    model: nn.Module,
+    loss_of_batch: Callable[[torch.Generator], Tensor],
+    seed: int,
+    steps: int,
+    rate: float,
+    warmup: int = 0,
+) -> list[float]:
+    """Train a model by Adam, with a rate that falls linearly to a twentieth and gradients of norm 1 at most.
+
+    Args:
+        loss_of_batch: function(where chance comes from) draws a batch and returns the model's loss on it, a scalar.
+        seed: of the batches.
+        warmup: steps in which the rate also grows from near 0.
+
+    Returns:
+        The loss of each step.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    schedules = [torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)]
+    if warmup:
+        schedules.append(torch.optim.lr_scheduler.LinearLR(optimizer, 1 / warmup, 1.0, warmup))
+    losses = []
+    for _ in range(steps):
+        loss = loss_of_batch(draw)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        for schedule in schedules:
+            schedule.step()
+        losses.append(loss.item())
+    return losses

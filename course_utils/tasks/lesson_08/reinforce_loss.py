@@ -1,0 +1,282 @@
+"""Task 08.reinforce_loss: the loss whose gradient makes picks with a good reward more probable."""
+
+from operator import mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "08.reinforce_loss",
+    "the loss that teaches a pick",
+    arguments=("log_probability B", "reward B", "baseline B"),
+    result="loss",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    hints=(
+        "What was better than expected should become more probable, what was worse should become less probable. How much better it was is the reward minus the baseline, and this difference is a plain number: the loss pulls at the log probability "
+        "alone.",
+        (
+            "Take the log probabilities -1 and -2, the rewards 1 and 0, and the baselines 0.25 and 0.5. The rewards minus the baselines are 0.75 and -0.5. Times the log probabilities that is -0.75 and 1; the mean of the two is 0.125, and the "
+            "loss is -0.125. Its gradient is -0.375 at the first log probability and 0.25 at the second: a step against it makes the first pick more probable and the second less."
+        ),
+        "advantage = reward minus baseline, cut off from any gradient with detach; return minus the mean over B of advantage times log_probability.",
+    ),
+    partial={
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the loss is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def not_divided_by_the_spread(case, value):
+    """The differences are used as they are."""
+    log_probability, reward, baseline = (numbers.double() for numbers in case.args)
+    advantage = reward - baseline
+    right = -(advantage * log_probability).mean()
+    spreads = [advantage.std(correction=n).item() for n in (0, 1)] if len(reward) > 4 else []
+    return (
+        f"For the input “{case.name}” your loss is the right one divided by the standard deviation of reward minus baseline. That is sometimes done, and makes another gradient, and for a single pick this standard deviation is 0 or NaN. Use the "
+        "differences as they are."
+        if any(
+            abs(spread - 1) > 0.01 < abs(right) and abs(value.item() * spread / right - 1) < 1e-4 for spread in spreads
+        )
+        else None
+    )
+
+
+def _inputs(draw, B, dtype=torch.float32):
+    reward = draw.numbers(B, dtype=dtype) + 1
+    reward[-1] += 1.0  # so that not all are alike
+    return -draw.numbers(B, dtype=dtype).abs() - 0.25, reward, draw.numbers(B, dtype=dtype) / 2 + 0.125
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3):
+        yield Case(count(size.B, "pick"), _inputs(draw, size.B), size.full)
+    for B in (5, 13):
+        yield Case(count(B, "pick"), _inputs(draw, B), True)
+    log_probability, reward, _ = _inputs(draw, 7)
+    yield Case("no baseline", (log_probability, reward, torch.zeros(7)))
+    hits = torch.tensor([1.0, 0.0, 0.0, 1.0, 1.0])[draw.distinct(5, 0, 5)]
+    yield Case("rewards of 0 and 1, one baseline for all", (log_probability[:5], hits, torch.full((5,), 0.375)))
+    yield Case("a single pick", _inputs(draw, 1), True, edge=True)
+    yield Case("rewards that are what was expected", (log_probability, reward, reward.clone()), True, edge=True)
+    certain = (torch.zeros(3), *_inputs(draw, 3)[1:])
+    yield Case("picks of probability 1", certain, True, edge=True)
+    improbable = torch.tensor([-1e4, -5e3, -0.5])[draw.distinct(3, 0, 3)]
+    yield Case("log probabilities of -10,000", (improbable, *_inputs(draw, 3)[1:]), True, edge=True)
+    yield Case("200 picks", _inputs(draw, 200), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(log_probability, reward, baseline):
+    total = 0 * log_probability.sum()
+    for place, (r, b) in enumerate(zip(reward.tolist(), baseline.tolist(), strict=True)):
+        total = total + (b - r) * log_probability[place]
+    return total / len(reward)
+
+
+@task.steps
+def _(log_probability, reward, baseline):
+    advantage = yield "the difference of reward and baseline", sub, reward, baseline
+    products = yield "the products with the log probability", mul, advantage, log_probability
+    mean = yield "their mean", torch.mean, products
+    loss = yield "the mean with its sign turned round", torch.neg, mean
+    return loss
+
+
+def _loss(log_probability, advantage):
+    return -(advantage.detach() * log_probability).mean()
+
+
+@task.mistake(
+    "The minus sign is missing. A step against the gradient of this number makes good picks less probable and bad ones more probable: a loss should fall where good picks become more probable."
+)
+def no_minus(log_probability, reward, baseline):
+    return -_loss(log_probability, reward - baseline)
+
+
+@task.mistake("This is the sum over the batch. Take the mean: divide by the number of picks.")
+def summed(log_probability, reward, baseline):
+    return _loss(log_probability, reward - baseline) * len(reward)
+
+
+@task.mistake(
+    "The baseline is added to the reward. Subtract it: what counts is how much better than the baseline a reward is."
+)
+def baseline_added(log_probability, reward, baseline):
+    return _loss(log_probability, reward + baseline)
+
+
+@task.mistake("The baseline has no effect. Subtract it from the reward.")
+def baseline_unused(log_probability, reward, baseline):
+    return _loss(log_probability, reward)
+
+
+@task.mistake(
+    "The reward has no effect: only the baseline meets the log probability. Subtract the baseline from the reward."
+)
+def reward_unused(log_probability, reward, baseline):
+    return _loss(log_probability, -baseline)
+
+
+@task.mistake(
+    "The log probability has no effect: this is minus the mean of reward minus baseline, which no gradient can improve. Multiply each difference by the log probability of its pick."
+)
+def log_probability_unused(log_probability, reward, baseline):
+    return -(reward - baseline).mean()
+
+
+@task.mistake(
+    "Your result is minus the mean log probability: neither reward nor baseline has an effect, so every pick becomes more probable, a good one like a bad one."
+)
+def rewards_unused(log_probability, reward, baseline):
+    return -log_probability.mean()
+
+
+@task.mistake(
+    "The baseline is multiplied by the log probability, and the reward is not: brackets around reward minus baseline are missing."
+)
+def reward_outside(log_probability, reward, baseline):
+    return -(reward.detach() - baseline.detach() * log_probability).mean()
+
+
+@task.mistake(
+    "The reward is multiplied by the log probability, and the baseline is not: brackets around reward minus baseline are missing. As it stands, the baseline has no effect on the gradient."
+)
+def baseline_outside(log_probability, reward, baseline):
+    return -(reward.detach() * log_probability - baseline.detach()).mean()
+
+
+@task.mistake(
+    "You use the probabilities: the exponential of the log probability. Its gradient is weaker the less probable a pick was, and so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is."
+)
+def probability(log_probability, reward, baseline):
+    return _loss(log_probability.exp(), reward - baseline)
+
+
+@task.mistake(
+    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. Then a pick shares in what the others earned: multiply pick by pick, then take the mean."
+)
+def mean_times_mean(log_probability, reward, baseline):
+    return -(reward - baseline).mean().detach() * log_probability.mean()
+
+
+@task.mistake(
+    "The mean of all rewards takes the place of each reward. That also happens where an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick."
+)
+def mean_reward(log_probability, reward, baseline):
+    return _loss(log_probability, reward[:, None] - baseline)
+
+
+@task.mistake(
+    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, and that changes the gradient."
+)
+def mean_reward_as_baseline(log_probability, reward, baseline):
+    return _loss(log_probability, reward - reward.mean())
+
+
+@task.mistake(
+    "The mean of all baselines takes the place of each baseline. That also happens where an axis is added to one of the two, as in `reward - baseline[:, None]`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick."
+)
+def mean_baseline(log_probability, reward, baseline):
+    return _loss(log_probability, reward - baseline.mean())
+
+
+@task.mistake(
+    "You subtract their mean from the differences of reward and baseline before you use them. Use them as they are: the mean depends on the picks that are to be judged."
+)
+def advantage_centred(log_probability, reward, baseline):
+    advantage = reward - baseline
+    return _loss(log_probability, advantage - advantage.mean())
+
+
+@task.mistake(
+    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, and makes another gradient. Use them as they are."
+)
+def advantage_normalised(log_probability, reward, baseline):
+    centred = (reward - baseline) - (reward - baseline).mean()
+    spread = (centred.square().sum() / (len(reward) - 1)).sqrt()  # as torch.std, without its warning for a single pick
+    return _loss(log_probability, centred / (spread + 1e-8))
+
+
+@task.mistake(
+    "You use how far the reward lies from the baseline, without its sign. A pick that was worse than expected then becomes more probable, too."
+)
+def absolute(log_probability, reward, baseline):
+    return _loss(log_probability, (reward - baseline).abs())
+
+
+@task.mistake(
+    "You square the difference of reward and baseline. The square has lost its sign, so a pick that was worse than expected becomes more probable, too. Use the difference as it is."
+)
+def squared(log_probability, reward, baseline):
+    return _loss(log_probability, (reward - baseline) ** 2)
+
+
+@task.mistake(
+    "You set differences below 0 to 0, so a pick that was worse than expected teaches nothing. Use reward minus baseline as it is."
+)
+def only_the_better(log_probability, reward, baseline):
+    return _loss(log_probability, (reward - baseline).clamp(min=0))
+
+
+@task.mistake(
+    "You add the squared error of the baseline. A baseline that is learned has such a loss, but here it is given: return minus the mean of the products alone."
+)
+def baseline_loss_added(log_probability, reward, baseline):
+    return _loss(log_probability, reward - baseline) + ((reward - baseline) ** 2).mean()
+
+
+@task.mistake("You return one number for each pick. Return their mean.")
+def one_for_each_pick(log_probability, reward, baseline):
+    return -(reward - baseline).detach() * log_probability
+
+
+@task.mistake(
+    "The numbers are right, but you return them in a tensor with an axis. A tensor with one number and no axis is asked for."
+)
+def with_an_axis(log_probability, reward, baseline):
+    return _loss(log_probability, reward - baseline)[None]
+
+
+@task.mistake(
+    "The value is right, but a gradient reaches the reward. The loss would then train the reward, too. Cut the reward off with `.detach()`."
+)
+def reward_learns(log_probability, reward, baseline):
+    return -((reward - baseline.detach()) * log_probability).mean()
+
+
+@task.mistake(
+    "The value is right, but a gradient reaches the baseline. The loss would then train the baseline, too. Where a network gives the baseline, this gradient does not make it a better guess of the reward. Cut it off with `.detach()`."
+)
+def baseline_learns(log_probability, reward, baseline):
+    return -((reward.detach() - baseline) * log_probability).mean()
+
+
+@task.mistake(
+    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train the two of them as well. Cut their difference off with `.detach()`."
+)
+def both_learn(log_probability, reward, baseline):
+    return -((reward - baseline) * log_probability).mean()
+
+
+@task.mistake(
+    "The value is right, but no gradient reaches log_probability, so nothing is learned. Cut off the reward and the baseline alone, not the whole product."
+)
+def nothing_learns(log_probability, reward, baseline):
+    return -((reward - baseline) * log_probability).mean().detach()
+
+
+@task.mistake(
+    "The value is right, but the gradient goes to reward and baseline, and none reaches log_probability: it is the wrong factor that is detached. Cut off reward minus baseline."
+)
+def wrong_one_detached(log_probability, reward, baseline):
+    return -((reward - baseline) * log_probability.detach()).mean()

@@ -1,0 +1,19 @@
+"""Lesson 09. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="09",
+    title="Self-attention",
+    question="What if every word looks at every word at once?",
+    goals=(
+        "compute self-attention by hand, as a loop and as matrix products, from three projections",
+        "say why self-attention does not notice the order of words, and test a model for it",
+        "say with a mask who may see whom, and test whether a model keeps to it",
+        "explain the work, the steps one after another and the longest path of four kinds of layers",
+        "predict from the path what a layer can and cannot learn",
+    ),
+    needs="lessons 03 and 04: queries, keys, values, the scaled dot product; lesson 08: attention to one's own past",
+    reading=55,
+    runs="half a minute",
+)

@@ -1,0 +1,535 @@
+"""Task 09.catch_leak: a test that finds models whose rows see later ones.
+
+Where random numbers of about 1 are put into a row, whatever sees it moves by more than 1e-4 for most of them; what does not see it stays within rounding.
+Each leak shows at some length up to LONGEST.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_09._models import (
+    VALUE,
+    WIDTH,
+    attention,
+    causal_attention,
+    causal_convolution,
+    centred_convolution,
+    convolution,
+    each_by_itself,
+    earlier,
+    identity,
+    next_rows,
+    recurrent,
+    running_mean,
+    scores,
+    without_gradient,
+)
+
+LONGEST = 12
+LENGTHS_TRIED = (1, 2, 3, 4, 7, 10, LONGEST)  # by the tests below: they show every leak
+
+# Right ones
+
+
+def _attention_row_by_row(x):
+    """In float64, over the rows so far alone."""
+    x = x.double()
+    rows = [(scores_of @ (x[: t + 1] @ VALUE.double())) for t, scores_of in enumerate(_shares(x))]
+    return torch.stack(rows).float()
+
+
+def _shares(x):
+    every = scores(x.float()).double()
+    return [every[t, : t + 1].softmax(0) for t in range(len(x))]
+
+
+def _rows_before(x):
+    """Each row sees those before it, and not itself."""
+    return torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]])
+
+
+def _knows_the_length(x):
+    """The output depends on how many rows there are, and on none of the later ones."""
+    return causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x)
+
+
+def _all_less_the_rest(x):
+    """A running sum, as the sum of all rows less that of the later ones: its last digits depend on them."""
+    later = x.flip(0).cumsum(0).flip(0) - x
+    return x.sum(0) - later
+
+
+RIGHT = {
+    causal_attention: "a right model: causal attention",
+    _attention_row_by_row: "a right model: causal attention, row by row",
+    causal_convolution: "a right model: a causal convolution",
+    recurrent: "a right model: a recurrent network",
+    running_mean: "a right model: a running mean",
+    identity: "a right model: it changes nothing",
+    each_by_itself: "a right model: each row by itself",
+    _rows_before: "a right model: each row sees those before it",
+    _knows_the_length: "a right model that knows the length",
+    _all_less_the_rest: "a right model that subtracts later rows from the sum of all",
+}
+
+
+# Wrong ones
+
+
+def _one_ahead(x):
+    return attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1))
+
+
+def _later_rows(x):
+    """The sum of all rows after each row."""
+    return x.flip(0).cumsum(0).flip(0) - x
+
+
+def _from_one_feature(x):
+    """The second feature of later rows gets through, and no other does."""
+    return causal_attention(x) + _later_rows(x)[:, 1:2] / 3
+
+
+def _into_one_feature(x):
+    """Later rows reach the last feature, and no other."""
+    leak = torch.zeros_like(x)
+    leak[:, -1] = _later_rows(x).sum(1) / 3
+    return causal_convolution(x) + leak
+
+
+def _one_ahead_but_for_the_first(x):
+    """The mask is off by one, except for the first row, which sees itself alone."""
+    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril(1)
+    mask[0, 1:] = False
+    return attention(x, mask)
+
+
+def _from_length_9(x):
+    """The mask is made for 8 rows, and nothing is hidden from later ones."""
+    T = len(x)
+    mask = torch.ones(T, T, dtype=torch.bool)
+    mask[:8] = earlier(T)[:8]
+    return attention(x, mask)
+
+
+def _where_t_is_width(x):
+    """Takes the axis of length 4 for the features, and with 4 rows that is the wrong one."""
+    return causal_attention(x.T).T if len(x) == WIDTH else causal_attention(x)
+
+
+def _first_row_sees_all(x):
+    """No row sees itself, and the first one, which has nothing to see, shares its weight among all."""
+    found = scores(x).masked_fill(~earlier(len(x)).tril(-1), -1e9)
+    return found.softmax(-1) @ (x @ VALUE)
+
+
+def _first_difference(x):
+    """The difference from the row before; for the first one, that from the row behind."""
+    before = torch.cat([2 * x[:1] - x[1:2], x[:-1]]) if len(x) > 1 else x
+    return x - before
+
+
+def _last_row(x):
+    return causal_attention(x) + x[-1] / 3
+
+
+def _two_ahead(x):
+    """A centred convolution with gaps: it sees the row after the next, and not the next."""
+    return x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2
+
+
+def _ahead_but_not_the_last(x):
+    """The mask is off by one, and hides the last row from all others as if it were padding."""
+    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril(1)
+    mask[:-1, -1] = False
+    return attention(x, mask)
+
+
+def _over_time(x):
+    """Mean and variance of each feature over all rows."""
+    return (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt()
+
+
+def _less_the_mean(x):
+    return causal_convolution(x - x.mean(0))
+
+
+def _by_the_largest(x):
+    return x / x.abs().amax()
+
+
+def _softmax_over_queries(x):
+    found = scores(x).masked_fill(~earlier(len(x)), -torch.inf)
+    return found.softmax(0) @ (x @ VALUE)
+
+
+def _masked_after(x):
+    """The mask comes after the softmax: later rows have a share in the total."""
+    return (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE)
+
+
+def _lowered(x):
+    """Later scores are lowered by 2, which is not enough."""
+    return (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE)
+
+
+def _backwards(x):
+    return attention(x, earlier(len(x)).T)
+
+
+def _both_directions(x):
+    return recurrent(x) + recurrent(x.flip(0)).flip(0)
+
+
+def _blocks(x):
+    """Each row sees the whole of its block of 3 rows."""
+    block = torch.arange(len(x)) // 3
+    return attention(x, block[:, None] >= block)
+
+
+def _only_if_positive(x):
+    """What is positive in the next row gets through."""
+    return causal_attention(x) + next_rows(x).relu() / 2
+
+
+def _next_normalised(x):
+    """The next row gets through after a layer norm: a number that is added to all of its features changes nothing."""
+    return x + F.layer_norm(next_rows(x), (WIDTH,)) / 2
+
+
+def _next_direction(x):
+    """The next row's direction gets through, and not its length."""
+    return x + F.normalize(next_rows(x), dim=-1) / 2
+
+
+def _weakly(x):
+    return x + next_rows(x) / 200
+
+
+def _very_weakly(x):
+    """By about 2e-4 where random numbers are put into the next row."""
+    return x + next_rows(x) / 7000
+
+
+def _cancelling(x):
+    """What leaks is added to one feature and subtracted from another: no mean and no sum over features shows it."""
+    leak = next_rows(x)[:, :1] / 3
+    return causal_attention(x) + leak * torch.tensor([1.0, -1.0, 0.0, 0.0])
+
+
+def _at(length):
+    """The next row gets through where there are so many rows, and nowhere else."""
+    return lambda x: causal_attention(x) + (len(x) == length) * next_rows(x) / 3
+
+
+def _first_row_is_nan(x):
+    """No row sees itself, and the first one, which has nothing to see, is 0/0."""
+    return attention(x, earlier(len(x)).tril(-1))
+
+
+def _fails_alone(x):
+    """Stops with an error where there is a single row."""
+    if len(x) < 2:
+        raise IndexError("index 1 is out of bounds for dimension 0 with size 1")
+    return causal_attention(x)
+
+
+WRONG_SHOWN = {
+    attention: "a wrong model: attention without a mask",
+    _one_ahead: "a wrong model: a mask that is off by one",
+    _from_one_feature: "a wrong model: a leak from a single feature",
+    _into_one_feature: "a wrong model: a leak into a single feature",
+    _from_length_9: "a wrong model: a leak in long sequences alone",
+    _first_row_sees_all: "a wrong model: a leak at the first row alone",
+    _last_row: "a wrong model: a leak from the last row alone",
+    _over_time: "a wrong model: mean and variance over all rows",
+    centred_convolution: "a wrong model: a centred convolution",
+    _softmax_over_queries: "a wrong model: the softmax runs over the wrong axis",
+    _fails_alone: "a wrong model: it fails on a single row",
+}
+
+WRONG_HIDDEN = (
+    _one_ahead_but_for_the_first,
+    _where_t_is_width,
+    _first_difference,
+    _two_ahead,
+    _ahead_but_not_the_last,
+    _less_the_mean,
+    _by_the_largest,
+    _masked_after,
+    _lowered,
+    _backwards,
+    _both_directions,
+    _blocks,
+    _only_if_positive,
+    _next_normalised,
+    _next_direction,
+    _weakly,
+    _very_weakly,
+    _cancelling,
+    *map(_at, (7, 10, LONGEST)),
+    _first_row_is_nan,
+    lambda x: convolution(x, 0),
+    lambda x: convolution(x, 1, 2),
+    lambda x: x.flip(0),
+    lambda x: x + x.amax(0),
+)
+
+task = Task(
+    "09.catch_leak",
+    "a test that finds models which look ahead",
+    arguments=("model",),
+    result="verdict",
+    candidates=tuple(map(without_gradient, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=3,
+    importance=5,
+    minutes=25,
+    hints=(
+        "Let the model answer for itself: call it once, change the rows after some place t, call it again, and compare what comes out up to place t. A right model cannot have noticed. Then ask where a leak could hide: at which t, at which length, in which feature.",
+        (
+            "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and out come -2, -1, 3. Change the last row to 9: the mean is 4, and out come -3, -2, 5. The first two have moved, so it leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last has moved, which "
+            "may see the change."
+        ),
+        "In a `try` that returns False on any exception: for each T from 1 to 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong model that is not shown"] * len(WRONG_HIDDEN)]
+    )
+
+
+@task.oracle
+def _(model):
+    return task.candidates.index(model) < len(RIGHT)
+
+
+told_of_the_verdict(
+    task,
+    "This model is right. Does your test leave room for rounding, about 1e-5? Does it keep the length, change only rows after t, in a copy of x, and compare only the rows up to t? The output may depend on how many rows there are. And are the numbers of ordinary size, about 1, without NaN?",
+    "This model is wrong, and your test does not see it. Try every length from 1 to 12 and every t, put new random numbers into all features of all rows after t, and compare all features of the rows up to t. Leave no more room than 1e-5. NaN and errors are wrong, too.",
+)
+
+
+def _noise(x, t, draw):
+    return torch.cat([x[: t + 1], torch.randn(len(x) - t - 1, WIDTH, generator=draw)])
+
+
+def _same(before, after, t, least=1e-5):
+    return torch.allclose(after[: t + 1], before[: t + 1], rtol=1e-5, atol=least)
+
+
+def _test(model, lengths=LENGTHS_TRIED, places=range, change=_noise, same=_same):
+    """A test like the solution's, in which things may be left out."""
+    draw = torch.Generator().manual_seed(5)
+    try:
+        for T in lengths:
+            x = torch.randn(T, WIDTH, generator=draw)
+            before = model(x)
+            for t in places(T):
+                if not same(before, model(change(x, t, draw)), t):
+                    return False
+        return True
+    except Exception:
+        return False
+
+
+def _mistaken(name, sentence, **changes):
+    def test(model):
+        return _test(model, **changes)
+
+    test.__name__ = name
+    task.mistake(sentence)(test)
+
+
+@task.mistake("Your test says True to every model.")
+def always_true(model):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every model, even to the right ones. It may be that you ask all outputs to stay as they are: those after t may move. Or that rows of x itself are overwritten, since `changed = x` makes no copy: write `x.clone()`. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+)
+def always_false(model):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
+)
+def turned_round(model):
+    return not _test(model)
+
+
+_mistaken(
+    "nothing_moves",
+    "Every model that gives finite numbers without an error passes your test. Change the rows after t, by new random numbers of about 1: a change of a millionth lies within what is allowed for rounding. And change them in a copy: after `changed = x` both names stand for the same rows, so write `x.clone()`.",
+    change=lambda x, t, draw: x,
+)
+_mistaken(
+    "runs_at_all",
+    "Every model that raises no error passes your test, even one that gives NaN. If you take gradients: they do not pass through these models. Change rows, call the model again, and compare what it returns.",
+    same=lambda before, after, t: True,
+)
+_mistaken(
+    "no_rounding",
+    "Right models whose last digits depend on later rows are refused. Leave room for rounding: compare with torch.allclose(…, atol=1e-5), not with torch.equal or ==. And keep to numbers of about 1, since rounding grows with the numbers.",
+    same=lambda before, after, t: torch.equal(before[: t + 1], after[: t + 1]),
+)
+_mistaken(
+    "too_much_room",
+    "Models that leak a little, by about a hundredth, pass your test: leave less room. Rounding stays below 1e-5.",
+    same=lambda before, after, t: _same(before, after, t, 0.1),
+)
+_mistaken(
+    "a_little_too_much_room",
+    "A model whose outputs move by about 2e-4 when a later row changes passes your test. Rounding stays below 1e-5: leave no more room than that.",
+    same=lambda before, after, t: _same(before, after, t, 1e-3),
+)
+_mistaken(
+    "means_compared",
+    "Models in which one feature grows by as much as another one shrinks pass your test, since you compare means or sums over features. Compare number by number.",
+    same=lambda before, after, t: torch.allclose(before[: t + 1].mean(1), after[: t + 1].mean(1), atol=1e-5),
+)
+_mistaken(
+    "row_itself_changed",
+    "Your test refuses right models, since it changes row t and asks that row t stays as it is. A row may see itself: change the rows from t + 1 on.",
+    change=lambda x, t, draw: _noise(x, t - 1, draw),
+)
+_mistaken(
+    "other_way_round",
+    "Your test refuses right models, since it changes earlier rows and looks at later ones. Later rows may see earlier ones: change the rows after t, and compare those up to t.",
+    change=lambda x, t, draw: torch.cat([torch.randn(t + 1, WIDTH, generator=draw), x[t + 1 :]]),
+    same=lambda before, after, t: torch.allclose(before[t + 1 :], after[t + 1 :], atol=1e-5),
+)
+_mistaken(
+    "cut_off",
+    "Your test refuses a right model that knows the length, because you leave out later rows instead of changing them. The output may depend on how many rows there are: keep the length.",
+    change=lambda x, t, draw: x[: t + 1],
+)
+_mistaken(
+    "nan_behind",
+    "Right models are refused: you put NaN into later rows, and 0 times NaN is NaN, also where a mask gives the weight 0. Put random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], torch.full((len(x) - t - 1, WIDTH), torch.nan)]),
+)
+
+
+def _with(rows):
+    """A change of some rows after t alone."""
+
+    def change(x, t, draw):
+        changed, new = x.clone(), torch.randn(x.shape, generator=draw)
+        for place in rows(t, len(x)):
+            changed[place] = new[place]
+        return changed
+
+    return change
+
+
+_mistaken(
+    "next_row_alone",
+    "Models that see the row after the next, and not the next, pass your test, since you change row t + 1 alone and look at row t alone. Change all rows after t, or compare all rows up to t.",
+    change=_with(lambda t, T: [t + 1] if t + 1 < T else []),
+    same=lambda before, after, t: torch.allclose(before[t], after[t], atol=1e-5),
+)
+_mistaken(
+    "last_row_alone",
+    "Models in which no row sees the last one pass your test, since you change the last row alone. Change all rows after t.",
+    change=_with(lambda t, T: [T - 1] if t + 1 < T else []),
+)
+_mistaken(
+    "same_number_added",
+    "A model that normalises the next row before it looks at it passes your test: it does not notice when the same number is added to all features of a row. Put new random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
+)
+_mistaken(
+    "multiplied",
+    "A model that scales the next row to the same length before it looks at it passes your test: it does not notice when a row is multiplied by a number. Put new random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
+)
+_mistaken(
+    "reordered",
+    "Models that look at all later rows together, as a mean does, pass your test, since you only put the later rows in another order. Put new random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :].flip(0)]),
+)
+
+
+PLACES = {
+    "first_place_alone": (
+        "Models in which the first row sees no later one and others do pass your test, since you try t = 0 alone. Try every t.",
+        lambda T: [0],
+    ),
+    "middle_alone": (
+        "Models that leak at the first row alone, or only at the late rows of long sequences, pass your test, since you try one t in the middle of each sequence. Try every t.",
+        lambda T: [T // 2],
+    ),
+    "not_the_first_place": (
+        "Models that leak at the first row alone pass your test, since you leave out t = 0 where there are several rows. Let t begin at 0.",
+        lambda T: range(1, T) if T > 1 else [0],
+    ),
+}
+for _name, (_sentence, _places) in PLACES.items():
+    _mistaken(_name, _sentence, places=_places)
+
+
+LENGTHS = {
+    "length_5_alone": (
+        "Models that fail on a single row, that leak in sequences of another length or in long ones alone pass your test, since you try a single length. Try every T from 1 to 12.",
+        (5,),
+    ),
+    "long_alone": (
+        "Models that fail on a single row, or that leak where T is 4 or 7, pass your test, since you try long sequences alone. Try every T from 1 to 12.",
+        (LONGEST,),
+    ),
+    "one_length_missing": (
+        "A model that leaks at T = 12 alone passes your test. Try every T from 1 to 12, with 12 itself: a range ends before its second number.",
+        LENGTHS_TRIED[:-1],
+    ),
+    "up_to_6": (
+        "Models that leak at T = 7 alone, or in longer sequences alone, pass your test. Try every T from 1 to 12.",
+        [T for T in LENGTHS_TRIED if T < 7],
+    ),
+}
+for _name, (_sentence, _lengths) in LENGTHS.items():
+    _mistaken(_name, _sentence, lengths=_lengths)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "long": ("models that leak in long sequences alone", "Try every T up to 12."),
+    "one": ("models that fail on a single row", "Try T = 1."),
+    "nan": (
+        "models that give NaN",
+        "NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    ),
+    "read": ("models in which a leak comes from a single feature", "Change all features of the later rows."),
+    "shown": ("models in which a leak reaches a single feature", "Compare all features of the rows up to t."),
+    "itself": (
+        "models in which a row sees the next one alone",
+        "Compare row t, too: the rows 0 to t are `[: t + 1]`.",
+    ),
+}
+
+
+def _without(parts):
+    def change(x, t, draw):
+        changed = _noise(x, t, draw)
+        if "read" in parts:
+            changed[:, 2:] = x[:, 2:]
+            changed[:, 1] = x[:, 1]
+        return changed
+
+    def same(before, after, t):
+        end = t if "itself" in parts else t + 1
+        before, after = (rows[:end, :2] if "shown" in parts else rows[:end] for rows in (before, after))
+        return torch.allclose(before, after, atol=1e-5, equal_nan="nan" in parts)
+
+    lengths = [T for T in LENGTHS_TRIED if not ("one" in parts and T == 1 or "long" in parts and T > 8)]
+    return lambda model: _test(model, lengths, change=change, same=same)
+
+
+tests_without(task, LEFT_OUT, _without, 2)

@@ -1,0 +1,19 @@
+"""Lesson 10. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="10",
+    title="Multi-head attention",
+    question="Why several heads?",
+    goals=(
+        "show that one head cannot answer for two facts at once, and that two can",
+        "follow a word's numbers through split, attend, merge and project",
+        "build multi-head attention that equals the library's, masks included",
+        "find out by measuring what a head of a trained model looks at",
+        "say what switching heads off shows about them, and what it does not",
+    ),
+    needs="lesson 09: self-attention, masks; lesson 07: BLEU",
+    reading=45,
+    runs="half a minute",
+)

@@ -1,0 +1,126 @@
+"""The questions of lesson 10: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "10.q1",
+        "one head and two facts",
+        "A head gives half of its weight to each of two words. What can the next layer not find out from the context?",
+        right=(
+            "Which of the two values belongs to which of the two words.",
+            "The context is the mean of the two values, and a mean does not change when the two are exchanged.",
+        ),
+        wrong=(
+            (
+                "How large the two values are on average.",
+                "Their average is exactly what the context is.",
+            ),
+            (
+                "What the two values have in common.",
+                "What they have in common stays in their mean.",
+            ),
+            (
+                "Whether other values were found than in another sentence.",
+                "Other values have another mean, apart from rare coincidences, so the context is another one.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "10.q2",
+        "which head gets it",
+        "Queries of width 12 are split among 3 heads. Which head, counted from 0, gets the number at place 7 of a query, counted from 0?",
+        answer=1.0,
+        tolerance=0.01,
+        why="Each head gets 4 numbers side by side: 0 to 3, 4 to 7, and 8 to 11. Place 7 belongs to head 1.",
+        wrong={
+            2.0: "You have counted the heads from 1. The first one is head 0.",
+            3.0: "There are only the heads 0, 1 and 2. Each gets 12 / 3 = 4 numbers side by side.",
+            0.0: "Head 0 gets only the places from 0 to 3.",
+            1.75: "That is 7 / 4. The head is the whole part of it.",
+        },
+        otherwise="Each head gets 12 / 3 = 4 numbers that stand side by side. Divide the place by 4 and drop the remainder.",
+    ),
+    Question(
+        "10.q3",
+        "the library's mask",
+        "You have a mask that is True where a word may be seen, and pass it to nn.MultiheadAttention as attn_mask, as it is. What happens?",
+        right=(
+            "Each word sees exactly the words that it should not see.",
+            "In the library, True means that a place must not be attended to. So the mask must first be inverted with ~. In a causal mask the last word then sees nothing and becomes NaN.",
+        ),
+        wrong=(
+            (
+                "The library turns it round by itself, so all is well.",
+                "It cannot know what you mean by True. It takes True for what must not be seen.",
+            ),
+            (
+                "An error is raised, because a mask must hold numbers.",
+                "A Boolean mask is allowed, so nothing warns you.",
+            ),
+            (
+                "Only the first head uses it, and the others see everything.",
+                "A T×S mask applies to all heads.",
+            ),
+        ),
+    ),
+    Question(
+        "10.q4",
+        "naming a head",
+        "In one sentence a head gives most of its weight to the word before. What more do you need before you call it a previous-word head?",
+        right=(
+            "Its mean weight on the word before, over many sentences.",
+            "One sentence may be chance. A name should rest on a number that holds over a corpus and sets the head apart.",
+        ),
+        wrong=(
+            (
+                "Nothing more, as the weights for one sentence show what the head does.",
+                "They show what it did once. In other sentences it may do something else.",
+            ),
+            (
+                "The same picture for another head of the same layer.",
+                "That tells you about the other head. You need more sentences for this one.",
+            ),
+            (
+                "What the model loses in BLEU when this head is switched off.",
+                "That says what the head is worth, and not what it looks at.",
+            ),
+        ),
+    ),
+    Question(
+        "10.q5",
+        "a head that is not missed",
+        "BLEU stays the same when you switch a head off. What does this show?",
+        right=(
+            "On these sentences the others can do without it.",
+            "Switching off one head at a time does not show what happens when several are missing.",
+        ),
+        wrong=(
+            (
+                "The head has learned nothing, and its weights are random.",
+                "It may do the same as another head, or something that these sentences do not need.",
+            ),
+            (
+                "All heads whose removal changes nothing can be removed together.",
+                "Together they may be worth much. With one head left in its last attention to the source, our model loses much more.",
+            ),
+            (
+                "The head is the most important one, as nothing else can replace it.",
+                "If nothing could replace it, BLEU would fall without it.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "10.one_head",
+        "What share of the digits does the model with one head get right, from 0 to 1?",
+        why="The model finds the two digits, but not which comes first: its guess is right in half of the cases, and whenever both digits are the same.",
+    ),
+    Prediction(
+        "10.worst",
+        "How many BLEU points does the model lose at most when one of its 36 heads is switched off?",
+        why="There are three other heads in the same attention, and two other layers, and what they learned together is spread over them all.",
+    ),
+)

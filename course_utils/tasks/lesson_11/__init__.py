@@ -1,0 +1,19 @@
+"""Lesson 11. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="11",
+    title="Positions",
+    question="Where does the order come from?",
+    goals=(
+        "show what a model without positions cannot tell apart",
+        "compute sinusoidal positions and say what the fast and the slow pairs are for",
+        "show that one matrix shifts every position, and what a head can do with it",
+        "turn queries and keys so that their products depend on distances alone",
+        "say what sinusoidal, learned and rotary positions do beyond the trained lengths",
+    ),
+    needs="lesson 09: self-attention does not notice order; lesson 10: heads",
+    reading=45,
+    runs="half a minute",
+)

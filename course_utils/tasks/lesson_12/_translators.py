@@ -1,0 +1,411 @@
+"""What 12.catch_wrong_masks tries a learner's test on: small models from (source, target) ids to logits, with fixed weights. No task is declared here.
+
+Each is `transformer(…)` with one part changed, or one of a few that are no Transformers.
+"""
+
+import torch
+import torch.nn.functional as F
+
+V, D = 7, 6  # ids and width
+
+
+def made(seed, *shape, spread=1.0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * spread / shape[-1] ** 0.5
+
+
+WORDS, LEARNED, READOUT = made(1, V, D, spread=3.0), made(2, 40, D, spread=1.5), made(3, V, D, spread=1.5)
+PARTS = ("encoder", "own", "source")
+QUERIES, KEYS, VALUES = ({part: made(10 * n + i, D, D, spread=1.5) for i, part in enumerate(PARTS)} for n in (1, 2, 3))
+WIDE, NARROW = made(41, 2 * D, D, spread=1.5), made(42, D, 2 * D, spread=1.5)
+OF_INPUT, OF_STATE = made(51, D, D), made(52, D, D)
+
+
+def learned(ids):
+    return LEARNED[torch.arange(ids.shape[1])]
+
+
+def sinusoidal(ids):
+    place, feature = torch.arange(ids.shape[1])[:, None], torch.arange(D)
+    angle = place / 20 ** (feature // 2 * 2 / D)
+    return torch.where(feature % 2 == 0, angle.sin(), angle.cos())
+
+
+def from_the_end(ids):
+    return learned(ids).flip(0)
+
+
+def over_the_length(ids):
+    """Places as shares of the length, padding and all."""
+    return torch.arange(1, ids.shape[1] + 1)[:, None] / ids.shape[1] * LEARNED[1]
+
+
+def layer_norm(x):
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def batch_norm(x):
+    """Each feature less its mean over all words of all sentences, divided by its spread."""
+    return (x - x.mean((0, 1))) / (x.var((0, 1), unbiased=False) + 1e-5).sqrt()
+
+
+def sentence_norm(x):
+    """Mean and variance over a whole sentence."""
+    return (x - x.mean((1, 2), keepdim=True)) / (x.var((1, 2), unbiased=False, keepdim=True) + 1e-5).sqrt()
+
+
+def words_of(source):
+    return (source != 0)[:, None]  # B 1 S
+
+
+def causal(target):
+    return torch.ones(1, target.shape[1], target.shape[1], dtype=torch.bool).tril()
+
+
+def softmax(scores):
+    return scores.softmax(-1)
+
+
+def hidden(scores, allowed):
+    return scores.masked_fill(~allowed, -1e9)
+
+
+def attend(part, query, key, allowed, softmax=softmax, hide=hidden):
+    """A single head; with -1e9 in place of masked scores, so that the wrong models give numbers, too."""
+    kind = query.dtype
+    scores = (query @ QUERIES[part].to(kind)) @ (key @ KEYS[part].to(kind)).mT / D**0.5  # B T S
+    return softmax(hide(scores, allowed.expand(scores.shape))) @ (key @ VALUES[part].to(kind))
+
+
+def feed_forward(x):
+    return torch.relu(x @ WIDE.to(x.dtype).T) @ NARROW.to(x.dtype).T
+
+
+def transformer(
+    norm=layer_norm,
+    norm_first=True,
+    source_places=sinusoidal,
+    target_places=sinusoidal,
+    encoder=lambda source, target: words_of(source),
+    own=lambda source, target: causal(target),
+    look=lambda source, target: words_of(source),
+    soft=None,
+    hide=hidden,
+    memory=lambda x, source: x,
+    ending=lambda logits, source, target: logits,
+    kind=torch.float32,
+):
+    """Return a model with an encoder and a decoder of one layer each, right but for the parts that are given."""
+    soft = dict.fromkeys(PARTS, softmax) | (soft or {})
+
+    def around(x, function):
+        return x + function(norm(x)) if norm_first else norm(x + function(x))
+
+    def model(source, target):
+        def seeing(part, other, allowed):
+            key = (lambda y: y) if other is None else (lambda y: other)
+            return lambda y: attend(part, y, key(y), allowed(source, target), soft[part], hide)
+
+        x = (WORDS[source] + source_places(source)).to(kind)  # B S D
+        x = around(around(x, seeing("encoder", None, encoder)), feed_forward)
+        x = memory(norm(x), source)
+        y = (WORDS[target] + target_places(target)).to(kind)  # B T D
+        y = around(around(around(y, seeing("own", None, own)), seeing("source", x, look)), feed_forward)
+        return ending((norm(y) @ READOUT.to(kind).T).float(), source, target)
+
+    return model
+
+
+# Right ones
+
+
+def free_at_padding(logits, source, target):
+    return logits.masked_fill((target == 0)[..., None], torch.nan)
+
+
+def nothing_at_padding(logits, source, target):
+    """At padding of the target stands what depends on how much of it there is."""
+    return logits + (target == 0)[..., None] * (target == 0).sum()
+
+
+def mean_of_words(x, source):
+    real = (source != 0)[..., None]
+    return x + (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
+
+
+def mean_less_padding(x, source):
+    """The same mean from the sum over all places, less that over padding: its last digits depend on padding."""
+    real = (source != 0)[..., None]
+    return x + (x.sum(1, keepdim=True) - (x * ~real).sum(1, keepdim=True)) / real.sum(1, keepdim=True)
+
+
+def sum_less_the_rest(logits, source, target):
+    """The words so far, as the sum of all less that of the later ones: the last digits depend on those."""
+    vectors = WORDS[target]
+    later = vectors.flip(1).cumsum(1).flip(1) - vectors
+    return logits + (vectors.sum(1, keepdim=True) - later) @ READOUT.T / 5
+
+
+def source_alone(source, target):
+    """The target has no say in its logits."""
+    last = states(WORDS[source], source != 0)[:, -1:]
+    return (last @ READOUT.T).expand(*target.shape, V)
+
+
+def each_by_itself(source, target):
+    """Each word of the target by itself."""
+    return torch.tanh(WORDS[target] @ OF_INPUT.T) @ READOUT.T
+
+
+def without_target_padding(source, target):
+    """The target's padding is hidden from its words, too."""
+    return causal(target) & (target != 0)[:, None]
+
+
+def sentence_by_sentence(source, target):
+    """Each sentence by itself and without its padding."""
+    rows = torch.zeros(*target.shape, V)
+    for b, (asked, said) in enumerate(zip(source, target, strict=True)):
+        asked, said = asked[asked != 0][None], said[said != 0][None]
+        rows[b, : said.shape[1]] = POST(asked, said)[0]
+    return rows
+
+
+def states(x, real):
+    """The states of a recurrent network, which stay as they are at padding: B S D."""
+    state, found = torch.zeros(len(x), D), []
+    for t in range(x.shape[1]):
+        new = torch.tanh(x[:, t] @ OF_INPUT.T + state @ OF_STATE.T)
+        state = torch.where(real[:, t, None], new, state)
+        found.append(state)
+    return torch.stack(found, 1)
+
+
+def recurrent(source, target):
+    """A recurrent encoder and decoder; the last state at a word goes along to each word of the target."""
+    last = states(WORDS[source], source != 0)[:, -1:]
+    return states(WORDS[target] + last, target != 0) @ READOUT.T
+
+
+def packed(source, target, back=lambda states, order: states[order.argsort()]):
+    """The same, with sentences in the order of their lengths, as packed sequences once needed, and put back afterwards."""
+    order = (source != 0).sum(1).argsort(descending=True, stable=True)
+    last = states(WORDS[source[order]], (source != 0)[order])[:, -1:]
+    return states(WORDS[target] + back(last, order), target != 0) @ READOUT.T
+
+
+PRE, POST = transformer(), transformer(norm_first=False)
+RIGHT = {
+    PRE: "a right model: pre-norm",
+    POST: "a right model: post-norm",
+    transformer(source_places=learned, target_places=learned): "a right model: learned positions",
+    transformer(kind=torch.float64): "a right model: in float64",
+    transformer(own=without_target_padding): "a right model: it hides the target's padding, too",
+    transformer(ending=free_at_padding): "a right model: NaN at padding of the target",
+    transformer(ending=nothing_at_padding): "a right model: other logits at padding of the target",
+    transformer(memory=mean_of_words): "a right model: with the mean of each source sentence",
+    transformer(memory=mean_less_padding): "a right model: the sum of all places less that of padding",
+    transformer(ending=sum_less_the_rest): "a right model: the sum of all words less that of the later ones",
+    source_alone: "a right model: it ignores the target",
+    each_by_itself: "a right model: each word of the target by itself",
+    sentence_by_sentence: "a right model: one sentence at a time",
+    recurrent: "a right model: recurrent networks that stop at padding",
+    packed: "a right model: recurrent, sorted by length",
+}
+
+
+# Wrong ones
+
+
+def everything(source, target):
+    return torch.ones(1, 1, 1, dtype=torch.bool)
+
+
+def words_alone(source, target):
+    """Padding of the target is hidden, and later words are not."""
+    return (target != 0)[:, None]
+
+
+def ahead(*steps):
+    """Each word also sees those that stand so many places after it."""
+
+    def own(source, target):
+        distance = torch.arange(target.shape[1]) - torch.arange(target.shape[1])[:, None]
+        return causal(target) | sum(distance == step for step in steps).bool() & words_alone(source, target)
+
+    return own
+
+
+def ahead_but_for_the_first(source, target):
+    """The mask is off by one, except for the first word, which sees itself alone."""
+    allowed = ahead(1)(source, target).clone()
+    allowed[:, 0, 1:] = False
+    return allowed
+
+
+def second_shown_to_the_first(source, target):
+    """The mask is right but for the first word, which sees the second one."""
+    allowed = causal(target) & torch.ones(len(target), 1, 1, dtype=torch.bool)
+    allowed[:, 0, 1:2] = (target != 0)[:, 1:2]
+    return allowed
+
+
+def last_word_shown(source, target):
+    """The last place of the batch is open to all words."""
+    allowed = causal(target).clone()
+    allowed[:, :, -1] = True
+    return allowed
+
+
+def of_the_first(source, target):
+    return words_of(source)[:1]
+
+
+def of_the_target(source, target):
+    """The target's padding in place of the source's; where the source is longer, nothing is hidden."""
+    return F.pad(target != 0, (0, source.shape[1] - target.shape[1]), value=True)[:, None]
+
+
+def up_to_the_longest(source, target):
+    """As many words as the longest sentence of the batch has."""
+    return words_of(source).any(0, keepdim=True)
+
+
+def all_but_the_last(source, target):
+    """Only the last place is hidden, and only where it is padding."""
+    allowed = torch.ones_like(words_of(source))
+    allowed[..., -1] = words_of(source)[..., -1]
+    return allowed
+
+
+def lowered(scores, allowed):
+    """Masked scores are lowered by 2, which is not enough."""
+    return torch.where(allowed | torch.ones_like(allowed).triu(1), scores - 2.0 * ~allowed, -1e9)
+
+
+def over_the_batch(scores):
+    return scores.softmax(0)
+
+
+def over_queries(scores):
+    return scores.softmax(-2)
+
+
+def masked_afterwards(source, target):
+    """Padding of the source is zeros in memory, and gets a share of the weight all the same."""
+    return everything(source, target)
+
+
+def zeros_at_padding(x, source):
+    return x * (source != 0)[..., None]
+
+
+def mixed(x, source):
+    """Axes of sentences and words confused on the way."""
+    return x.transpose(0, 1).reshape(x.shape)
+
+
+def mean_of_places(x, source):
+    return x + x.mean(1, keepdim=True)
+
+
+def largest(x, source):
+    return x + x.amax(1, keepdim=True)
+
+
+def last_place(x, source):
+    return x + x[:, -1:]
+
+
+def less_the_batch(logits, source, target):
+    return logits - logits.mean(0)
+
+
+def bag_of_target(logits, source, target):
+    return logits + WORDS[target].mean(1, keepdim=True) @ READOUT.T / 3
+
+
+def next_word(share):
+    """The next word's vector gets through, weakly."""
+
+    def ending(logits, source, target):
+        following = torch.cat([(WORDS[target] * (target != 0)[..., None])[:, 1:], torch.zeros(len(target), 1, D)], 1)
+        return logits + following @ READOUT.T * share
+
+    return ending
+
+
+def nothing_but_nan(logits, source, target):
+    return logits * torch.nan
+
+
+def squeezed(logits, source, target):
+    """Fails with a single sentence, whose axis is taken away."""
+    return logits.squeeze(0).permute(0, 1, 2)
+
+
+def length_of_the_source(logits, source, target):
+    return logits * (1 + source.shape[1] / 20)
+
+
+def nan_in_full_sentences(logits, source, target):
+    """A sentence without padding has nothing to divide by."""
+    return logits + (0.0 * (source == 0).sum(1) / (source == 0).sum(1))[:, None, None]
+
+
+def without_stops(source, target):
+    """A recurrent network that reads on through padding."""
+    last = states(WORDS[source], torch.ones_like(source, dtype=torch.bool))[:, -1:]
+    return states(WORDS[target] + last, target != 0) @ READOUT.T
+
+
+def backwards(source, target):
+    """The source backwards, padding first."""
+    last = states(WORDS[source].flip(1), torch.ones_like(source, dtype=torch.bool))[:, -1:]
+    return states(WORDS[target] + last, target != 0) @ READOUT.T
+
+
+WRONG_SHOWN = {
+    transformer(encoder=everything, look=everything): "a wrong model: no mask for the source",
+    transformer(encoder=everything): "a wrong model: the source's padding is hidden from the decoder alone",
+    transformer(look=everything): "a wrong model: the source's padding is hidden in the encoder alone",
+    transformer(own=everything): "a wrong model: no causal mask",
+    transformer(own=ahead(1)): "a wrong model: a causal mask that is off by one",
+    transformer(norm=batch_norm): "a wrong model: mean and variance over the batch",
+    transformer(memory=mean_of_places): "a wrong model: a mean over all places, with padding",
+    transformer(source_places=from_the_end): "a wrong model: the source's positions count from the end",
+    transformer(target_places=from_the_end): "a wrong model: the target's positions count from the end",
+    transformer(look=of_the_first): "a wrong model: the mask of the first sentence for all",
+    transformer(memory=mixed): "a wrong model: a reshape mixes sentences",
+    transformer(ending=squeezed): "a wrong model: it fails with a single sentence",
+}
+WRONG_HIDDEN = (
+    transformer(look=of_the_target),
+    transformer(encoder=of_the_first),
+    transformer(look=up_to_the_longest),
+    transformer(encoder=all_but_the_last, look=all_but_the_last),
+    transformer(hide=lowered),
+    transformer(own=words_alone),
+    transformer(own=ahead(2)),
+    transformer(own=ahead_but_for_the_first),
+    transformer(own=last_word_shown),
+    transformer(soft={"source": over_the_batch}),
+    transformer(soft={"encoder": over_the_batch}),
+    transformer(soft={"own": over_queries}),
+    transformer(look=masked_afterwards, memory=zeros_at_padding),
+    transformer(norm=sentence_norm),
+    transformer(source_places=over_the_length),
+    transformer(target_places=over_the_length),
+    transformer(memory=largest, source_places=learned),
+    transformer(memory=last_place),
+    transformer(ending=less_the_batch),
+    transformer(ending=bag_of_target),
+    transformer(ending=next_word(1 / 100)),
+    transformer(ending=next_word(1 / 2000)),
+    transformer(ending=nothing_but_nan),
+    transformer(own=second_shown_to_the_first),
+    transformer(ending=length_of_the_source),
+    transformer(ending=nan_in_full_sentences),
+    without_stops,
+    backwards,
+    lambda source, target: packed(source, target, lambda states, order: states),
+)

@@ -1,0 +1,256 @@
+"""Task 12.catch_wrong_masks: a test that finds models in which padding, other sentences or later words change what they should not."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_12._translators import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, V
+
+WORDS = 5  # ids from 1 to 5 are words in every model
+LONGEST = 30  # places
+
+
+def _asking(model):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(model)
+    def candidate(source, target):
+        problem = _problem(source, "source") or _problem(target, "target")
+        if problem is None and len(source) != len(target):
+            problem = f"Your test calls a model with {len(source)} source sentences and {len(target)} target sentences. There must be as many of both."
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return model(source.long().clone(), target.long().clone())
+
+    return candidate
+
+
+def _problem(ids, name):
+    """What is wrong with ids that a test gives to a model; None for nothing."""
+    if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+        return f"Your test calls a model with a `{name}` that is no tensor of ids with two axes, one for sentences and one for places."
+    if not ids.numel() or ids.min() < 0 or ids.max() >= V:
+        return f"Your test calls a model with a `{name}` that holds no ids, or other ids than those from 0 to V - 1. V is at least 6, so that the words from 1 to 5 are in every vocabulary."
+    if ids.shape[1] > LONGEST:
+        return f"Your test calls a model with a `{name}` of {ids.shape[1]} places. Models take up to {LONGEST}."
+    real = ids != 0
+    if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
+        return f"Your test calls a model with a `{name}` in which padding, 0, stands before a word, or in which a sentence has no word. Words stand first, and each sentence has one at least."
+    return None
+
+
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
+
+task = Task(
+    "12.catch_wrong_masks",
+    "a test that finds what padding, the batch and later words change",
+    arguments=("model",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "You need not know how a model works. There are four things that must change nothing: padding behind the source, padding behind the target, other sentences in the batch, and later words of the target. For each, call the model twice, and compare the logits at those places that hold a word of the target and that must not have noticed.",
+        (
+            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With a padding of vector [0] behind them the mean over all places is 2, over the words it is still 3. A test without padding cannot see the difference, and neither can one in which all sentences have the same length."
+        ),
+        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 behind them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 behind source; with two columns of 0 behind target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target behind t, where there are words, at places up to t.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong model that is not shown"] * len(WRONG_HIDDEN)]
+    )
+
+
+@task.oracle
+def _(model):
+    return CANDIDATES.index(model) < len(RIGHT)
+
+
+told_of_the_verdict(
+    task,
+    "This model is right. Does your test leave room for rounding, about 1e-5? Does it compare only places at which the target has a word, as logits at padding are free? And does it change only words after t, and compare only up to t?",
+    "This model is wrong, and your test does not see it. Is padding appended to the source, and to the target? Is each sentence of a batch compared with itself alone, where sentences have different lengths? Are all words after t changed, for every t, and all places up to t compared? Leave no more room than 1e-5; NaN and errors are wrong, too.",
+)
+
+LENGTHS = ((5, 2, 4), (3, 4, 2))  # of the source's and the target's sentences
+
+
+def _sentences(lengths, draw):
+    lengths = torch.tensor(lengths)[:, None]
+    ids = torch.randint(1, WORDS + 1, (len(lengths), int(lengths.max())), generator=draw)
+    return ids * (torch.arange(ids.shape[1]) < lengths)
+
+
+def _padded(ids, columns=2):
+    return torch.cat([ids, ids.new_zeros(len(ids), columns)], 1)
+
+
+def _close(a, b, least=1e-5):
+    return torch.allclose(a, b, atol=least, rtol=1e-5)
+
+
+def _other_words(target, t, draw):
+    """Other words in place of all words after t."""
+    moved = (target - 1 + torch.randint(1, WORDS, target.shape, generator=draw)) % WORDS + 1
+    later = (torch.arange(target.shape[1]) > t) & (target != 0)
+    return torch.where(later, moved, target)
+
+
+def _test(
+    model,
+    lengths=LENGTHS,
+    left_out=(),
+    same=_close,
+    at=lambda target: target != 0,
+    places=range,
+    change=_other_words,
+    shown=lambda T, t: torch.arange(T) <= t,
+):
+    """A test like the solution's, in which things may be left out."""
+    draw = torch.Generator().manual_seed(8)
+    source, target = (_sentences(each, draw) for each in lengths)
+    kept, T = at(target), target.shape[1]
+    pairs = []
+    if "source" not in left_out:
+        pairs.append(lambda: (model(_padded(source), target), kept))
+    if "target" not in left_out:
+        pairs.append(lambda: (model(source, _padded(target))[:, :T], kept))
+    if "batch" not in left_out:
+        pairs.append(lambda: (torch.cat([model(s[None], t[None]) for s, t in zip(source, target, strict=True)]), kept))
+    if "later" not in left_out:
+        pairs += [lambda t=t: (model(source, change(target, t, draw)), kept & shown(T, t)) for t in places(T - 1)]
+    try:
+        before = model(source, target)
+        for pair in pairs:
+            after, compared = pair()
+            if after.shape != before.shape or not same(before[compared], after[compared]):
+                return False
+        return True
+    except Exception:
+        return False
+
+
+def _mistaken(name, sentence, **changes):
+    def test(model):
+        return _test(model, **changes)
+
+    test.__name__ = name
+    task.mistake(sentence)(test)
+
+
+@task.mistake("Your test says True to every model.")
+def always_true(model):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every model, even to the right ones. It may be that an error of the test's own, such as a comparison of tensors of different shapes, ends in `except`, which returns False."
+)
+def always_false(model):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
+)
+def turned_round(model):
+    return not _test(model)
+
+
+_mistaken(
+    "runs_at_all",
+    "Every model that runs without an error passes your test, whatever padding, other sentences and later words change. Compare what the model gives for two inputs that should make no difference.",
+    same=lambda a, b: True,
+)
+_mistaken(
+    "no_rounding",
+    "Right models are refused whose last digits differ where a batch or a padding makes them sum in another order. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    same=torch.equal,
+)
+_mistaken(
+    "too_much_room",
+    "Models in which something gets through weakly pass your test: there is too much room. Rounding stays below 1e-5.",
+    same=lambda a, b: _close(a, b, 0.3),
+)
+_mistaken(
+    "nan_passes",
+    "Models that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    same=lambda a, b: not bool(((a - b).abs() > 1e-5).any()),
+)
+_mistaken(
+    "padding_compared",
+    "Right models are refused, since you compare logits at padding of the target as well, and those are free. Compare where target is not 0.",
+    at=lambda target: torch.ones_like(target, dtype=torch.bool),
+)
+_mistaken(
+    "first_place_of_each_sentence",
+    "Models that go wrong behind the first word of the target alone pass your test, since you compare logits at the first place alone. Compare all places that hold a word.",
+    at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
+)
+_mistaken(
+    "same_lengths",
+    "Models that use the mask of one sentence for all pass your test, since all your sentences have the same length. Let some be shorter than others, with padding behind them.",
+    lengths=((5, 5, 5), (4, 4, 4)),
+)
+_mistaken(
+    "one_sentence",
+    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences alone.",
+    lengths=((5,), (4,)),
+)
+_mistaken(
+    "word_itself_changed",
+    "Your test refuses right models, since it changes the word at t and asks that the logits at t stay as they are. They may depend on it: change the words after t.",
+    change=lambda target, t, draw: _other_words(target, t - 1, draw),
+)
+_mistaken(
+    "earlier_words_changed",
+    "Your test refuses right models, since it changes earlier words of the target and looks at later places. Those may depend on what stands before them: change the words after t, and compare up to t.",
+    change=lambda target, t, draw: torch.where(
+        torch.arange(target.shape[1]) <= t, _other_words(target, -1, draw), target
+    ),
+    shown=lambda T, t: torch.arange(T) > t,
+)
+_mistaken(
+    "behind_one_place",
+    "A model in which the first word alone sees the second passes your test, since you change only the last word, or only words far behind. Change the words after t for each t, from 0 on.",
+    places=lambda count: range(count - 1, count),
+)
+_mistaken(
+    "next_word_alone",
+    "A model in which a word sees the one after the next, and not the next, passes your test, since you change the word at t + 1 alone and look at place t alone. Change all words after t, or compare all places up to t.",
+    change=lambda target, t, draw: torch.where(
+        torch.arange(target.shape[1]) == t + 1, _other_words(target, t, draw), target
+    ),
+    shown=lambda T, t: torch.arange(T) == t,
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "source": (
+        "models in which more padding behind the source changes something",
+        "Append columns of 0 to the source, and ask that the logits stay as they are.",
+    ),
+    "target": (
+        "models in which more padding behind the target changes something",
+        "Append columns of 0 to the target, and compare the logits up to its old length.",
+    ),
+    "batch": (
+        "models that mix up the sentences of a batch or fail with a single one",
+        "Give each sentence of a batch by itself as well, and compare with what it got in the batch.",
+    ),
+    "later": (
+        "models that see later words of the target",
+        "Change the words after t for each t, and compare the logits up to t.",
+    ),
+}
+
+tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, left_out=parts), 2)

@@ -1,0 +1,263 @@
+"""Task 12.encoder_layer: self-attention and a feed-forward network, as nn.TransformerEncoderLayer has them.
+
+Results at padding are free, so gradients are compared only where there is no padding: they are those of a sum over all results.
+"""
+
+from functools import partial
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.tasks.lesson_12._layers import (
+    AROUND,
+    RAW,
+    attention,
+    feed_forward,
+    feed_forward_steps,
+    in_precision,
+    norm,
+    post,
+    pre,
+    stacked,
+    weights_of,
+    words,
+)
+
+task = Task(
+    "12.encoder_layer",
+    "a layer of the encoder, as PyTorch has it",
+    arguments=("sizes", "weights", "x B×S×D", "mask B×S"),
+    result="y B×S×D",
+    module=True,
+    difficulty=3,
+    importance=5,
+    minutes=30,
+    hints=(
+        "The layer holds two sub-layers: self-attention, then the feed-forward network. Write a function for each of the two, from B×S×D to B×S×D, and put around both what you wrote in 12.sublayer, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
+        (
+            "Take one word [0, 2, 4], an attention that gives [1, 1, 1] whatever it reads, a feed-forward network that gives [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
+            "With norm_first nothing but what the two read is normalised, so the sums alone remain: [1, 3, 5], and then [1, 3, 3.7753]."
+        ),
+        "Put zeros into x where the mask is False. attend(y): self_attn of y, y, y, with key_padding_mask the inverted mask; take the first of the two things that it returns. feed(y): linear1, ReLU, linear2. With norm_first: x = x + attend(norm1(x)), then x + feed(norm2(x)). Without: x = norm1(x + attend(x)), then norm2(x + feed(x)).",
+    ),
+    partial={
+        "garbage_reaches_words": (0.5, "right where ordinary numbers stand at padding."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
+)
+
+ATTENTIONS, NORMS = ("self_attn",), ("norm1", "norm2")
+
+
+def _args(draw, B, S, H, D, F, norm_first, mask=None):
+    sizes = {"width": D, "heads": H, "hidden": F, "norm_first": norm_first}
+    mask = draw.lengths_mask(B, S) if mask is None else mask
+    return sizes, weights_of(draw, D, F, ATTENTIONS, NORMS), words(draw, B, S, D), mask
+
+
+# Sizes B, S, H, D, F: tiny first, then larger ones
+LADDER = ((1, 2, 1, 3, 2), (2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
+
+
+@task.cases
+def _(draw):
+    for dims in LADDER:
+        B, S, H, D, F = dims
+        full = torch.ones(B, S, dtype=torch.bool)
+        for norm_first in (False, True):
+            name = (
+                f"{count(B, 'sentence')} of {count(S, 'word')}, {count(H, 'head')}, width {D}, norm_first={norm_first}"
+            )
+            if B > 1:
+                yield Case(f"{name}, with padding", _args(draw, *dims, norm_first, draw.lengths_mask(B, S).flip(0)))
+            if dims != (2, 2, 1, 3, 5):
+                yield Case(f"{name}, no padding", _args(draw, *dims, norm_first, full), dims == LADDER[-1])
+    for norm_first in (False, True):
+        which = f"norm_first={norm_first}"
+        yield Case(f"a single word, {which}", _args(draw, 2, 1, 2, 4, 3, norm_first), edge=True)
+        large = _args(draw, 2, 3, 2, 4, 3, norm_first)
+        large[2].mul_(100)
+        yield Case(f"numbers near 100, {which}", large, edge=True)
+        full = torch.ones(2, 3, dtype=torch.bool)
+        double = in_precision(_args(draw, 2, 3, 2, 4, 3, norm_first, full), torch.float64)
+        yield Case(f"float64 numbers, {which}", double, True, edge=True)
+        sizes, weights, x, mask = _args(draw, 2, 5, 2, 4, 3, norm_first)
+        garbage = torch.tensor([torch.nan, torch.inf, -torch.inf, torch.nan])
+        x = torch.where(mask[..., None], x, garbage)
+        yield Case(f"NaN and infinity at padding, {which}", (sizes, weights, x, mask), edge=True)
+        yield Case(f"100 words, {which}", _args(draw, 2, 100, 3, 12, 5, norm_first), edge=True)
+
+
+@task.reading
+def _(case, value):
+    """Results at padding are free."""
+    x, mask = case.args[2:]
+    if not isinstance(value, torch.Tensor) or value.shape != x.shape:
+        return value
+    return value.masked_fill(~mask[..., None], 0)
+
+
+@task.oracle
+def _(sizes, weights, x, mask):
+    layer = torch.nn.TransformerEncoderLayer(
+        sizes["width"], sizes["heads"], sizes["hidden"], 0.0, norm_first=sizes["norm_first"], batch_first=True
+    ).to(x.dtype)
+    x = torch.where(mask[..., None], x, 0.0)
+    output = torch.func.functional_call(layer, weights, x, {"src_key_padding_mask": ~mask})
+    return torch.where(mask[..., None], output, 0.0)
+
+
+@task.property
+def padding_reaches_no_word(case, value):
+    """Other numbers at padding change nothing at words: asked of the answer by what it gives for NaN there."""
+    mask = case.args[3]
+    if "NaN" not in case.name or value[mask].isfinite().all():
+        return None
+    return "NaN from padding reaches words. A weight of 0 does not keep it out, since 0 times NaN is NaN: put zeros into x where the mask is False, before anything else."
+
+
+@task.steps
+def _(sizes, weights, x, mask):
+    x = yield "x with zeros at padding", lambda x, mask: x.masked_fill(~mask[..., None], 0.0), x, mask
+    columns = yield "the mask for all words that ask", lambda mask: mask[:, None], mask
+    attend = lambda y, allowed: attention(weights, "self_attn", y, y, y, sizes["heads"], allowed)  # noqa: E731
+    found = []
+    for norm_first in (False, True):  # both ways, so that each has its steps; one of them is the answer
+        y, where = x, f"norm_first={norm_first}"
+        for place, what in enumerate(("self-attention", "the feed-forward network")):
+            read, normal = y, partial(norm, weights, NORMS[place])
+            if norm_first:
+                read = yield f"the norm before {what} ({where})", normal, y
+            if place == 0:
+                branch = yield f"what self-attention gives ({where})", attend, read, columns
+            else:
+                branch = yield from feed_forward_steps(weights, read, where)
+            y = yield f"the sum after {what} ({where})", torch.add, y, branch
+            if not norm_first:
+                y = yield f"the norm after {what} ({where})", normal, y
+        found.append(y)
+    y = yield "the choice between the two", lambda after, before: before if sizes["norm_first"] else after, *found
+    return y
+
+
+# A right layer, of which mistakes change one part
+
+
+def _words(mask):
+    return mask[:, None]  # B 1 S
+
+
+def _layer(
+    sizes,
+    weights,
+    x,
+    mask,
+    clean=True,
+    allowed=_words,
+    empty=torch.nan,
+    read=lambda y, x: (y, y, y),
+    between=torch.relu,
+    order=lambda first: first,
+    before=pre,
+    after=post,
+    norms=NORMS,
+    turned=lambda attend, feed: (attend, feed),
+    ending=lambda x, norm, first: x,
+):
+    x = x.masked_fill(~mask[..., None], 0.0) if clean else x
+    attend = lambda y, x: attention(weights, "self_attn", *read(y, x), sizes["heads"], allowed(mask), empty)  # noqa: E731
+    feed = lambda y, x: feed_forward(weights, y, between)  # noqa: E731
+    around = [partial(norm, weights, name) for name in norms]
+    first = order(sizes["norm_first"])
+    x = stacked(x, list(zip(turned(attend, feed), around, strict=True)), first, before, after)
+    return ending(x, around[-1], first)
+
+
+def _mistake(name, sentence, **parts):
+    def mistaken(sizes, weights, x, mask):
+        return _layer(sizes, weights, x, mask, **parts)
+
+    mistaken.__name__ = name
+    task.mistake(sentence)(mistaken)
+
+
+INVERTED = (
+    "key_padding_mask is True at what must not be attended to, and our mask is True at words: invert it, `~mask`."
+)
+MASKS = {  # ways to err with the mask: (what to change, the sentence)
+    "mask_inverted": (
+        {"allowed": lambda mask: ~mask[:, None]},
+        f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}",
+    ),
+    "mask_inverted_without_nan": (
+        {"allowed": lambda mask: ~mask[:, None], "empty": 0.0},
+        f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}",
+    ),
+    "mask_unused": (
+        {"allowed": lambda mask: torch.ones_like(mask[:, None])},
+        "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.",
+    ),
+}
+for _name, (_parts, _sentence) in MASKS.items():
+    _mistake(_name, _sentence, clean=False, **_parts)
+    _mistake(f"{_name}_and_zeros", f"{_sentence} Zeros at padding alone do not hide it.", **_parts)
+_mistake(
+    "causal",
+    "Each word attends only to itself and to the words before it. That is the decoder's way; in the encoder each word sees all words of its sentence.",
+    allowed=lambda mask: mask[:, None] & torch.ones(mask.shape[1], mask.shape[1], dtype=torch.bool).tril(),
+)
+_mistake("no_relu", "There is no ReLU between linear1 and linear2.", between=lambda hidden: hidden)
+_mistake(
+    "gelu",
+    "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.",
+    between=torch.nn.functional.gelu,
+)
+for _name, (_parts, _sentence) in AROUND.items():
+    _mistake(_name, _sentence, **_parts)
+for _name, (_read, _what) in RAW.items():
+    _mistake(
+        _name,
+        f"With norm_first, {_what} made from x as it came in. Queries, keys and values all read the normalised words.",
+        read=_read,
+    )
+_mistake(
+    "norms_exchanged",
+    "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to the feed-forward network.",
+    norms=("norm2", "norm1"),
+)
+_mistake(
+    "norm1_twice",
+    "norm1 is used for both sub-layers. The feed-forward network has a norm of its own, norm2.",
+    norms=("norm1", "norm1"),
+)
+_mistake(
+    "feed_forward_first",
+    "The feed-forward network comes before self-attention. Self-attention comes first.",
+    turned=lambda attend, feed: (feed, attend),
+    norms=("norm2", "norm1"),
+)
+_mistake(
+    "normalised_at_the_end",
+    "With norm_first, the result is normalised once more at the end. A whole encoder does that behind its last layer, with a norm of its own; a layer does not.",
+    ending=lambda x, norm, first: norm(x) if first else x,
+)
+_mistake(
+    "garbage_reaches_words",
+    "NaN or infinity at padding reaches words: a weight of 0 does not keep it out, since 0 times NaN is NaN. Put zeros into x where the mask is False, before anything else.",
+    clean=False,
+)
+
+
+@task.mistake("There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.")
+def no_feed_forward(sizes, weights, x, mask):
+    x = x.masked_fill(~mask[..., None], 0.0)
+    attend = lambda y, x: attention(weights, "self_attn", y, y, y, sizes["heads"], mask[:, None])  # noqa: E731
+    return stacked(x, [(attend, partial(norm, weights, "norm1"))], sizes["norm_first"])
+
+
+@task.mistake("There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.")
+def no_attention(sizes, weights, x, mask):
+    feed = lambda y, x: feed_forward(weights, y)  # noqa: E731
+    x = x.masked_fill(~mask[..., None], 0.0)
+    return stacked(x, [(feed, partial(norm, weights, "norm2"))], sizes["norm_first"])

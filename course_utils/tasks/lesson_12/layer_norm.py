@@ -1,0 +1,232 @@
+"""Task 12.layer_norm: each vector shifted to mean 0 and scaled to variance 1, then given a gain and a bias."""
+
+from operator import add, mul, sub, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "12.layer_norm",
+    "each vector with mean 0 and variance 1",
+    arguments=("x …×D", "gain D", "bias D", "eps"),
+    result="y …×D",
+    difficulty=2,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A layer norm looks at one vector at a time, at neither the other words nor the other sentences: the mean and the variance run over the D features alone. Subtract the mean, divide by the root of the variance, then let the gain and the bias, which are learned, set the scale and the centre of each feature anew.",
+        (
+            "Take the vector [1, 2, 6], the gain [1, 2, 1], the bias [0, 0, 5] and eps = 0.3333. The mean is 3, and less the mean the vector is [-2, -1, 3]. The variance is (4 + 1 + 9) / 3 = 4.6667: divided by D = 3, not by 2. With eps it is 5, and its root is 2.2361. "
+            "Divided by it, the vector is [-0.8944, -0.4472, 1.3416]. Times the gain plus the bias: [-0.8944, -0.8944, 6.3416]."
+        ),
+        "centred = x minus the mean over its last axis, which is kept; variance = the mean of the squares of centred over the last axis, which is kept; divide centred by the root of (variance + eps); times gain; plus bias.",
+    ),
+    partial={
+        "difference_of_squares": (0.5, "right where the numbers are not far from 0."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the result is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def the_bias_is_the_centre(case, value):
+    """Without gain and bias, the numbers of each vector add up to 0."""
+    _, gain, bias, _ = case.args
+    if (gain.abs() < 0.1).any():
+        return None
+    sums = ((value - bias) / gain).double().sum(-1)
+    worst = sums.abs().max().item()
+    return (
+        f"Take the bias away from each vector and divide by the gain: its numbers should add up to 0, and one of yours adds up to {worst:.4g}."
+        if worst > 1e-2
+        else None
+    )
+
+
+def _inputs(draw, shape, eps, dtype=torch.float32):
+    D = shape[-1]
+    x = draw.numbers(*shape, dtype=dtype) * 1.5
+    x = x + torch.arange(D) / 4 + draw.whole(1, 4, 1).to(dtype)  # a mean away from 0, no vector of equal numbers
+    gain = (draw.whole(1, 5, D) * (1 - 2 * draw.whole(0, 2, D))).to(dtype) / 2
+    return x, gain, draw.whole(-4, 5, D).to(dtype) / 2 + 0.25, eps
+
+
+@task.cases
+def _(draw):
+    yield Case("one sentence of 2 words of width 3", _inputs(draw, (1, 2, 3), 1e-5))
+    yield Case("the same with eps = 0.5", _inputs(draw, (1, 2, 3), 0.5))
+    for shape in ((2, 2, 3), (1, 3, 4), (1, 4, 3), (2, 5, 7)):
+        eps = float(draw.whole(1, 8, 1)) / 8
+        name = f"sentences, words and width: {', '.join(map(str, shape))}, with eps = {eps:g}"
+        yield Case(name, _inputs(draw, shape, eps), shape == (2, 5, 7))
+    yield Case("eps = 1e-5, as PyTorch has it", _inputs(draw, (2, 3, 5), 1e-5), True)
+    yield Case("as many sentences and words as the width", _inputs(draw, (3, 3, 3), 0.125))
+    yield Case("words alone, T×D", _inputs(draw, (3, 5), 0.125), edge=True)
+    yield Case("a single vector", _inputs(draw, (5,), 0.125), True, edge=True)
+    yield Case("with an axis for heads, B×H×T×D", _inputs(draw, (2, 3, 4, 5), 0.125), edge=True)
+    x, *rest = _inputs(draw, (2, 3, 5), 0.125)
+    x[1, 1] = 2.0
+    yield Case("a vector whose numbers are all the same", (x, *rest), True, edge=True)
+    x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
+    yield Case("vectors whose numbers differ little", (x / 128, gain, bias, 1e-5), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, (2, 3, 5), 0.125, torch.float64), True, edge=True)
+    x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
+    yield Case("numbers spread over ±10,000", (10_000 * (x - 3), gain, bias, 1e-5), True, edge=True)
+    x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
+    yield Case("numbers near 8192 that differ by about 1", ((x * 4).round() / 4 + 8192, gain, bias, 1e-5), edge=True)
+
+
+@task.oracle
+def _(x, gain, bias, eps):
+    return torch.nn.functional.layer_norm(x, gain.shape, gain, bias, eps)
+
+
+@task.steps
+def _(x, gain, bias, eps):
+    mean = yield "the mean of each vector", lambda x: x.mean(-1, keepdim=True), x
+    centred = yield "the vectors less their means", sub, x, mean
+    squares = yield "the squares of that", torch.square, centred
+    variance = yield "the variance of each vector", lambda squares: squares.mean(-1, keepdim=True), squares
+    total = yield "the variance plus eps", add, variance, eps
+    root = yield "the root of the variance plus eps", torch.sqrt, total
+    normal = yield "the normalised vectors", truediv, centred, root
+    scaled = yield "the normalised vectors times the gain", mul, normal, gain
+    y = yield "that plus the bias", add, scaled, bias
+    return y
+
+
+def _norm(x, gain, bias, eps, dims=-1, centre=True, unbiased=False, root=lambda var, eps: (var + eps).sqrt()):
+    """A right layer norm, of which mistakes change one part."""
+    mean = x.mean(dims, keepdim=True)
+    variance = x.var(dims, keepdim=True, unbiased=unbiased)
+    return (x - mean if centre else x) / root(variance, eps) * gain + bias
+
+
+def _mistake(name, sentence, **parts):
+    def mistaken(x, gain, bias, eps):
+        return _norm(x, gain, bias, eps, **parts)
+
+    mistaken.__name__ = name
+    task.mistake(sentence)(mistaken)
+
+
+_mistake(
+    "unbiased_variance",
+    "The variance is divided by D - 1. A layer norm divides by D: x.var(…, unbiased=False), or the mean of the squares. (PyTorch's `var` and `std` divide by D - 1 unless told otherwise.)",
+    unbiased=True,
+)
+_mistake(
+    "eps_outside",
+    "You add eps to the root of the variance. It stands below the root: the root of (variance + eps).",
+    root=lambda var, eps: var.sqrt() + eps,
+)
+_mistake(
+    "unbiased_and_eps_outside",
+    "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And eps is added to the root: it belongs inside, as the root of (variance + eps).",
+    unbiased=True,
+    root=lambda var, eps: var.sqrt() + eps,
+)
+_mistake("eps_forgotten", "eps is missing: add it to the variance, before the root.", root=lambda var, eps: var.sqrt())
+_mistake(
+    "eps_fixed",
+    "You take 1e-5 for eps in any case. It is the fourth argument.",
+    root=lambda var, eps: (var + 1e-5).sqrt(),
+)
+_mistake(
+    "root_forgotten",
+    "You divide by the variance. Divide by its root, with eps below the root.",
+    root=lambda var, eps: var + eps,
+)
+_mistake(
+    "mean_not_subtracted",
+    "The mean is not subtracted before you divide: the vectors keep their centre.",
+    centre=False,
+)
+_mistake(
+    "not_divided",
+    "The mean is subtracted, and then nothing is divided by the root of the variance.",
+    root=lambda var, eps: torch.ones_like(var),
+)
+_mistake(
+    "over_words",
+    "The mean and the variance run over the axis before the last, over the words of a sentence. They run over the last axis, the features of one vector: `dim=-1`.",
+    dims=-2,
+)
+_mistake(
+    "over_the_first_axis",
+    "The mean and the variance run over the first axis, over the sentences of the batch. They run over the last axis, the features of one vector: `dim=-1`.",
+    dims=0,
+)
+
+
+@task.mistake(
+    "The mean and the variance run over whole sentences: over their words and features together. Each word has a mean and a variance of its own, over its features: `dim=-1`."
+)
+def over_sentences(x, gain, bias, eps):
+    return _norm(x, gain, bias, eps, dims=tuple(range(min(1, x.dim() - 1), x.dim())))
+
+
+@task.mistake(
+    "There is one mean and one variance for all numbers of the batch. Each vector has its own, over its features: `dim=-1`."
+)
+def over_everything(x, gain, bias, eps):
+    return _norm(x, gain, bias, eps, dims=tuple(range(x.dim())))
+
+
+@task.mistake(
+    "This is a batch norm: each feature has a mean and a variance over all words of all sentences. In a layer norm each vector has its own, over its features: `dim=-1`."
+)
+def batch_norm(x, gain, bias, eps):
+    return _norm(x, gain, bias, eps, dims=tuple(range(x.dim() - 1)))
+
+
+@task.mistake(
+    "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first."
+)
+def rms_norm(x, gain, bias, eps):
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * gain + bias
+
+
+@task.mistake("Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.")
+def gain_and_bias_forgotten(x, gain, bias, eps):
+    return _norm(x, torch.ones_like(gain), torch.zeros_like(bias), eps)
+
+
+@task.mistake("The gain is missing: multiply the normalised vectors by it before you add the bias.")
+def gain_forgotten(x, gain, bias, eps):
+    return _norm(x, torch.ones_like(gain), bias, eps)
+
+
+@task.mistake("The bias is missing: add it at the end.")
+def bias_forgotten(x, gain, bias, eps):
+    return _norm(x, gain, torch.zeros_like(bias), eps)
+
+
+@task.mistake("The bias is added before the gain multiplies. First times the gain, then plus the bias.")
+def bias_before_the_gain(x, gain, bias, eps):
+    return (_norm(x, torch.ones_like(gain), torch.zeros_like(bias), eps) + bias) * gain
+
+
+@task.mistake("You use the gain in place of the bias and the bias in place of the gain: times the gain, plus the bias.")
+def gain_and_bias_exchanged(x, gain, bias, eps):
+    return _norm(x, bias, gain, eps)
+
+
+@task.mistake(
+    "The mean has lost its axis, so the means line up with the wrong numbers, or with none: write keepdim=True in both, so that a mean over D features has the shape …×1."
+)
+def axis_lost(x, gain, bias, eps):
+    return (x - x.mean(-1)) / (x.var(-1, unbiased=False) + eps).sqrt() * gain + bias
+
+
+@task.mistake(
+    "Where the numbers of a vector are large and lie close together, your variance is wrong: it is the mean of the squares less the square of the mean, and there two nearly equal numbers of which float32 keeps seven digits are subtracted. Subtract the mean first, and take the mean of the squares of that."
+)
+def difference_of_squares(x, gain, bias, eps):
+    mean = x.mean(-1, keepdim=True)
+    variance = (x * x).mean(-1, keepdim=True) - mean * mean
+    return (x - mean) / (variance + eps).sqrt() * gain + bias

@@ -1,0 +1,249 @@
+"""Task 12.sublayer: a function with its residual connection and its layer norm, in either order."""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+
+# What may stand in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
+
+
+def _without_gradient(function):
+    def call(x):
+        if x.dim() != 3:
+            raise ValueError(f"x should be B×T×D, and has {x.dim()} axes")
+        with torch.no_grad():
+            return function(x.detach().clone())
+
+    return call
+
+
+def _nothing(x):
+    return torch.zeros_like(x)
+
+
+def _backwards(x):
+    """Each word gets what stands at its place counted from the end."""
+    return x.flip(1) / 2 + 0.25
+
+
+def _by_itself(x):
+    """Each word by itself."""
+    return torch.tanh(x.roll(1, -1) - x / 2) + x.square() / 8 + 0.5
+
+
+def _among_words(x):
+    """Each word looks at all words of its sentence."""
+    weights = (x @ x.mT / x.shape[-1]).softmax(-1)
+    return weights @ x.roll(1, -1) * 1.5 + torch.relu(x)
+
+
+FUNCTIONS = tuple(map(_without_gradient, (_nothing, _backwards, _by_itself, _among_words)))
+NOTHING, BACKWARDS, BY_ITSELF, AMONG_WORDS = range(4)
+ORDERS = ("pre", "post")
+
+task = Task(
+    "12.sublayer",
+    "a residual connection and a layer norm around a function",
+    arguments=("x B×T×D", "function", "gain D", "bias D", "order"),
+    result="y B×T×D",
+    candidates=FUNCTIONS,
+    suspects=False,
+    difficulty=2,
+    importance=5,
+    minutes=15,
+    hints=(
+        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm stands. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
+        (
+            "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
+            "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]."
+        ),
+        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). The norm: less the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
+    ),
+)
+
+
+def _case(draw, name, key, B, T, D, order, dtype=torch.float32, scale=1.0, **options):
+    x = draw.numbers(B, T, D, dtype=dtype) * 1.5 + torch.arange(D).to(dtype) / 4 + draw.whole(1, 4, 1)
+    gain = (draw.whole(1, 5, D) * (1 - 2 * draw.whole(0, 2, D))).to(dtype) / 2
+    bias = draw.whole(-4, 5, D).to(dtype) / 2 + 0.25
+    return Case(f'{name}, order "{order}"', (x * scale, Candidate(key), gain, bias, order), **options)
+
+
+@task.cases
+def _(draw):
+    for order in ORDERS:
+        yield _case(draw, "a function of the words backwards", BACKWARDS, 1, 2, 3, order)
+        yield _case(draw, "a function of each word by itself", BY_ITSELF, 1, 3, 3, order)
+        yield _case(draw, "a function of each word by itself, two sentences", BY_ITSELF, 2, 1, 4, order)
+        yield _case(draw, "a function of all words of a sentence", AMONG_WORDS, 2, 3, 5, order)
+        yield _case(draw, "a function of all words of a sentence, longer", AMONG_WORDS, 2, 7, 5, order)
+        yield _case(draw, "a function that gives zeros", NOTHING, 2, 3, 5, order)
+    for order in ORDERS:
+        yield _case(draw, "float64 numbers", BY_ITSELF, 2, 3, 5, order, torch.float64, edge=True)
+        yield _case(draw, "numbers that differ little", NOTHING, 2, 3, 5, order, scale=1 / 256, edge=True)
+        yield _case(draw, "numbers near 1000", BACKWARDS, 2, 3, 5, order, scale=300.0, edge=True)
+        yield _case(draw, "200 words", BY_ITSELF, 1, 200, 3, order, edge=True)
+
+
+@task.oracle
+def _(x, function, gain, bias, order):
+    norm = lambda x: F.layer_norm(x, gain.shape, gain, bias, 1e-5)  # noqa: E731
+    return x + function(norm(x)) if order == "pre" else norm(x + function(x))
+
+
+@task.property
+def each_order_ends_as_it_should(case, value):
+    """Post-norm ends in a norm; pre-norm adds x to what the function gives."""
+    x, candidate, gain, bias, order = case.args
+    f, norm = task.candidate(candidate.key), lambda y: F.layer_norm(y, gain.shape, gain, bias, 1e-5)
+    right = x + f(norm(x)) if order == "pre" else norm(x + f(x))
+    off = (value - right).abs()
+    if case.edge or not off.isfinite().all() or off.max() < 1e-3 * (1 + right.abs().max()):
+        return None
+    if order == "pre":
+        place = tuple((off == off.max()).nonzero()[0].tolist())
+        return f'With order "pre", your result less x should be what the function gives for the normalised x. At {list(place)} it is {(value - x)[place]:.4g}, and the function gives {f(norm(x))[place]:.4g}.'
+    normal = (value - bias) / gain
+    mean, variance = normal.mean(-1).flatten(), normal.var(-1, unbiased=False).flatten()
+    apart = mean.abs() + (variance - 1).abs()
+    if apart.max() < 1e-2:
+        return (
+            'With order "post" your result is normalised, as it should be. But it is not x + f(x) that is normalised.'
+        )
+    worst = apart.argmax()
+    return f'With order "post" the norm is the last step: less the bias and divided by the gain, each vector of the result has mean 0 and variance 1. One of yours has mean {mean[worst]:.4g} and variance {variance[worst]:.4g}.'
+
+
+def _norm(x, gain, bias, unbiased=False, root=lambda var: (var + 1e-5).sqrt()):
+    variance = x.var(-1, keepdim=True, unbiased=unbiased)
+    return (x - x.mean(-1, keepdim=True)) / root(variance) * gain + bias
+
+
+def _over_words(x, gain, bias):
+    variance = x.var(1, keepdim=True, unbiased=False)
+    return (x - x.mean(1, keepdim=True)) / (variance + 1e-5).sqrt() * gain + bias
+
+
+def _pre(x, f, norm):
+    return x + f(norm(x))
+
+
+def _post(x, f, norm):
+    return norm(x + f(x))
+
+
+def _mistake(name, sentence, pre=_pre, post=_post, norm=_norm):
+    def mistaken(x, function, gain, bias, order):
+        return (pre if order == "pre" else post)(x, function, lambda y: norm(y, gain, bias))
+
+    mistaken.__name__ = name
+    task.mistake(sentence)(mistaken)
+
+
+_mistake(
+    "orders_exchanged",
+    "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.",
+    pre=_post,
+    post=_pre,
+)
+_mistake(
+    "always_post",
+    'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.',
+    pre=_post,
+)
+_mistake(
+    "always_pre",
+    'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.',
+    post=_pre,
+)
+_mistake(
+    "normalised_x_added",
+    'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.',
+    pre=lambda x, f, norm: norm(x) + f(norm(x)),
+)
+_mistake(
+    "norm_of_the_branch",
+    'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.',
+    post=lambda x, f, norm: x + norm(f(x)),
+)
+_mistake(
+    "norm_of_the_branch_in_both",
+    "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.",
+    pre=lambda x, f, norm: x + norm(f(x)),
+    post=lambda x, f, norm: x + norm(f(x)),
+)
+_mistake(
+    "pre_norm_after_the_function",
+    'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.',
+    pre=lambda x, f, norm: x + norm(f(x)),
+)
+_mistake(
+    "residual_forgotten",
+    "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.",
+    pre=lambda x, f, norm: f(norm(x)),
+    post=lambda x, f, norm: norm(f(x)),
+)
+_mistake(
+    "residual_forgotten_in_pre",
+    'With order "pre", x is not added to what the function gives.',
+    pre=lambda x, f, norm: f(norm(x)),
+)
+_mistake(
+    "residual_forgotten_in_post",
+    'With order "post", x is not added to what the function gives before the sum is normalised.',
+    post=lambda x, f, norm: norm(f(x)),
+)
+_mistake(
+    "no_norm",
+    "Nothing is normalised: x is added to what the function makes of it, and that is all.",
+    pre=lambda x, f, norm: x + f(x),
+    post=lambda x, f, norm: x + f(x),
+)
+_mistake(
+    "norm_twice_in_post",
+    'With order "post" the norm stands in two places: what the function reads is normalised, and the sum as well. Only the sum should be.',
+    post=lambda x, f, norm: norm(x + f(norm(x))),
+)
+_mistake(
+    "norm_twice_in_pre",
+    'With order "pre" the norm stands in two places: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.',
+    pre=lambda x, f, norm: norm(x + f(norm(x))),
+)
+_mistake(
+    "norm_twice_in_both",
+    "The norm stands in two places, in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.",
+    pre=lambda x, f, norm: norm(x + f(norm(x))),
+    post=lambda x, f, norm: norm(x + f(norm(x))),
+)
+_mistake(
+    "x_added_twice_in_post",
+    'With order "post" you add x once more after the norm. The normalised sum is the result.',
+    post=lambda x, f, norm: x + norm(x + f(x)),
+)
+_mistake(
+    "gain_and_bias_forgotten",
+    "Gain and bias have no effect: the normalised vectors are multiplied by the gain, and the bias is added.",
+    norm=lambda x, gain, bias: _norm(x, torch.ones_like(gain), torch.zeros_like(bias)),
+)
+_mistake(
+    "unbiased_variance",
+    "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.",
+    norm=lambda x, gain, bias: _norm(x, gain, bias, unbiased=True),
+)
+_mistake(
+    "unbiased_and_eps_outside",
+    "Two things in the norm differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.",
+    norm=lambda x, gain, bias: _norm(x, gain, bias, unbiased=True, root=lambda var: var.sqrt() + 1e-5),
+)
+_mistake(
+    "eps_outside",
+    "You add 1e-5 to the root of the variance. It stands below the root, which shows where the numbers of a vector differ little.",
+    norm=lambda x, gain, bias: _norm(x, gain, bias, root=lambda var: var.sqrt() + 1e-5),
+)
+_mistake(
+    "over_words",
+    "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.",
+    norm=_over_words,
+)

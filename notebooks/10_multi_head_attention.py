@@ -1,0 +1,205 @@
+# %%
+import ipywidgets
+import torch
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured
+from course_utils.data.recall import recall_two
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.attention import causal_mask
+from course_utils.models.files import load_pretrained
+from course_utils.models.heads import TwoFacts, attentions, fit, weights_of_heads
+from course_utils.models.plain import merge_heads, multi_head_attention, split_heads
+from course_utils.models.seq2seq import make_batch
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+
+# %% [markdown]
+# ## One head, one average
+#
+# In lesson 09 each word had one query, and so one set of weights and one weighted sum. But a word may need two things at once. A verb needs to know who is acting, and on whom.
+#
+# Suppose that a head finds both words and gives each the weight 0.5, as it needs both equally. The subject's value is [4, 0], the object's [0, 8]. What is the context, on paper? And what if subject and object are exchanged?
+
+# %% tags=["nbval-check-output"]
+dog, man = torch.tensor([4.0, 0.0]), torch.tensor([0.0, 8.0])
+print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 0.5 * dog)
+
+# %% [markdown]
+# It is [2, 4] both times. The context shows which two words were found, but not which is which: a sum has no order. Unequal weights would tell them apart, but would leave one of them faint.
+#
+# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then asks for two letters, such as "c, then a", and the model has to give both digits in that order. What share of the digits will it get right with one head?
+
+# %% tags=["nbval-check-output"]
+predict("10.one_head", ...)
+
+# %% tags=["reveals"]
+print("The share of right digits, five seeds each:")
+_, runs = measured("two_facts", "answers_right", "heads")
+runs = torch.tensor(runs)
+reveal("10.one_head", round(runs[:, 0].mean().item(), 2))
+plots.bars({"1 head": runs[:, 0], "2 heads": runs[:, 1], "4 heads": runs[:, 2]}, "share of digits right")
+
+# %% [markdown]
+# One head gets little more than half of the digits right, two heads get them all. All three models have the same number of weights: two heads work on half the width each.
+#
+# Let us train the first two and see where they look. Each row is a head. The last column is the question, and the framed pairs are those of its two letters. What does the single head do?
+
+# %%
+LETTERS = "abcdefgh"
+tokens, answers, places = recall_two(1, 4, torch.Generator().manual_seed(1))
+for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
+    torch.manual_seed(0)
+    model = TwoFacts(heads)
+    losses = fit(model)
+    weights = model(tokens)[1][0]  # H S
+    names = [LETTERS[token // 8] + str(token % 8 + 1) for token in tokens[0, :-1].tolist()]
+    names.append(", ".join(LETTERS[i] for i in divmod(int(tokens[0, -1]) - 64, 8)) + "?")
+    marks = [(head, int(place)) for head in range(heads) for place in places[0]]
+    plots.weights(
+        weights, names, [f"head {h}" for h in range(heads)], ax=ax, marked=marks, xlabel="", ylabel=""
+    )
+
+# %% [markdown]
+# The single head divides its weight between the two pairs. Of two heads, each finds one, and they stay apart.
+#
+# ## Split, attend, merge, project
+#
+# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, one for each head, *attends* in each head separately, *merges* the results side by side, and *projects* them with a last matrix $W_O$, so that the heads' findings can be combined. Each number of a query is made from the *whole* word, so every head has projections of its own.
+#
+# Take the queries of 2 words, of width 4, and 2 heads, counted from 0. Which numbers does head 1 get?
+
+# %% tags=["nbval-check-output"]
+x = torch.arange(8.0).view(1, 2, 4)  # B T D: the query of word 0 is 0 to 3, that of word 1 is 4 to 7
+print(x)
+print(split_heads(x, heads=2))  # B H T d
+print("merged again:", torch.equal(merge_heads(split_heads(x, heads=2)), x))
+
+# %% [markdown]
+# Head 1 gets the second half of *each* query: 2, 3 and 6, 7. What belongs to a word stays with that word.
+#
+# The shortest way to write this is a trap. What does head 1 get if we ask for the shape B×H×T×d directly?
+
+# %% tags=["nbval-check-output"]
+print("view at once, head 1:           ", x.view(1, 2, 2, 2)[0, 1].tolist())
+print("view, then transpose, head 1:   ", x.view(1, 2, 2, 2).transpose(1, 2)[0, 1].tolist())
+
+# %% [markdown]
+# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right and the model runs, but it learns badly. The exercises' tests catch it.
+#
+# ## Does it equal the library's?
+#
+# PyTorch has `nn.MultiheadAttention`. Our plain version takes weights as arguments, so we pass it the library's. Do the two agree under a causal mask? There is one thing to know: in the library, True in a mask means that a word must *not* be seen.
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+library = nn.MultiheadAttention(12, 3, batch_first=True)
+x, may_see = torch.randn(2, 5, 12), causal_mask(5)
+parts = (library.in_proj_weight, library.in_proj_bias, library.out_proj.weight, library.out_proj.bias)
+ours = multi_head_attention(x, x, x, *parts, heads=3, mask=may_see.expand(2, 5, 5))
+for name, mask in (("turned round", ~may_see), ("as it is", may_see)):
+    theirs, _ = library(x, x, x, attn_mask=mask)
+    equal, last = torch.allclose(ours, theirs, atol=1e-6), theirs[0, -1, 0].item()
+    print(f"our mask {name}: {'equal' if equal else 'different'}, and the last word begins with {last:.3f}")
+
+# %% [markdown]
+# With the mask turned round they are equal. If we pass it as it is, nothing warns us: each word sees exactly what it should not, and the last one, which may then see nothing, becomes NaN.
+#
+# ## What do trained heads do?
+#
+# We open the Transformer that ships with the course, which lesson 12 will build. It has nine attentions of four heads: in three layers of its encoder, and in three layers of its decoder to itself and to the source. Which head of the encoder looks mostly at the word before?
+
+# %%
+model, subwords = load_pretrained("transformer-en-de")
+text = "two young men are playing guitar in front of a red house ."
+source, given, _ = make_batch(subwords.encode([text]), [[]])
+seen, pieces = weights_of_heads(model, source, given), [*subwords.tokens(source[0, :-1].tolist()), "EOS"]
+
+
+def head_at(layer, head):
+    weights = seen[f"encoder {layer}"][0, head]
+    plots.weights(weights, pieces, pieces, ax=plots.axes(width=9, height=6))
+    before = weights.diagonal(-1).mean()
+    return f"Encoder, layer {layer}, head {head}: the word before gets {before:.2f} of the weight on average."
+
+
+controls = {
+    name: ipywidgets.IntSlider(value=1, min=0, max=most) for name, most in (("layer", 2), ("head", 3))
+}
+head_explorer = explore(head_at, **controls)
+head_explorer
+
+# %% [markdown]
+# Head 1 of layer 1, shown at first, does not; head 2 of layer 2 does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. Can you find one for the words *after*?
+
+# %%
+rows = {}
+for layer in range(3):
+    for head in range(4):
+        distances, runs = measured("near", "weight", "distance", attention=f"encoder {layer}", head=head)
+        rows[f"layer {layer}, head {head}"] = runs[0]
+table(rows, [f"{by:+g}" if by else "itself" for by in distances], corner="mean weight on", digits=2)
+
+# %% [markdown]
+# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Head 2 of layer 1 looks one and two words back. No head of layer 0 does so clearly. Voita et al. 2019 found such heads in larger models too.
+#
+# ## What are they worth?
+#
+# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what $W_O$ makes of it, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one head cost at most?
+
+# %% tags=["nbval-check-output"]
+predict("10.worst", ...)
+
+# %% tags=["reveals"]
+print("BLEU lost: with one head off, and with only that one left in its attention")
+whole = measured("heads", "bleu", "head", state="on")[1][0][0]
+names = list(attentions(model))
+lost = {}
+for state in ("off", "alone"):
+    rows = [measured("heads", "bleu", "head", attention=name, state=state)[1][0] for name in names]
+    lost[state] = whole - torch.tensor(rows)  # 9 H
+reveal("10.worst", round(lost["off"].max().item(), 1))
+for (state, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6), strict=True):
+    plots.scores(values, [f"head {h}" for h in range(4)], names, title=state, ax=ax, xlabel="", ylabel="")
+
+# %% [markdown]
+# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The two that cost most in the encoder look at neighbouring words: head 2 of layer 1 and head 1 of layer 2. With a single head left in the last attention to the source, 7 to 9 points are gone, more than the three others cost one by one.
+#
+# ## So: why several heads?
+#
+# One head makes one average, in which two facts cannot be told apart. Several heads keep them apart.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("10.q1", ...)
+
+# %%
+check("10.q2", ...)
+
+# %%
+check("10.q3", ...)
+
+# %%
+check("10.q4", ...)
+
+# %%
+check("10.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Why several heads? One head makes one weighted sum, in which two facts cannot be told apart.
+# - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found.
+# - Ours equals the library's, where True in a mask means "must not be seen".
+# - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
+# - No single head is worth much, but several together may be, so switching off one shows little.
+#
+# **Exercises**: [open them](../exercises/10_multi_head_attention.ipynb)
+#
+# **Next**: some heads look at the word before. But self-attention does not notice the order of words, so how can they? Where does the order come from? [Lesson 11](11_positions.ipynb) answers this.

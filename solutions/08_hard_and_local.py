@@ -1,0 +1,293 @@
+# %% [markdown]
+# You write attention that looks at less: at one place, which is picked at random, together with the loss that trains it; at a window whose centre is learned; and at the states of the same network that came before. Then you write a test
+# that finds gradient estimators that are wrong on average. The letters: B rows, T length of a sequence, S places, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# **Places are counted from 0.**
+
+# %%
+import itertools
+
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## One place
+#
+# **Soft** attention returns a mean over all places. **Hard** attention picks one place and returns what stands there. The weights are the probabilities of the pick.
+
+# %% [markdown]
+# ## 08.hard_attention
+#
+# Pick one place of each row and return its value, along with the natural logarithm of its probability. The randomness comes from outside, as a number drawn uniformly from 0 to 1 for each row: pick the first place whose **cumulative weight exceeds** it,
+# where the cumulative weight is the sum of the weights up to and including that place. A weight may be 0, and such a place is never picked. The weights of a row sum to 1 up to rounding: where this leaves no cumulative weight above the uniform number, pick the last place
+# whose weight is above 0.
+#
+# $$k_b = \min \Big\{ s : \sum_{j \le s} w_{bj} > u_b \Big\} \qquad \text{picked}_b = \text{values}_{b, k_b} \qquad \text{log probability}_b = \ln w_{b, k_b}$$
+#
+# The log probability passes a gradient to the weights, 1/weight at the picked place and 0 at all others, even where a weight is 0. The picked value passes none to the weights, since a place cannot move by a little.
+
+
+# %%
+def hard_attention(weights, values, uniform):
+    """Return the value that is picked from each row, and the logarithm of the probability of picking it.
+
+    Args:
+        weights: B×S, at least 0, which sum to 1 in each row, up to rounding.
+        values: B×S×E.
+        uniform: B, numbers from 0 up to but not 1.
+
+    Returns:
+        picked: B×E, one value of each row.
+        log_probability: B, the natural logarithm of its weight.
+
+    Example:
+        >>> weights, values = torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([[[1.0], [2.0], [4.0]]])
+        >>> hard_attention(weights, values, torch.tensor([0.6]))
+        (tensor([[2.]]), tensor([-1.3863]))
+    """
+    ### BEGIN SOLUTION
+    cumulative = weights.cumsum(1)  # B S
+    passed = (cumulative <= uniform[:, None]) & (
+        cumulative < cumulative[:, -1:]
+    )  # never the last place with weight
+    row, place = torch.arange(len(weights)), passed.sum(1)
+    return values[row, place], weights[row, place].log()
+    ### END SOLUTION
+
+
+# %%
+check("08.hard_attention", hard_attention)
+
+# %% [markdown]
+# ## 08.reinforce_loss
+#
+# No gradient comes back through a pick, so another way is needed to learn which picks are good: make a pick more probable when its **reward** was high (REINFORCE, Williams 1992). How high is judged against a **baseline**, a guess at the reward that was made
+# without looking at the pick. The mean over many picks of this loss's gradient is minus the gradient of the expected reward.
+#
+# $$\text{loss} = -\frac1B \sum_b (\text{reward}_b - \text{baseline}_b) \cdot \log p_b$$
+#
+# Reward and baseline may come from networks themselves, but this loss must not train them: **gradients reach `log_probability` alone**.
+
+
+# %%
+def reinforce_loss(log_probability, reward, baseline):
+    """Return the loss that makes picks with a good reward more probable.
+
+    Args:
+        log_probability: B, the logarithm of the probability of what was picked.
+        reward: B, how good each pick turned out to be.
+        baseline: B, which reward was expected.
+
+    Returns:
+        The loss, a tensor with one number and no axis.
+
+    Example:
+        >>> reinforce_loss(torch.tensor([-2.0, -1.0]), torch.tensor([3.0, 0.0]), torch.tensor([1.0, 1.0]))
+        tensor(1.5000)
+    """
+    ### BEGIN SOLUTION
+    advantage = (reward - baseline).detach()
+    return -(advantage * log_probability).mean()
+    ### END SOLUTION
+
+
+# %%
+check("08.reinforce_loss", reinforce_loss)
+
+# %% [markdown]
+# ## A window
+#
+# **Local** attention lies between the two: it looks at all places within a window, and where the window lies is learned (Luong et al. 2015, section 3.2).
+
+# %% [markdown]
+# ## 08.local_weights
+#
+# Turn scores into weights around a centre, which may lie between two places. First take the softmax over the places that are real **and** at most `window` away from the centre: a place exactly that far away is in reach. Then multiply by a Gaussian,
+# which is 1 at the centre (equation 10 of the paper). The products are not made to sum to 1 again.
+#
+# $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
+#
+# Places are counted from 0. Words come first in a row, and what the scores hold at False places of the mask, even NaN, has no effect. A row with no place in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
+
+
+# %%
+def local_weights(scores, centre, window, mask):
+    """Return the weights of local attention.
+
+    Args:
+        scores: B×S.
+        centre: B, real numbers, where each row looks.
+        window: a number above 0, how far it looks to each side.
+        mask: B×S, True at words, which stand first, False at padding.
+
+    Returns:
+        The weights, B×S, which sum to 1 at most in each row.
+
+    Example:
+        >>> local_weights(torch.zeros(1, 5), torch.tensor([1.5]), 1, torch.ones(1, 5, dtype=torch.bool))
+        tensor([[0.0000, 0.3033, 0.3033, 0.0000, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    distance = torch.arange(scores.shape[1]) - centre[:, None]  # B S
+    near = mask & (distance.abs() <= window)
+    weights = (
+        scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
+    )  # zeros in place of NaN, too
+    return weights * torch.exp(-2 * (distance / window) ** 2)  # 2 σ² is half of the squared window
+    ### END SOLUTION
+
+
+# %%
+check("08.local_weights", local_weights)
+
+# %% [markdown]
+# ## 08.local_centre
+#
+# The state decides where to look. A small network turns it into a number, the sigmoid turns this number into a share between 0 and 1, and the length of the source sentence turns the share into a place (equation 9 of the paper). The formula is written for one
+# sentence, with columns; `state` holds one sentence per row.
+#
+# $$\text{centre} = \text{length} \cdot \sigma\big(v^\top \tanh(W s)\big)$$
+#
+# The centre is **not rounded**: it may lie between two places, and a gradient must come back through it.
+
+
+# %%
+def local_centre(state, weight, v, length):
+    """Return the place that local attention looks at, in each sentence.
+
+    Args:
+        state: B×H, the decoder's state.
+        weight: A×H, W in the equation.
+        v: A.
+        length: B, how many words the source sentences have, integers.
+
+    Returns:
+        The centres, B, real numbers between 0 and the length.
+
+    Example:
+        >>> state, weight = torch.tensor([[0.0, 0.0], [1.0, 2.0]]), torch.tensor([[1.0, 0.5]])
+        >>> local_centre(state, weight, torch.tensor([2.0]), torch.tensor([6, 10]))
+        tensor([3.0000, 8.7303])
+    """
+    ### BEGIN SOLUTION
+    share = torch.sigmoid(torch.tanh(state @ weight.T) @ v)  # B
+    return length * share
+    ### END SOLUTION
+
+
+# %%
+check("08.local_centre", local_centre)
+
+# %% [markdown]
+# ## Looking back at oneself
+#
+# What is looked at need not be a source sentence. A network that reads word after word can look at the states that it had before (Cheng et al. 2016).
+
+# %% [markdown]
+# ## 08.attend_to_past
+#
+# Let each state attend to the **earlier** states of its own sequence, by scaled dot product: it is the query, and the states before it are keys and values. Each state sees neither itself nor anything that comes after it. The first state has no past: its context
+# is zeros, with a finite gradient.
+#
+# $$\text{context}_t = \sum_{j < t} \alpha_{tj} s_j \qquad \alpha_t = \operatorname{softmax}_{j < t} \Big( \frac{s_t^\top s_j}{\sqrt D} \Big)$$
+
+
+# %%
+def attend_to_past(states):
+    """Return what each state takes from the states before it.
+
+    Args:
+        states: B×T×D.
+
+    Returns:
+        The contexts, B×T×D; zeros for the first state.
+
+    Example:
+        >>> attend_to_past(torch.tensor([[[0.0], [2.0], [0.0]]]))
+        tensor([[[0.],
+                 [0.],
+                 [1.]]])
+    """
+    ### BEGIN SOLUTION
+    _, T, D = states.shape
+    scores = states @ states.mT / D**0.5  # B T T
+    past = torch.ones(T, T, dtype=torch.bool).tril(-1)
+    weights = (
+        scores.masked_fill(~past, -torch.inf).softmax(-1).masked_fill(~past, 0.0)
+    )  # the first row is NaN until here
+    return weights @ states
+    ### END SOLUTION
+
+
+# %%
+check("08.attend_to_past", attend_to_past)
+
+# %% [markdown]
+# ## Right on average
+#
+# The gradient of a REINFORCE loss is different with every draw. Whether such an estimate is right can only be seen in its mean.
+
+# %% [markdown]
+# ## 08.catch_biased_gradient
+#
+# One place of S is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The expected reward is $R = \sum_s p_s r_s$, and its gradient with respect to the logits, S numbers, is
+#
+# $$\frac{\partial R}{\partial \text{logits}_s} = p_s (r_s - R)$$
+#
+# With many places nobody adds up this sum: the gradient is **estimated** from N draws. An estimator is **unbiased** if its mean over all possible draws is the true gradient, for every N from 2 up. Now you write the test. The check hands your function one **candidate** after another: `estimator(logits, rewards, uniform)` returns
+# its estimate, S numbers, for logits and rewards S and uniform numbers N from 0 up to, but not including, 1, all float32. Return `True` if it is unbiased and `False` if it is biased.
+#
+# A candidate picks as in `08.hard_attention`: each uniform number gives the first place whose cumulative probability exceeds it. Its result depends on the uniform numbers through these picks alone. The logits need not be normalised: adding a constant to all of them changes no probability. Candidates take any S and N from 2 up, and any rewards.
+# Right ones differ in what they subtract from the reward, and one needs no draw at all, so **single calls do not agree**. Give each candidate the same inputs as the others: if your
+# draws are random, begin with the same seed each time. Up to 200 calls of a candidate are enough, and many more may take too long where a class is graded. A better test leaves nothing to chance: think of probabilities that are multiples of 1/4, and of uniform numbers in the middle of each quarter.
+#
+# What goes wrong in real code: the baseline comes from the same draws, as their mean, their best or the first of them, which for the mean shrinks the gradient by $(N - 1)/N$; a correction that is right for N = 2 only; the sign; a sum instead of the mean, or the wrong count; rewards that are normalised, cut off or given to another draw; logits taken for probabilities or for their logarithms;
+# places picked as the most probable one, with equal chances, or among the first two only; a gradient with respect to something else, such as the probabilities; or the picked logit alone, without the term $-p_s$, which the softmax brings to every logit. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_biased_gradient(estimator):
+    """Tell whether an estimator of the gradient of the expected reward is unbiased.
+
+    Args:
+        estimator: a function (logits S, rewards S, uniform N) → gradient S, which may be wrong and may raise.
+
+    Returns:
+        True if it is unbiased, False if it is biased.
+
+    Example:
+        >>> def exact(logits, rewards, uniform):
+        ...     p = logits.softmax(0)
+        ...     return p * (rewards - p @ rewards)
+        >>> catch_biased_gradient(exact)
+        True
+        >>> catch_biased_gradient(lambda logits, rewards, uniform: -exact(logits, rewards, uniform))
+        False
+    """
+
+    ### BEGIN SOLUTION
+    p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
+    right = p * (rewards - p @ rewards)
+    for N in (2, 3):
+        draws = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=N)  # each as probable as the others
+        try:
+            came = [estimator(p.log() + 1, rewards.clone(), torch.tensor(uniform)) for uniform in draws]
+            mean = torch.stack(came).mean(0)
+            if not torch.allclose(mean, right, atol=1e-5):
+                return False
+        except Exception:
+            return False
+    return True
+    ### END SOLUTION
+
+
+# %%
+check("08.catch_biased_gradient", catch_biased_gradient)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows an answer after a try.
+#
+# Next, lesson 09: attention without a recurrent network.

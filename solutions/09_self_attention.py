@@ -1,0 +1,261 @@
+# %% [markdown]
+# You write self-attention as the Transformer uses it, a form of it that looks only at the neighbourhood, and the table that compares what layers cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
+# T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 09.self_attention
+#
+# Each word of a sentence looks at all of its words, itself included. Its vector times $W_Q$ is its query, what it asks for. Its vector times $W_K$ is its key, by which other words find it. Its vector times $W_V$ is its value, what it gives to them. In lesson 03 the scores were not scaled; now they are divided by $\sqrt d$, the root of the width of queries and keys
+# (Vaswani et al., 2017, equation 1).
+#
+# $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
+#
+# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column. A word that may attend to nothing has a context of **zeros**, and its gradient is finite. **Padding** is a place that attends to nothing and that nothing attends to:
+# its row and its column of the mask are False throughout. It may stand anywhere, and whatever stands there, even NaN, reaches neither the result nor any gradient.
+
+
+# %%
+def self_attention(x, weight_q, weight_k, weight_v, mask=None):
+    """Let the words of each sentence attend to one another, with scaled scores.
+
+    Args:
+        x: B×T×D, the words.
+        weight_q: D×d, W_Q in the equation.
+        weight_k: D×d, W_K.
+        weight_v: D×E, W_V.
+        mask: B×T×T, True where a word (row) may attend to a word (column); None allows everything.
+
+    Returns:
+        The contexts, B×T×E.
+
+    Example:
+        >>> x = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])  # two words: B T D = 1 2 2
+        >>> weight_q, weight_k = torch.tensor([[2.0], [0.0]]), torch.tensor([[0.0], [1.0986]])
+        >>> self_attention(x, weight_q, weight_k, torch.tensor([[4.0], [8.0]]))
+        tensor([[[7.6000],
+                 [6.0000]]])
+    """
+    ### BEGIN SOLUTION
+    if mask is not None:
+        padding = ~(mask.any(1) | mask.any(2))  # B T
+        x = x.masked_fill(padding[..., None], 0.0)  # B T D
+    query, key, value = x @ weight_q, x @ weight_k, x @ weight_v
+    scores = query @ key.mT / query.shape[-1] ** 0.5  # B T T
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # a row of only -inf is NaN until here
+    return weights @ value
+    ### END SOLUTION
+
+
+# %%
+check("09.self_attention", self_attention)
+
+# %% [markdown]
+# ## 09.restricted_self_attention
+#
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the places that are at most `radius` away, on both sides, and at itself. The queries, keys and values are given this time. A place that is exactly `radius` away is in reach. Near the ends
+# the neighbourhood becomes smaller: the places beyond them do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence.
+#
+# $$\text{context}_i = \sum_{|i-j| \le r} a_{ij}\, v_j \qquad a_i = \operatorname{softmax} \text{ of } \frac{q_i^\top k_j}{\sqrt D} \text{ over the places } j \text{ in reach}$$
+#
+# You may compute all T×T scores and hide those out of reach. That is right, but it saves nothing; code meant to save work computes only the scores in reach.
+
+
+# %%
+def restricted_self_attention(query, key, value, radius):
+    """Let each place attend to the places that are at most `radius` away.
+
+    Args:
+        query: B×T×D.
+        key: B×T×D.
+        value: B×T×E.
+        radius: an int from 0.
+
+    Returns:
+        The contexts, B×T×E.
+
+    Example:
+        >>> query, key = torch.ones(1, 3, 1), torch.tensor([[[0.0], [1.0986], [0.0]]])
+        >>> restricted_self_attention(query, key, torch.tensor([[[4.0], [8.0], [16.0]]]), 1)
+        tensor([[[ 7.0000],
+                 [ 8.8000],
+                 [10.0000]]])
+    """
+    ### BEGIN SOLUTION
+    place = torch.arange(query.shape[1])  # T
+    near = (place[:, None] - place).abs() <= radius  # T T
+    scores = query @ key.mT / query.shape[-1] ** 0.5  # B T T
+    weights = scores.masked_fill(~near, -torch.inf).softmax(-1)
+    return weights @ value
+    ### END SOLUTION
+
+
+# %%
+check("09.restricted_self_attention", restricted_self_attention)
+
+# %% [markdown]
+# ## 09.layer_cost
+#
+# Vaswani et al. (2017, table 1) compare four kinds of layers that take n words of width d to n words of width d, using three numbers. You compute the table, without constant factors: the **multiplications** of one layer, its **sequential steps**, which is how many computations have to wait for one another, and the **longest path** between two words, which is how many layers or
+# steps a signal goes through until any word has reached any other.
+#
+# - `"self"`, self-attention: each word is compared with each word, and one comparison takes d multiplications.
+# - `"recurrent"`: at each step a d×d matrix multiplies the state, and the next step needs its result. A signal from the first word to the last goes through all n steps.
+# - `"convolution"`: at each place there are k words under the kernel, and each of them is multiplied by a d×d matrix. Layers are stacked with gaps, so that each layer reaches k times as far as the one before: a stack of $l$ layers sees $k^l$ words. Its path is the number of layers that it takes to see n words.
+# - `"restricted"`, attention to the neighbourhood: each word is compared with r words. Each layer carries a signal r places further, and its path is the number of layers that it takes to carry it n places. Leave r as it is, even where it is larger than n.
+#
+# Numbers of layers are whole numbers, and they must be exact. All four sizes are always given, used or not.
+
+
+# %%
+def layer_cost(kind, n, d, k, r):
+    """Return what a layer costs: multiplications, sequential steps, longest path.
+
+    Args:
+        kind: "self", "recurrent", "convolution" or "restricted".
+        n: how many words there are, an int from 2.
+        d: their width, an int from 1.
+        k: how many words are under a convolution's kernel, an int from 2.
+        r: with how many words restricted attention compares each word, an int from 1.
+
+    Returns:
+        A tuple of three ints.
+
+    Example:
+        >>> layer_cost("convolution", 9, 2, 3, 4)
+        (108, 1, 2)
+    """
+    ### BEGIN SOLUTION
+    if kind == "self":
+        return n * n * d, 1, 1
+    if kind == "recurrent":
+        return n * d * d, n, n
+    if kind == "restricted":
+        return r * n * d, 1, -(-n // r)
+    layers, reach = 0, 1
+    while reach < n:
+        layers, reach = layers + 1, reach * k
+    return k * n * d * d, 1, layers
+    ### END SOLUTION
+
+
+# %%
+check("09.layer_cost", layer_cost)
+
+# %% [markdown]
+# ## Who has seen the future?
+#
+# A model that predicts the next word must not see it. If it does, its training loss looks excellent, but the model is useless afterwards, where there is no next word to see. No error is raised, so we need a test.
+
+# %% [markdown]
+# ## 09.catch_leak
+#
+# The check hands your function one **model** after another. Each takes rows T×4, float32, for any T from 1, and should return rows T×4. Return `True` for a right one and `False` for a wrong one. A model is right if, for every place t, whatever stands in the rows after t, **at the same T**, leaves the outputs
+# $0 … t$ as they are. The output may depend on T itself. A model that raises an error, or that gives NaN, is wrong, and must not stop your test.
+#
+# What goes wrong in real code:
+#
+# - A mask is missing or off by one, or it comes after the softmax, or the softmax runs over the wrong axis.
+# - A convolution is centred, or means and variances are taken over all rows.
+# - A leak goes through one feature alone, or shows in one feature alone.
+# - It comes only from the next row, or from the one after it, or only from the last row.
+# - It shows only at t = 0, only in long sequences, or only at a single T, such as 4 or 12.
+# - The first row, which has nothing to see, becomes NaN, or a single row raises an error.
+#
+# Every leak shows at some T from 1 to 12, and some show at no other: try every T, and every t. Draw random numbers of ordinary size, and put new ones into the later rows of a copy of x. Where a model sees the change, some output moves by more than $10^{-4}$, perhaps by little more; where it does not, outputs may differ by rounding: allow
+# about $10^{-5}$. Gradients do not pass through these models, so change the rows.
+
+
+# %%
+def catch_leak(model):
+    """Tell whether the rows of a model see no later rows.
+
+    Args:
+        model: a function (x T×4) → T×4, which may leak and may raise.
+
+    Returns:
+        True if no output depends on later rows, False if one does.
+
+    Example:
+        >>> catch_leak(lambda x: x - x.mean(0))  # each row sees the mean of all
+        False
+        >>> catch_leak(lambda x: x.cumsum(0))
+        True
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+    try:
+        for T in range(1, 13):
+            x = torch.randn(T, 4, generator=draw)
+            before = model(x)
+            for t in range(T):
+                later = torch.randn(T - t - 1, 4, generator=draw)
+                after = model(torch.cat([x[: t + 1], later]))
+                if not torch.allclose(after[: t + 1], before[: t + 1], atol=1e-5):
+                    return False
+    except Exception:
+        return False
+    return bool(before.isfinite().all())
+    ### END SOLUTION
+
+
+# %%
+check("09.catch_leak", catch_leak)
+
+# %% [markdown]
+# ## 09.sees_order
+#
+# Self-attention alone does not notice the order of words: put the words in another order, and what comes out for each is what came out before, in the new order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
+#
+# $$f(P X) = P f(X) \quad \text{for every order } P$$
+#
+# Write the test. You are given one model after another, each from rows T×4, float32, to rows T×4, for any T from 1. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
+#
+# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells places apart only in long sequences, or at a single T. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
+# $10^{-5}$ for rounding. Gradients do not pass through these models either.
+
+
+# %%
+def sees_order(model):
+    """Tell whether a model notices the order of its rows.
+
+    Args:
+        model: a function (x T×4) → T×4.
+
+    Returns:
+        True if it notices the order, False if it is permutation equivariant.
+
+    Example:
+        >>> sees_order(lambda x: x - x.mean(0))
+        False
+        >>> sees_order(lambda x: x.cumsum(0))
+        True
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+    moved_somewhere = []
+    for T in [*range(2, 13)] * 3:
+        x, order = torch.randn(T, 4, generator=draw), torch.randperm(T, generator=draw)
+        moved_somewhere.append(not torch.allclose(model(x[order]), model(x)[order], atol=1e-5))
+    return any(moved_somewhere)
+    ### END SOLUTION
+
+
+# %%
+check("09.sees_order", sees_order)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("09.self_attention")` gives the next hint, and `solution("09.self_attention")` shows an answer after a try.
+#
+# Next, lesson 10: several looks at once, each with projections of its own.

@@ -1,0 +1,207 @@
+# %% [markdown]
+# You write attention with several heads, using the same weights as PyTorch's own layer, so that both give the same numbers. You start with two small functions that cut vectors into parts and put them together again. At the end you write a test that tells right multi-head attention from wrong. The letters:
+# B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D/H width of a head. A mask is True where a word may attend to another.
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import multi_head_attention as reference
+
+# %% [markdown]
+# ## 10.split_heads
+#
+# Several heads look at the same words, and each works on a part of the vectors. Cut each vector of width D into `heads` parts of width $d = D / H$ that stand side by side, and return them head by head: head $h$ gets for each word its numbers from place $h \cdot d$ to $(h+1) \cdot d - 1$. Heads and places are counted from 0.
+#
+# D is always a multiple of `heads`.
+
+
+# %%
+def split_heads(x, heads):
+    """Cut each word's vector into one part for each head.
+
+    Args:
+        x: B×T×D.
+        heads: H, an int that divides D.
+
+    Returns:
+        The parts, B×H×T×d with d = D / H.
+
+    Example:
+        >>> split_heads(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2)
+        tensor([[[[1., 2.],
+                  [5., 6.]],
+        <BLANKLINE>
+                 [[3., 4.],
+                  [7., 8.]]]])
+    """
+    ### BEGIN SOLUTION
+    B, T, D = x.shape
+    return x.reshape(B, T, heads, D // heads).transpose(1, 2)  # B H T d
+    ### END SOLUTION
+
+
+# %%
+check("10.split_heads", split_heads)
+
+# %% [markdown]
+# ## 10.merge_heads
+#
+# Undo the split. Each head has found something for each word, a vector of width d. Put what the heads have found for a word side by side, in the order of the heads: B×H×T×d becomes B×T×D with $D = H \cdot d$.
+
+
+# %%
+def merge_heads(x):
+    """Put the parts of all heads side by side.
+
+    Args:
+        x: B×H×T×d.
+
+    Returns:
+        The merged vectors, B×T×D with D = H · d.
+
+    Example:
+        >>> merge_heads(torch.tensor([[[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]]))
+        tensor([[[1., 2., 3., 4.],
+                 [5., 6., 7., 8.]]])
+    """
+    ### BEGIN SOLUTION
+    return x.transpose(1, 2).flatten(2)  # B T D
+    ### END SOLUTION
+
+
+# %%
+check("10.merge_heads", merge_heads)
+
+# %% [markdown]
+# ## 10.multi_head_attention
+#
+# Each head attends with projections of its own, and what all heads find is projected once more (Vaswani et al., 2017, section 3.2.2):
+#
+# $$\text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_1, \dots, \text{head}_H]\, W_O^\top + b_O$$
+#
+# $Q_h$, $K_h$ and $V_h$ are the parts of head h of the projected queries, keys and values. The weights are arranged as in `nn.MultiheadAttention`, so the same numbers give the same result: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, each D×D, and `in_bias` their biases one after the other. As in all layers of PyTorch, a vector $x$ is projected to
+# $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`; in self-attention all three are the same tensor.
+#
+# `mask` may be `None`: then everything may be attended to. It has no axis for heads: it applies **to all heads** alike. **True means "may attend"**, which is the opposite of what True means in the masks of `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others, and its gradient is finite.
+# Whatever stands in a query that may attend to nothing, or in the key and value of a word that no query of its sentence may attend to, even NaN, reaches neither the result nor any gradient.
+
+
+# %%
+def multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """Attend with several heads, as nn.MultiheadAttention does.
+
+    Args:
+        query: B×T×D, the words that ask.
+        key: B×S×D, what they are compared with.
+        value: B×S×D, what they take.
+        in_weight: 3D×D: W_Q, then W_K, then W_V.
+        in_bias: 3D, their biases in the same order.
+        out_weight: D×D, W_O.
+        out_bias: D, its bias.
+        heads: H, an int that divides D.
+        mask: B×T×S, True where a query (row) may attend to a key (column), for all heads; None allows everything.
+
+    Returns:
+        The output, B×T×D.
+
+    Example:
+        >>> query = torch.tensor([[[1.0, 1.0]]])
+        >>> key = torch.tensor([[[1.0986, 0.0], [0.0, 1.0986]]])
+        >>> value = torch.tensor([[[4.0, 4.0], [8.0, 8.0]]])
+        >>> one = torch.eye(2)  # projections that change nothing
+        >>> multi_head_attention(query, key, value, one.repeat(3, 1), torch.zeros(6), one, torch.tensor([1.0, 0.0]), 2)
+        tensor([[[6.0000, 7.0000]]])
+    """
+    ### BEGIN SOLUTION
+    if mask is not None:
+        query = query.masked_fill(~mask.any(2)[..., None], 0.0)  # what attends to nothing
+        key = key.masked_fill(~mask.any(1)[..., None], 0.0)  # what nothing attends to
+        value = value.masked_fill(~mask.any(1)[..., None], 0.0)
+        mask = mask[:, None]  # B 1 T S
+
+    def projected(x, block):
+        whole = x @ in_weight.chunk(3)[block].T + in_bias.chunk(3)[block]
+        return whole.unflatten(2, (heads, -1)).transpose(1, 2)  # B H T d
+
+    query, key, value = projected(query, 0), projected(key, 1), projected(value, 2)
+    scores = query @ key.mT / query.shape[-1] ** 0.5  # B H T S
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # a row of only -inf is NaN until here
+    merged = (weights @ value).transpose(1, 2).flatten(2)  # B T D
+    return merged @ out_weight.T + out_bias
+    ### END SOLUTION
+
+
+# %%
+check("10.multi_head_attention", multi_head_attention)
+
+# %% [markdown]
+# ## 10.catch_wrong_heads
+#
+# Multi-head attention hardly ever raises an error when it is wrong: almost every mistake leaves the shape right, and the model still trains, only worse. So you write the test. The check hands your function one **candidate** after another: functions that claim to do `10.multi_head_attention`. Return `True` for a right one and `False` for a wrong one. A right one returns what
+# `reference(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)`, the course's own, returns, up to rounding: allow about $10^{-5}$. It takes `None` as a mask, too, and it leaves its arguments unchanged. Gradients are not checked. `reference` takes a mask that is True where a word may attend. You may also compare with `nn.MultiheadAttention`, whose masks mean the opposite,
+# and which gives NaN for a word that may attend to nothing.
+#
+# Candidates take any B, T, S and d from 1 up, any number of heads, and D = H · d, in float32. All your numbers should be finite, and the mask should be B×T×S or `None`.
+#
+# What goes wrong in real code: words are mixed when heads are cut or joined, or heads are interleaved, or there is only one head; each head reads only its own part of the words; scores are divided by √D instead of √d; the softmax runs over the wrong axis, overflows for scores of about 10,000, is computed with only three digits, or dropout is left on; all heads use the same weights;
+# blocks of `in_weight` are exchanged or interleaved; values are made from the keys; biases are forgotten; the output projection is missing or transposed; the mask is turned round, has no axis for the heads, or is the same for all sentences; a word that may attend to nothing gets NaN, or is left without `out_bias`; there is an error without a mask, or where T and S differ; the mask that was passed in is altered.
+# A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_heads(candidate):
+    """Tell whether a candidate is multi-head attention as in 10.multi_head_attention.
+
+    Args:
+        candidate: a function of the arguments of multi_head_attention, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_heads(reference)
+        True
+        >>> catch_wrong_heads(lambda *args: reference(*args) * 2)
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def agrees(*args):
+        tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
+        before = [tensor.clone() for tensor in tensors]
+        right = reference(*args)
+        try:
+            came = candidate(*args)
+            alike = came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
+            return alike and all(map(torch.equal, tensors, before))
+        except Exception:
+            return False
+
+    draw = torch.Generator().manual_seed(0)
+    B, T, S, heads, D = 2, 3, 5, 3, 6
+    shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
+    query, *given = (torch.randn(shape, generator=draw) for shape in shapes)
+    mask = torch.rand(B, T, S, generator=draw) < 0.6
+    mask[0, 1] = False  # a word that may attend to nothing
+    calls = ((query, None), (query, mask), (10_000 * query, mask))
+    return all(
+        agrees(asking, *given, heads, kept.clone() if kept is not None else None) for asking, kept in calls
+    )
+    ### END SOLUTION
+
+
+# %%
+check("10.catch_wrong_heads", catch_wrong_heads)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("10.merge_heads")` gives the next hint, and `solution("10.merge_heads")` shows an answer after a try.
+#
+# Next, lesson 11: how a word can tell where it stands.

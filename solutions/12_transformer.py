@@ -1,0 +1,343 @@
+# %% [markdown]
+# You build the Transformer from its parts: the feed-forward network, the layer norm, the residual connection around both, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
+
+# %%
+import torch
+from torch import nn
+
+from course_utils import check, hint, progress, solution
+from course_utils.learner.own import train_own
+
+# %% [markdown]
+# ## 12.feed_forward
+#
+# Attention lets words exchange what they know. The **feed-forward network** then works on each word by itself: two layers with a ReLU between them, which puts 0 in place of negative numbers (Vaswani et al., 2017, equation 2):
+#
+# $$\text{FFN}(x) = \max(0,\; x W_1^\top + b_1)\, W_2^\top + b_2$$
+#
+# As in `nn.Linear`, `weight_1` is F×D and `weight_2` is D×F, so that a vector $x$ is multiplied by the transposed matrix. The residual connection is not part of it: it comes in `12.sublayer`.
+
+
+# %%
+def feed_forward(x, weight_1, bias_1, weight_2, bias_2):
+    """Send each word's vector through two layers with a ReLU between them.
+
+    Args:
+        x: B×T×D.
+        weight_1: F×D.
+        bias_1: F.
+        weight_2: D×F.
+        bias_2: D.
+
+    Returns:
+        The result, B×T×D.
+
+    Example:
+        >>> x = torch.tensor([[[1.0, 2.0]]])
+        >>> feed_forward(x, torch.tensor([[1.0, 0.0], [0.0, -1.0]]), torch.zeros(2), torch.eye(2), torch.ones(2))
+        tensor([[[2., 1.]]])
+    """
+    ### BEGIN SOLUTION
+    hidden = torch.relu(x @ weight_1.T + bias_1)  # B T F
+    return hidden @ weight_2.T + bias_2
+    ### END SOLUTION
+
+
+# %%
+check("12.feed_forward", feed_forward)
+
+# %% [markdown]
+# ## 12.layer_norm
+#
+# In a deep model, numbers grow from layer to layer. A **layer norm** brings each vector back to mean 0 and variance 1, and then gives every feature a scale and a centre that are learned, the gain $g$ and the bias $b$ (Ba et al., 2016):
+#
+# $$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b \qquad \mu = \frac1D \sum_i x_i \qquad \sigma^2 = \frac1D \sum_i (x_i - \mu)^2$$
+#
+# Each vector has its own $\mu$ and $\sigma^2$, over its D features. `x` may have any number of axes, and the last one holds the features. D is 3 or more, and `eps` is above 0. Return what `torch.nn.functional.layer_norm` gives, also where all numbers of a vector are the same, and where they are large and lie close together.
+
+
+# %%
+def layer_norm(x, gain, bias, eps):
+    """Give each vector mean 0 and variance 1, then scale and shift its features.
+
+    Args:
+        x: …×D.
+        gain: D.
+        bias: D.
+        eps: a number above 0, which is added to the variance.
+
+    Returns:
+        The normalised vectors, …×D.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 2.0, 3.0]])
+        >>> layer_norm(x, torch.tensor([2.0, 2.0, 2.0]), torch.tensor([0.0, 0.0, 1.0]), 0.3333)
+        tensor([[-2.,  0.,  3.]])
+    """
+    ### BEGIN SOLUTION
+    centred = x - x.mean(-1, keepdim=True)  # … D
+    variance = centred.square().mean(-1, keepdim=True)  # … 1
+    return centred / (variance + eps).sqrt() * gain + bias
+    ### END SOLUTION
+
+
+# %%
+check("12.layer_norm", layer_norm)
+
+# %% [markdown]
+# ## 12.sublayer
+#
+# Each attention and each feed-forward network of a Transformer stands in a **sub-layer**: a residual connection leads past it, and a layer norm keeps the numbers in bounds. There are two ways to arrange them. The paper has **post-norm** (section 5.4), most later models **pre-norm** (Xiong et al., 2020):
+#
+# $$\text{post:}\quad \text{norm}(x + f(x)) \qquad\qquad \text{pre:}\quad x + f(\text{norm}(x))$$
+#
+# `function` is $f$. It takes B×T×D and gives B×T×D; call it once, and with nothing else. No gradient passes through it, so only values are checked. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
+
+
+# %%
+def sublayer(x, function, gain, bias, order):
+    """Put a residual connection and a layer norm around a function.
+
+    Args:
+        x: B×T×D.
+        function: f, from B×T×D to B×T×D.
+        gain: D, of the layer norm.
+        bias: D, of the layer norm.
+        order: "pre" or "post".
+
+    Returns:
+        The result, B×T×D.
+
+    Example:
+        >>> x = torch.tensor([[[1.0, 2.0, 3.0]]])
+        >>> sublayer(x, lambda y: 2 * y, torch.ones(3), torch.zeros(3), "pre")
+        tensor([[[-1.4495,  2.0000,  5.4495]]])
+    """
+
+    ### BEGIN SOLUTION
+    def norm(y):
+        return torch.nn.functional.layer_norm(y, gain.shape, gain, bias, 1e-5)
+
+    if order == "pre":
+        return x + function(norm(x))
+    return norm(x + function(x))
+    ### END SOLUTION
+
+
+# %%
+check("12.sublayer", sublayer)
+
+# %% [markdown]
+# ## 12.encoder_layer
+#
+# A layer of the encoder has two sub-layers: self-attention, in which each word looks at all words of its sentence, then the feed-forward network (Vaswani et al., 2017, section 3.1). This time you write a class. `__init__` is given and makes the parts, with the names that PyTorch uses: keep it as it is and write `forward`. The result equals that of
+# `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, `False` post-norm.
+#
+# Use the parts: `self.self_attn` is `nn.MultiheadAttention`, `self.norm1` and `self.norm2` are layer norms. `mask` is True at words, and each sentence has one at least. `self.self_attn` takes a `key_padding_mask`, in which True means the opposite: **what must not be attended to**. It returns two things, the contexts and the weights.
+#
+# What comes out at padding means nothing and is not compared. What stands in `x` at padding, even NaN, must not reach any word.
+
+
+# %%
+class EncoderLayer(nn.Module):
+    """Self-attention and a feed-forward network, as nn.TransformerEncoderLayer without dropout.
+
+    Args:
+        width: D.
+        heads: H.
+        hidden: F.
+        norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
+
+    Returns:
+        A layer, to be called with x B×S×D and mask B×S, which is True at words; it gives B×S×D.
+
+    Example:
+        >>> layer = EncoderLayer(width=4, heads=2, hidden=3, norm_first=True)
+        >>> layer(torch.randn(1, 5, 4), torch.tensor([[True, True, True, False, False]])).shape
+        torch.Size([1, 5, 4])
+    """
+
+    def __init__(self, width, heads, hidden, norm_first):
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.linear1 = nn.Linear(width, hidden)
+        self.linear2 = nn.Linear(hidden, width)
+        self.norm1 = nn.LayerNorm(width)
+        self.norm2 = nn.LayerNorm(width)
+
+    def forward(self, x, mask):
+        ### BEGIN SOLUTION
+        x = x.masked_fill(~mask[..., None], 0.0)
+
+        def attend(y):
+            return self.self_attn(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
+
+        def feed_forward(y):
+            return self.linear2(torch.relu(self.linear1(y)))
+
+        if self.norm_first:
+            x = x + attend(self.norm1(x))
+            return x + feed_forward(self.norm2(x))
+        x = self.norm1(x + attend(x))
+        return self.norm2(x + feed_forward(x))
+        ### END SOLUTION
+
+
+# %%
+check("12.encoder_layer", EncoderLayer)
+
+# %% [markdown]
+# ## 12.decoder_layer
+#
+# A layer of the decoder has three sub-layers: self-attention, in which a word of the target sees **itself and the words before it**; attention to the source, in which the words of the target ask and keys and values are made from `memory`, which is what the encoder made of the source; and the feed-forward network. Again `__init__` is given, and the result equals that of
+# `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
+#
+# `self.self_attn` and `self.norm1` belong to self-attention, `self.multihead_attn` and `self.norm2` to attention to the source, `self.norm3` to the feed-forward network. `memory` goes through no norm. The target has no mask of its own: padding stands at its end, where no word looks. `memory_mask` is True at words of the source, and each sentence has one at least.
+#
+# In `attn_mask`, T×T, and in `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding, even NaN, must not reach any word, nor any gradient.
+
+
+# %%
+class DecoderLayer(nn.Module):
+    """Causal self-attention, attention to the source and a feed-forward network, as nn.TransformerDecoderLayer without dropout.
+
+    Args:
+        width: D.
+        heads: H.
+        hidden: F.
+        norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
+
+    Returns:
+        A layer, to be called with x B×T×D, memory B×S×D and memory_mask B×S, which is True at words; it gives B×T×D.
+
+    Example:
+        >>> layer = DecoderLayer(width=4, heads=2, hidden=3, norm_first=False)
+        >>> layer(torch.randn(1, 2, 4), torch.randn(1, 3, 4), torch.tensor([[True, True, False]])).shape
+        torch.Size([1, 2, 4])
+    """
+
+    def __init__(self, width, heads, hidden, norm_first):
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.multihead_attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.linear1 = nn.Linear(width, hidden)
+        self.linear2 = nn.Linear(hidden, width)
+        self.norm1 = nn.LayerNorm(width)
+        self.norm2 = nn.LayerNorm(width)
+        self.norm3 = nn.LayerNorm(width)
+
+    def forward(self, x, memory, memory_mask):
+        ### BEGIN SOLUTION
+        memory = memory.masked_fill(~memory_mask[..., None], 0.0)
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
+
+        def attend(y):
+            return self.self_attn(y, y, y, attn_mask=future, need_weights=False)[0]
+
+        def look(y):
+            hidden = ~memory_mask
+            return self.multihead_attn(y, memory, memory, key_padding_mask=hidden, need_weights=False)[0]
+
+        def feed_forward(y):
+            return self.linear2(torch.relu(self.linear1(y)))
+
+        if self.norm_first:
+            x = x + attend(self.norm1(x))
+            x = x + look(self.norm2(x))
+            return x + feed_forward(self.norm3(x))
+        x = self.norm1(x + attend(x))
+        x = self.norm2(x + look(x))
+        return self.norm3(x + feed_forward(x))
+        ### END SOLUTION
+
+
+# %%
+check("12.decoder_layer", DecoderLayer)
+
+# %% [markdown]
+# ## What may change what?
+#
+# A model with a wrong mask trains, and its loss falls. The mistake shows only in use: the translation of a sentence depends on which others stand beside it, or the model has learned to read the word that it should predict. So we need a test.
+
+# %% [markdown]
+# ## 12.catch_wrong_masks
+#
+# The check hands your function one **model** after another. Each takes `source` B×S and `target` B×T, tensors of ids, and gives logits B×T×V. Return `True` for a right one and `False` for a wrong one. A model is right if the logits **at real words of the target** stay as they are
+#
+# - when padding is appended to the source,
+# - when padding is appended to the target,
+# - when other sentences join the batch, or a sentence stands alone,
+# - when later words of the target change: the logits at place t depend on the target's words 0 … t alone.
+#
+# Logits at padding of the target are free, and may even be NaN. A model that raises an error, or that gives NaN at a word, is wrong, and must not stop your test.
+#
+# The id 0 is padding. It stands behind the words, and no sentence is all padding. V is at least 6, so ids from 1 to 5 are words in every model. Any B, S and T from 1 to 30 are allowed. No gradient passes through these models.
+#
+# What goes wrong in real code: the source's padding is hidden nowhere, or only in the encoder, or only where the decoder looks at the source; the mask of one sentence is used for all, or the target's in place of the source's; hidden scores are lowered too little; a causal mask is missing or off by one, or a later word gets through in another way; means, maxima or norms run over padding or over the batch;
+# positions count from the end; the softmax runs over the wrong axis; a reshape or a sorting mixes sentences; a recurrent network reads on through padding; a single sentence loses its axis. Some of these show in one of the four ways alone. Where something gets through, logits move by more than $10^{-4}$ for most inputs; where nothing does, rounding may move them: allow about $10^{-5}$.
+
+
+# %%
+def catch_wrong_masks(model):
+    """Tell whether nothing but what should reaches the logits of a model.
+
+    Args:
+        model: a function (source B×S, target B×T) → logits B×T×V, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_masks(lambda source, target: target[..., None] * torch.arange(6.0))
+        True
+        >>> catch_wrong_masks(lambda source, target: target[..., None] * torch.arange(6.0) + source.shape[1])
+        False
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+
+    def sentences(lengths):
+        ids = torch.randint(1, 6, (len(lengths), max(lengths)), generator=draw)
+        return ids * (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None])
+
+    source, target = sentences([5, 2, 4]), sentences([3, 4, 2])
+    padding, T = torch.zeros(3, 2, dtype=torch.long), target.shape[1]
+    words = target != 0
+    try:
+        before = model(source, target)
+        pairs = [
+            (model(torch.cat([source, padding], 1), target), words),
+            (model(source, torch.cat([target, padding], 1))[:, :T], words),
+            (torch.cat([model(source[b : b + 1], target[b : b + 1]) for b in range(3)]), words),
+        ]
+        for t in range(T - 1):
+            later = torch.arange(T) > t
+            other = target % 5 + 1  # another word for each
+            pairs.append((model(source, torch.where(later & words, other, target)), words & ~later))
+        return all(torch.allclose(after[kept], before[kept], atol=1e-5) for after, kept in pairs)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("12.catch_wrong_masks", catch_wrong_masks)
+
+# %% [markdown]
+# ## Your own Transformer
+#
+# Your two layers are all that a Transformer still lacked. The next cell puts them together: two for the encoder and two for the decoder, of width 32 with 4 heads, around them embeddings, the positions of lesson 11 and a readout. It trains the whole in the small world of lesson 06, where verbs go to the end, for a quarter of a minute, and looks at sentences that it has not seen. With the course's own layers 0.99 or more of the words are right.
+
+# %% tags=["own-machine"]
+train_own(EncoderLayer, DecoderLayer)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("12.layer_norm")` gives the next hint, and `solution("12.layer_norm")` shows an answer after a try.
+#
+# Next, lesson 13: how a Transformer is trained.

@@ -1,0 +1,82 @@
+"""Right answers to 08.local_weights in other styles than the solution's: row by row, slices, exponentials, the library's distribution."""
+
+import math
+
+import torch
+
+from course_utils.models.attention import masked_softmax
+
+
+def by_masked_softmax(scores, centre, window, mask):
+    places = torch.arange(scores.shape[1], dtype=centre.dtype)
+    distance = places.unsqueeze(0) - centre.unsqueeze(1)
+    near = (distance.abs() <= window).logical_and(mask)
+    sigma = window / 2
+    return masked_softmax(scores, near) * torch.exp(-distance.pow(2) / (2 * sigma**2))
+
+
+def from_exponentials(scores, centre, window, mask):
+    distance = (torch.arange(scores.shape[1])[None] - centre[:, None]) / window
+    near = mask & (distance.detach().abs() <= 1)
+    most = torch.where(near, scores, -torch.inf).amax(1, keepdim=True).detach()
+    e = torch.where(near, scores - most, 0.0).exp() * near
+    shares = e / e.sum(1, keepdim=True).clamp(min=1e-30)
+    return shares * torch.exp(-2 * distance * distance)
+
+
+def row_by_row(scores, centre, window, mask):
+    rows = []
+    for row, c, real in zip(scores, centre, mask, strict=True):
+        places = torch.arange(len(row))
+        near = ((places - c).abs() <= window) & real
+        at = near.nonzero()[:, 0]
+        weights = torch.softmax(row[at], 0) * torch.exp(-0.5 * ((at - c) / (window / 2)) ** 2)
+        rows.append(torch.zeros(len(row), dtype=row.dtype).index_put((at,), weights))
+    return torch.stack(rows)
+
+
+def place_by_place(scores, centre, window, mask):
+    B, S = scores.shape
+    result = torch.zeros(B, S)
+    sigma = window / 2
+    for b in range(B):
+        near = []
+        for s in range(S):
+            if mask[b, s] and abs(s - centre[b]) <= window:
+                near.append(s)
+        if not near:
+            continue
+        align = torch.softmax(torch.stack([scores[b, s] for s in near]), dim=0)
+        for i, s in enumerate(near):
+            result[b, s] = align[i] * torch.exp(-((s - centre[b]) ** 2) / (2 * sigma**2))
+    return result
+
+
+def by_the_librarys_distribution(scores, centre, window, mask):
+    sigma = torch.tensor(window / 2, dtype=scores.dtype)
+    places = torch.arange(scores.shape[1], dtype=scores.dtype)
+    normal = torch.distributions.Normal(centre[:, None], sigma)
+    gaussian = (normal.log_prob(places) + sigma.log() + math.log(2 * math.pi) / 2).exp()
+    near = mask & ((places - centre[:, None]).abs() <= window)
+    weights = torch.where(near, scores, torch.full_like(scores, -torch.inf)).softmax(1)
+    return torch.where(near, weights, torch.zeros_like(weights)) * gaussian
+
+
+def in_the_logarithm(scores, centre, window, mask):
+    distance = torch.arange(scores.shape[1]) - centre[:, None]
+    near = mask & ~(distance.abs() > window)
+    clean = scores.masked_fill(~near, 0.0)
+    filled = clean.masked_fill(~near, torch.finfo(scores.dtype).min)
+    log_share = clean - filled.logsumexp(1, keepdim=True).where(near.any(1, keepdim=True), torch.zeros(1))
+    return torch.where(near, log_share - 2 * distance**2 / window**2, -torch.inf).exp()
+
+
+RIGHT = [
+    by_masked_softmax,
+    from_exponentials,
+    row_by_row,
+    by_the_librarys_distribution,
+    in_the_logarithm,
+    # As beginners write them
+    place_by_place,
+]

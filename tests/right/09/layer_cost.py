@@ -1,0 +1,66 @@
+"""Right answers to 09.layer_cost in other styles than the solution's: a table, match, a logarithm that is corrected, loops."""
+
+from itertools import count
+from math import ceil, log
+
+
+def by_a_table(kind, n, d, k, r):
+    layers = next(i for i in count() if k**i >= n)
+    table = {
+        "self": (n**2 * d, 1, 1),
+        "recurrent": (n * d**2, n, n),
+        "convolution": (k * n * d**2, 1, layers),
+        "restricted": (r * n * d, 1, (n - 1) // r + 1),
+    }
+    return table[kind]
+
+
+def by_match(kind, n, d, k, r):
+    match kind:
+        case "self":
+            return (n * n * d, 1, 1)
+        case "recurrent":
+            return (n * d**2, n, n)
+        case "convolution":
+            rest, layers = n - 1, 0
+            while rest > 0:
+                rest //= k
+                layers += 1
+            return (k * n * d**2, 1, layers)
+        case "restricted":
+            return (n * r * d, 1, n // r + (n % r > 0))
+
+
+def with_a_corrected_logarithm(kind, n, d, k, r):
+    layers = round(log(n) / log(k))
+    layers += k**layers < n
+    width, steps, path = {
+        "self": (n, 1, 1),
+        "recurrent": (d, n, n),
+        "convolution": (k * d, 1, layers),
+        "restricted": (r, 1, ceil(n / r)),
+    }[kind]
+    return n * d * width, steps, path
+
+
+def with_a_rounded_logarithm(kind, n, d, k, r):
+    if kind == "self":
+        multiplications, steps, path = n * n * d, 1, 1
+    elif kind == "recurrent":
+        multiplications, steps, path = n * d * d, n, n
+    elif kind == "convolution":
+        multiplications, steps, path = k * n * d * d, 1, ceil(round(log(n, k), 10))
+    elif kind == "restricted":
+        multiplications, steps, path = r * n * d, 1, 0
+        while path * r < n:
+            path += 1
+    return multiplications, steps, path
+
+
+RIGHT = [
+    by_a_table,
+    by_match,
+    with_a_corrected_logarithm,
+    # As beginners write them
+    with_a_rounded_logarithm,
+]

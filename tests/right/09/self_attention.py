@@ -1,0 +1,76 @@
+"""Right answers to 09.self_attention in other styles than the solution's: one matrix for the scores, einsum, the library, word by word."""
+
+import torch
+from torch.nn import functional as F
+
+
+def _without_padding(x, mask):
+    if mask is None:
+        return x, torch.ones(*x.shape[:2], x.shape[1], dtype=torch.bool)
+    takes_part = mask.any(1) + mask.any(2)
+    return torch.where(takes_part.unsqueeze(2), x, torch.zeros_like(x)), mask
+
+
+def one_matrix_of_both(x, weight_q, weight_k, weight_v, mask=None):
+    x, mask = _without_padding(x, mask)
+    both = weight_q @ weight_k.T / weight_q.shape[1] ** 0.5
+    weights = (x @ both @ x.mT).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
+    return (weights @ x) @ weight_v
+
+
+def by_einsum(x, weight_q, weight_k, weight_v, mask=None):
+    x, mask = _without_padding(x, mask)
+    query, key = torch.einsum("btd,da->bta", x, weight_q), torch.einsum("btd,da->bta", x, weight_k)
+    scores = torch.einsum("bta,bsa->bts", query, key) * weight_q.shape[1] ** -0.5
+    scores = torch.where(mask, scores, torch.tensor(float("-inf"), dtype=x.dtype))
+    weights = torch.where(mask, F.softmax(scores, dim=2), 0.0)
+    return torch.einsum("bts,bsd,de->bte", weights, x, weight_v)
+
+
+def by_the_library(x, weight_q, weight_k, weight_v, mask=None):
+    x, kept = _without_padding(x, mask)
+    nothing = ~kept.any(2, keepdim=True)
+    query, key, value = (F.linear(x, weight.T) for weight in (weight_q, weight_k, weight_v))
+    context = F.scaled_dot_product_attention(query, key, value, kept | nothing)
+    return context.masked_fill(nothing, 0.0)
+
+
+def three_at_once(x, weight_q, weight_k, weight_v, mask=None):
+    d, E = weight_q.shape[1], weight_v.shape[1]
+    x = x.clone()
+    if mask is not None:
+        x[~mask.any(1) & ~mask.any(2)] = 0
+    query, key, value = (x @ torch.cat([weight_q, weight_k, weight_v], dim=1)).split([d, d, E], dim=-1)
+    scores = torch.bmm(query / d**0.5, key.transpose(1, 2))
+    if mask is None:
+        return torch.bmm(torch.softmax(scores, -1), value)
+    most = scores.masked_fill(~mask, torch.finfo(x.dtype).min).amax(-1, keepdim=True).detach()
+    e = torch.where(mask, scores - most, 0).exp() * mask
+    return torch.bmm(e / e.sum(-1, keepdim=True).clamp(min=1e-30), value)
+
+
+def word_by_word(x, weight_q, weight_k, weight_v, mask=None):
+    B, T, D = x.shape
+    d, E = weight_k.shape[1], weight_v.shape[1]
+    result = torch.zeros(B, T, E, dtype=x.dtype)
+    for b in range(B):
+        for t in range(T):
+            places = [s for s in range(T) if mask is None or mask[b, t, s]]
+            if len(places) == 0:
+                continue
+            q = x[b, t] @ weight_q
+            scores = torch.stack([torch.dot(q, x[b, s] @ weight_k) / d**0.5 for s in places])
+            weights = torch.softmax(scores, dim=0)
+            for weight, s in zip(weights, places, strict=True):
+                result[b, t] += weight * (x[b, s] @ weight_v)
+    return result
+
+
+RIGHT = [
+    one_matrix_of_both,
+    by_einsum,
+    by_the_library,
+    three_at_once,
+    # As beginners write them
+    word_by_word,
+]

@@ -1,0 +1,81 @@
+"""Right answers to 11.catch_order_blind in other styles than the solution's: a matrix, neighbours, the spread over orders, loops."""
+
+from itertools import islice, permutations
+
+import numpy as np
+import torch
+
+
+def by_a_matrix(model):
+    g = torch.Generator().manual_seed(9)
+    for T in range(2, 13):
+        for _ in range(6):
+            P = torch.eye(T)[torch.randperm(T, generator=g)]
+            x = torch.randn(T, 4, generator=g)
+            if (model(P @ x) - model(x)).abs().max() > 1e-5:
+                return True
+    return False
+
+
+def neighbour_by_neighbour(model):
+    """Every order is made of neighbours that change places."""
+    g = torch.Generator().manual_seed(1)
+    for T in range(2, 13):
+        x = torch.randn(T, 4, generator=g)
+        before = model(x)
+        for i in range(T - 1):
+            order = [*range(i), i + 1, i, *range(i + 2, T)]
+            if not torch.allclose(model(x[order]), before, rtol=1e-5, atol=1e-5):
+                return True
+    return False
+
+
+def by_the_spread(model):
+    """How far the outputs of all orders lie apart."""
+    rng = np.random.default_rng(4)
+
+    def spread(T):
+        x = rng.normal(size=(T, 4)).astype("float32")
+        came = np.stack([model(torch.tensor(x[rng.permutation(T)])).numpy() for _ in range(9)])
+        return np.ptp(came, axis=0).max()
+
+    return bool(max(spread(T) for T in range(2, 13)) > 2e-5)
+
+
+def all_orders_of_few_and_some_of_many(model):
+    g = torch.Generator().manual_seed(3)
+
+    def orders(T):
+        return permutations(range(T)) if T < 4 else islice(iter(lambda: torch.randperm(T, generator=g), None), 8)
+
+    for T in range(2, 13):
+        x = torch.randn(T, 4, generator=g)
+        if any((model(x[torch.as_tensor(order)]) - model(x)).norm() > 3e-5 for order in orders(T)):
+            return True
+    return False
+
+
+def with_a_flag(model):
+    torch.manual_seed(0)
+    sees = False
+    for T in range(2, 13):
+        for _ in range(6):
+            x = torch.randn(T, 4)
+            order = torch.randperm(T).tolist()
+            shuffled = torch.stack([x[i] for i in order])
+            y = model(x)
+            y2 = model(shuffled)
+            for d in range(4):
+                if abs(y[d].item() - y2[d].item()) > 1e-5:
+                    sees = True
+    return sees
+
+
+RIGHT = [
+    by_a_matrix,
+    neighbour_by_neighbour,
+    by_the_spread,
+    all_orders_of_few_and_some_of_many,
+    # As beginners write them
+    with_a_flag,
+]

@@ -1,0 +1,93 @@
+"""What lesson 12 shows: layers put together to a Transformer, and what passes through them."""
+
+import pytest
+import torch
+from test_tasks import solution_of
+
+from course_utils.base.errors import CourseError
+from course_utils.data.subwords import PAD
+from course_utils.learner import own
+from course_utils.models.assembled import Assembled, share_right, train_assembled
+from course_utils.models.residual import gradient_norms, likeness, next_words, streams
+from course_utils.models.transformer import Transformer
+
+SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
+ENCODER, DECODER = "12.encoder_layer", "12.decoder_layer"
+
+
+@pytest.fixture(params=[True, False])
+def model(request):
+    torch.manual_seed(0)
+    layers = solution_of(ENCODER), solution_of(DECODER)
+    return Assembled(*layers, 11, width=12, heads=3, hidden=7, norm_first=request.param).double().eval()
+
+
+def test_neither_later_words_nor_padding_matter(model):
+    logits = model(SOURCE, TARGET)
+    later = TARGET.clone()
+    later[0, 1:] = 3
+    assert torch.allclose(model(SOURCE, later)[0, :1], logits[0, :1]) and not torch.allclose(
+        model(SOURCE, later)[0, 1:], logits[0, 1:]
+    )
+    assert torch.allclose(model(SOURCE[1:, :2], TARGET[1:, :2]), logits[1:, :2])
+    assert not torch.allclose(model(SOURCE.flip(1).clamp(min=3), TARGET), model(SOURCE.clamp(min=3), TARGET))
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [([[0, 0]], "has no word"), ([[4, 11]], "0 to 10|vocabulary"), ([[4, -1]], "0 to 10|vocabulary")],
+)
+def test_bad_input_is_told(model, source, sentence):
+    with pytest.raises(CourseError, match=sentence):
+        model(torch.tensor(source), torch.tensor([[1]]))
+
+
+def test_a_size_that_cannot_be_is_told():
+    with pytest.raises(CourseError, match="layers must be at least 1, not 0"):
+        Assembled(solution_of(ENCODER), solution_of(DECODER), 11, layers=0)
+
+
+def test_padding_has_no_part_in_the_share():
+    wanted = torch.tensor([[3, 4, PAD], [5, PAD, PAD]])
+    found = torch.nn.functional.one_hot(torch.tensor([[3, 9, 9], [5, 5, 9]]), 10).double()
+    assert share_right(lambda source, given: found, None, None, wanted) == pytest.approx(2 / 3)
+
+
+def test_right_layers_learn_the_small_world():
+    assert train_assembled(solution_of(ENCODER), solution_of(DECODER)) > 0.97
+
+
+def test_only_layers_that_pass_their_checks_are_trained(monkeypatch):
+    encoder, decoder = solution_of(ENCODER), solution_of(DECODER)
+
+    class Unfinished(decoder):
+        def forward(self, x, memory, memory_mask):
+            raise NotImplementedError
+
+    monkeypatch.setattr(own, "train_assembled", lambda *layers: 0.5)
+    assert repr(own.train_own(encoder, decoder)) == "Your Transformer gets 0.500 of the words right."
+    for layers, name in (((encoder, Unfinished), "DecoderLayer"), ((decoder, decoder), "EncoderLayer")):
+        assert repr(own.train_own(*layers)).startswith(f"{name} does not pass its check yet: check('12.")
+
+
+def test_words_become_alike_without_residual_connections():
+    alone, joined = likeness(residual=False), likeness(residual=True)
+    assert alone.shape == joined.shape == (5, 13) and torch.equal(alone[:, 0], joined[:, 0])
+    assert (alone[:, 2:] > 0.99).all() and (joined[:, 6] < 0.6).all()
+
+
+def test_the_streams_are_those_that_the_model_passes_on():
+    torch.manual_seed(0)
+    model = Transformer(11, width=12, heads=3, hidden=7, encoder_layers=1, decoder_layers=2).double().eval()
+    found = streams(model, SOURCE, TARGET)
+    assert len(found) == 3 and not model.decoder[0]._forward_hooks and not model.decoder[0]._forward_pre_hooks
+    torch.testing.assert_close(found[0], model.embedding(TARGET))
+    assert next_words(model, found[-1]) == model(SOURCE, TARGET).argmax(-1).tolist()
+
+
+def test_gradients_of_post_norm_grow_towards_the_end():
+    """With weights that begin as in Xiong et al. 2020; with smaller ones both are alike."""
+    pre, post = (gradient_norms(norm).mean(0) for norm in ("pre", "post"))
+    assert post[-1] > 4 * post[0] and pre[-1] < pre[0]
+    small = gradient_norms("post", glorot=False).mean(0)
+    assert 0.5 < small[-1] / small[0] < 1.5

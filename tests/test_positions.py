@@ -1,0 +1,108 @@
+"""What lesson 11 shows: texts whose order matters, models that see it in one way or another, and the tables about them."""
+
+import importlib.util
+from math import cos, sin
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.data.measured import measured
+from course_utils.data.recall import WORDS, recall_next
+from course_utils.models.plain import rotate
+from course_utils.models.positions import KINDS, NextWord, fit, share_right
+
+
+def drawn(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def program():
+    spec = importlib.util.spec_from_file_location(
+        "positions", Path(__file__).parents[1] / "benchmarks" / "positions.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_repeated_word_stands_before_the_answer():
+    for length in (2, 5, WORDS):
+        words, answers = recall_next(200, length, drawn())
+        assert words.shape == (200, length + 1) and len(set(answers.tolist())) > 20
+        for *text, again, answer in torch.cat([words, answers[:, None]], 1).tolist():
+            assert len(set(text)) == length and text[text.index(again) + 1] == answer
+
+
+@pytest.mark.parametrize("length", [1, WORDS + 1])
+def test_a_text_that_cannot_be_is_told(length):
+    with pytest.raises(CourseError, match=f"2 to {WORDS} words, .* not {length}"):
+        recall_next(3, length, drawn())
+
+
+def test_rotating_turns_each_pair_by_the_angle_of_its_place():
+    x = torch.randn(2, 5, 6, generator=drawn(), dtype=torch.float64)
+    turned = rotate(x, start=3)
+    for t in range(5):
+        for i in range(3):
+            angle = (3 + t) / 10000 ** (2 * i / 6)
+            a, b = x[:, t, 2 * i], x[:, t, 2 * i + 1]
+            expected = torch.stack([a * cos(angle) - b * sin(angle), a * sin(angle) + b * cos(angle)], -1)
+            torch.testing.assert_close(turned[:, t, 2 * i : 2 * i + 2], expected, atol=1e-6, rtol=1e-6)
+
+
+def test_a_product_of_rotated_vectors_depends_on_their_distance_alone():
+    q, k = torch.randn(2, 1, 8, generator=drawn())
+    products = [(rotate(q, t) @ rotate(k, t - 4).mT).item() for t in (4, 11, 250)]
+    assert products == pytest.approx(3 * [products[0]], abs=1e-4) and products[0] != pytest.approx((q @ k.mT).item())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_without_positions_the_order_of_the_words_before_does_not_matter(kind):
+    torch.manual_seed(0)
+    model, (words, _) = NextWord(kind), recall_next(7, 6, drawn())
+    moved = torch.cat([words[:, torch.tensor([3, 0, 5, 1, 4, 2])], words[:, -1:]], 1)
+    assert torch.allclose(model(words), model(moved), atol=1e-5) == (kind == "none")
+
+
+def test_another_kind_of_positions_is_told():
+    with pytest.raises(CourseError, match="one of none, number, sinusoidal, learned, rotary, not 'relative'"):
+        NextWord("relative")
+
+
+def test_each_kind_learns_what_it_can():
+    """Five seeds. Without positions, and beyond the first 12 words, models guess; 500 texts leave some room for chance."""
+    for kind in KINDS:
+        lengths, runs = measured("positions", "answers_right", "length", positions=kind)
+        assert lengths == list(program().LENGTHS) and len(runs) == 5
+        for run in runs:
+            for length, share in zip(lengths, run, strict=True):
+                if kind in ("none", "number"):
+                    assert share == pytest.approx(1 / (length - 1), abs=0.06)
+                elif length <= 12:
+                    assert share > 0.97
+                elif kind == "rotary":
+                    assert share > 11 / (length - 1) + 0.1
+                else:
+                    assert share == pytest.approx(11 / (length - 1), abs=0.15)
+
+
+def test_translators_are_there_with_three_seeds():
+    for kind in ("sinusoidal", "learned", "none"):
+        _, runs = measured("translated", "bleu", "epochs", positions=kind)
+        assert len(runs) == 3 and all(10 < bleu < 40 for (bleu,) in runs)
+
+
+def test_the_program_still_measures_what_the_table_says():
+    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
+    for kind in ("none", "rotary"):
+        rows = program().measure(kind, 0)
+        _, (run,) = measured("positions", "answers_right", "length", positions=kind, seed=0)
+        assert [row[3] for row in rows] == pytest.approx(run, abs=0.15)
+
+
+def test_a_few_steps_lower_the_loss():
+    torch.manual_seed(0)
+    losses = fit(NextWord("sinusoidal"), steps=150)
+    assert sum(losses[-20:]) < 0.8 * sum(losses[:20]) and 0 <= share_right(NextWord("none"), 5, 50) <= 1
