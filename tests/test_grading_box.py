@@ -560,6 +560,7 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
     stand_ins = {
         "course_utils.learner",
         "course_utils.learner.notebook",
+        "course_utils.learner.own",
         "course_utils.commands.doctor",
         "course_utils.grading.handing_out.nbgrader",
     }

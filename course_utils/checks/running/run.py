@@ -138,7 +138,9 @@ def _as_now():
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
         torch.set_grad_enabled(gradients)
-        sys.setprofile(profile)
+        sys.setprofile(profile if callable(profile) else None)
+        if hasattr(profile, "enable"):  # that of %prun
+            profile.enable()
 
     return set_back
 

@@ -29,7 +29,7 @@ questions = (
     NumberQuestion(
         "11.q2",
         "a sinusoidal position",
-        "What stands at place 2, counted from 0, of the sinusoidal position p = 5, if the width is 4? (sin 0.05 = 0.050, cos 0.05 = 0.999, sin 5 = -0.959, cos 5 = 0.284.)",
+        "sin 0.05 = 0.050, cos 0.05 = 0.999, sin 5 = -0.959, and cos 5 = 0.284. What stands at place 2, counted from 0, of the sinusoidal position p = 5, if the width is 4?",
         answer=0.05,
         tolerance=0.002,
         why="Place 2 is the sine of pair 1. Its angle is 5 / 10000^(2/4) = 5 / 100 = 0.05.",
