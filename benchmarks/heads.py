@@ -2,9 +2,10 @@
 
     python benchmarks/heads.py [--seeds 5]
 
-The rows go to three tables in course_utils/data/measured_tables, which lesson 10 draws; what is in them already is not run again.
+The rows go to four tables in course_utils/data/measured_tables, which lesson 10 draws; what is in them already is not run again.
 
     two_facts.csv   the share of right answers to questions for two facts at once, by the number of heads
+    behind.csv      the same with one head, by the width of the hidden layer behind it, 0 for none; and the larger of the two pairs' weights
     near.csv        the mean weight that each head of its encoder gives to places at a distance, over captions of the validation set
     heads.csv       BLEU of transformer-en-de on test_2016_flickr with greedy search, with a head switched off, and with it alone in its attention
 """
@@ -24,6 +25,7 @@ from course_utils.translation.search import translate_all
 
 HEADS, PAIRS, TESTED = (1, 2, 4), 4, 1000
 TWO_FACTS = ("heads", "seed", "pairs", "answers_right")
+BEHIND = ("hidden", "seed", "answers_right", "larger_weight")
 CAPTIONS, DISTANCES, NEAR = 300, (-2, -1, 0, 1, 2), ("attention", "head", "distance", "seed", "weight")
 SWITCHED = ("attention", "head", "state", "seed", "bleu")  # state: off, alone, or on for the whole model
 
@@ -33,10 +35,24 @@ def two_facts(heads, seed):
     torch.manual_seed(seed)
     model = TwoFacts(heads)
     fit(model, seed, pairs=PAIRS)
-    tokens, answers, _ = recall_two(TESTED, PAIRS, torch.Generator().manual_seed(10_000))
-    with torch.no_grad():
-        right = (model(tokens)[0].argmax(-1) == answers).double().mean().item()
-    return [(heads, seed, PAIRS, round(right, 4))]
+    return [(heads, seed, PAIRS, round(tried(model)[0], 4))]
+
+
+def behind(hidden, seed):
+    """Train one model with one head and a hidden layer behind it; return its row."""
+    torch.manual_seed(seed)
+    model = TwoFacts(1, hidden=hidden)
+    fit(model, seed, pairs=PAIRS)
+    return [(hidden, seed, *(round(each, 4) for each in tried(model)))]
+
+
+@torch.no_grad()
+def tried(model):
+    """Return the share of right answers, and the mean weight that the first head gives to that pair asked for which gets more."""
+    tokens, answers, places = recall_two(TESTED, PAIRS, torch.Generator().manual_seed(10_000))
+    logits, weights = model(tokens)
+    larger = weights[:, 0].gather(1, places).amax(1)
+    return (logits.argmax(-1) == answers).double().mean().item(), larger.double().mean().item()
 
 
 def near():
@@ -81,6 +97,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("two_facts", TWO_FACTS, ((heads, seed) for seed in range(options.seeds) for heads in HEADS), two_facts)
+    fill("behind", BEHIND, ((hidden, seed) for seed in range(options.seeds) for hidden in (0, 10, 32)), behind)
     if not known("near", NEAR, "head"):
         append("near", list(near()))
     for row in switched(known("heads", SWITCHED, "attention", "head", "state")):

@@ -31,7 +31,7 @@ print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 
 # %% [markdown]
 # It is [2, 4] both times. The context shows which two words were found, but not which is which: a sum has no order. Unequal weights would tell them apart, but would leave one of them faint.
 #
-# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then asks for two letters, such as "c, then a", and the model has to give both digits in that order. What share of the digits will it get right with one head?
+# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then asks for two letters, such as "c, then a", and the model has to give both digits in that order. It consists of an embedding, one attention and one linear layer. What share of the digits will it get right with one head?
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
@@ -46,7 +46,7 @@ plots.bars({"1 head": runs[:, 0], "2 heads": runs[:, 1], "4 heads": runs[:, 2]},
 # %% [markdown]
 # One head gets little more than half of the digits right, two heads get them all. All three models have the same number of weights: two heads work on half the width each.
 #
-# Let us train the first two and see where they look. Each row is a head. The last column is the question, and the framed pairs are those of its two letters. What does the single head do?
+# Let us train the first two and see where they look. Each row is a head. The last column is the question, and frames mark the two pairs that it asks for. What does the single head do?
 
 # %%
 LETTERS = "abcdefgh"
@@ -62,13 +62,26 @@ for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
     plots.weights(
         weights, names, [f"head {h}" for h in range(heads)], ax=ax, marked=marks, xlabel="", ylabel=""
     )
+    ax.set_title(f"{heads} head{'s' * (heads > 1)}")
 
 # %% [markdown]
 # The single head divides its weight between the two pairs. Of two heads, each finds one, and they stay apart.
 #
+# Is one head always too few? A Transformer's attention has more behind it than one linear layer. We put a hidden layer of 32 numbers there and train with one head again. What weight does it give to the pair that gets more of the two?
+
+# %%
+rows = {}
+for hidden, name in ((0, "a linear layer alone"), (32, "and a hidden layer of 32")):
+    found = [measured("behind", value, "hidden", hidden=hidden)[1] for value in ("answers_right", "larger_weight")]
+    rows[name] = torch.tensor(found).mean((1, 2)).tolist()
+table(rows, ["share right", "larger weight"], corner="One head, behind it", digits=2)
+
+# %% [markdown]
+# Now one head is enough. It gives *unequal* weights to the two pairs, and the hidden layer takes their sum apart. With two heads nothing has to be taken apart.
+#
 # ## Split, attend, merge, project
 #
-# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, one for each head, *attends* in each head separately, *merges* the results side by side, and *projects* them with a last matrix $W_O$, so that the heads' findings can be combined. Each number of a query is made from the *whole* word, so every head has projections of its own.
+# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, *attends* in each head separately, with scores divided by $\sqrt{d}$, *merges* the results side by side, and *projects* them with a last matrix $W_O$. Each number of a query is made from the *whole* word, so every head has projections of its own.
 #
 # Take the queries of 2 words, of width 4, and 2 heads, counted from 0. Which numbers does head 1 get?
 
@@ -88,7 +101,7 @@ print("view at once, head 1:           ", x.view(1, 2, 2, 2)[0, 1].tolist())
 print("view, then transpose, head 1:   ", x.view(1, 2, 2, 2).transpose(1, 2)[0, 1].tolist())
 
 # %% [markdown]
-# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right and the model runs, but it learns badly. The exercises' tests catch it.
+# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right, so no error is raised, but what belongs to two words is mixed up. The check of the exercise finds it.
 #
 # ## Does it equal the library's?
 #
@@ -100,13 +113,13 @@ library = nn.MultiheadAttention(12, 3, batch_first=True)
 x, may_see = torch.randn(2, 5, 12), causal_mask(5)
 parts = (library.in_proj_weight, library.in_proj_bias, library.out_proj.weight, library.out_proj.bias)
 ours = multi_head_attention(x, x, x, *parts, heads=3, mask=may_see.expand(2, 5, 5))
-for name, mask in (("turned round", ~may_see), ("as it is", may_see)):
+for name, mask in (("inverted", ~may_see), ("as it is", may_see)):
     theirs, _ = library(x, x, x, attn_mask=mask)
     equal, last = torch.allclose(ours, theirs, atol=1e-6), theirs[0, -1, 0].item()
     print(f"our mask {name}: {'equal' if equal else 'different'}, and the last word begins with {last:.3f}")
 
 # %% [markdown]
-# With the mask turned round they are equal. If we pass it as it is, nothing warns us: each word sees exactly what it should not, and the last one, which may then see nothing, becomes NaN.
+# With the mask inverted the two agree. If we pass it as it is, nothing warns us: each word sees exactly what it should not, and the last one, which may then see nothing, becomes NaN.
 #
 # ## What do trained heads do?
 #
@@ -133,7 +146,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 1 of layer 1, shown at first, does not; head 2 of layer 2 does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. Can you find one for the words *after*?
+# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. In a caption of 14 tokens, evenly spread weights would be 0.07 everywhere. Can you find a head for the words *after*?
 
 # %%
 rows = {}
@@ -144,11 +157,11 @@ for layer in range(3):
 table(rows, [f"{by:+g}" if by else "itself" for by in distances], corner="mean weight on", digits=2)
 
 # %% [markdown]
-# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Head 2 of layer 1 looks one and two words back. No head of layer 0 does so clearly. Voita et al. 2019 found such heads in larger models too.
+# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 3 looks at the word before, less clearly, and head 2 one and two words back. Voita et al. 2019 found such heads in larger models too.
 #
 # ## What are they worth?
 #
-# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what $W_O$ makes of it, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one head cost at most?
+# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what it adds through $W_O$, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one head cost at most?
 
 # %% tags=["nbval-check-output"]
 predict("10.worst", ...)
@@ -162,15 +175,16 @@ for state in ("off", "alone"):
     rows = [measured("heads", "bleu", "head", attention=name, state=state)[1][0] for name in names]
     lost[state] = whole - torch.tensor(rows)  # 9 H
 reveal("10.worst", round(lost["off"].max().item(), 1))
-for (state, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6), strict=True):
-    plots.scores(values, [f"head {h}" for h in range(4)], names, title=state, ax=ax, xlabel="", ylabel="")
+titles = ("BLEU lost without this head", "BLEU lost with this head alone")
+for values, title, ax in zip(lost.values(), titles, plots.axes(2, width=4.6, height=4.6), strict=True):
+    plots.scores(values, [f"head {h}" for h in range(4)], names, title=title, ax=ax, xlabel="", ylabel="")
 
 # %% [markdown]
-# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The two that cost most in the encoder look at neighbouring words: head 2 of layer 1 and head 1 of layer 2. With a single head left in the last attention to the source, 7 to 9 points are gone, more than the three others cost one by one.
+# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The clearest head for the word before costs less than one. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone 9 points are gone, more than the three others cost one by one, added up.
 #
 # ## So: why several heads?
 #
-# One head makes one average, in which two facts cannot be told apart. Several heads keep them apart.
+# One head makes one weighted sum, in which what it has found is mixed. Several heads keep it apart.
 #
 # ## Questions
 #
@@ -194,7 +208,7 @@ check("10.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Why several heads? One head makes one weighted sum, in which two facts cannot be told apart.
+# - Why several heads? One head makes one weighted sum, in which two facts are mixed. With two heads they stay apart.
 # - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found.
 # - Ours equals the library's, where True in a mask means "must not be seen".
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.

@@ -58,11 +58,11 @@ guess = {"a guess: 1 / (T - 1)": [1 / (length - 1) for length in lengths]}
 plots.curves(lengths, right, "words of the text, T", "share right", theory=guess)
 
 # %% [markdown]
-# Without positions the model can only guess among the other T - 1 words, and this is what it learns to do. With positions it gets nearly all of them right.
+# Without positions it guesses among the other T - 1 words. With positions it gets nearly all texts right.
 #
 # ## Is a number enough?
 #
-# The simplest way is to give each word its position p as one more number: 0, 1, 2 and so on. Each score is then a product with p, so it rises steadily from the first key to the last, or it falls steadily. Let us try some slopes. Can you find one that gives most of the weight to position 2? Change the slopes and run the cell again.
+# The simplest way is to give each word its position p as one more number. Each score is then a product with p, so it rises from key to key, or it falls. Can you find a slope that gives most of the weight to position 2? Try others and run it again.
 
 # %%
 p = torch.arange(6.0)
@@ -70,7 +70,7 @@ for slope in (-2, -0.5, 0, 0.5, 2):
     print(f"slope {slope:4}:", (slope * p).softmax(0))
 
 # %% [markdown]
-# There is none. The largest weight is always at one of the ends, so no word can look at its neighbour in this way. We need *vectors* in which a product can find any position.
+# There is none. The largest weight is at one of the ends, or all are equal, so a word in the middle cannot pick its neighbour. We need *vectors* in which a product can find any position.
 #
 # ## A clock for each pair of numbers
 #
@@ -97,21 +97,22 @@ def clocks_at(position):
         hand = positions[position, [2 * pair, 2 * pair + 1]].flip(0)  # cosine to the right, sine upwards
         plots.directions(hand[None], [""], title=f"pair {pair}", ax=ax)
         ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xlabel="cosine", ylabel="sine")
-    return f"At position {position} pair 0 has turned by {position} radians; a full turn has 6.28."
+    slow = position / 10000 ** (2 * 12 / 64)
+    return f"At position {position} pair 0 has turned by {position} radians and pair 12 by {slow:.2f}; a full turn has 6.28."
 
 
 clocks = explore(clocks_at, position=ipywidgets.IntSlider(value=3, min=0, max=60))
 clocks
 
 # %% [markdown]
-# At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. Fast hands tell neighbours apart, and slow ones tell near from far, as the hands for seconds and hours do. Together they give each position a vector of its own. Here is one of width 16 for each of 30 positions. In which rows do neighbours differ?
+# At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. Fast hands tell neighbours apart, and slow ones tell near from far, as the hands for seconds and hours do. Together they give each position a vector of its own. Here is one of width 16 for each of 30 positions, a column each. In which rows do neighbours differ?
 
 # %%
 shown = sinusoidal_positions(length=30, width=16).T
 plots.scores(shown, ax=plots.axes(width=9, height=4.2), ylabel="place in the vector", xlabel="position")
 
 # %% [markdown]
-# The numbers on top change quickly from position to position. Those at the bottom hardly change over 30 positions: they would over thousands.
+# The rows at the top change quickly from position to position. Those at the bottom hardly change over 30 positions; over thousands they would. They come in pairs: a sine, which begins with 0, and a cosine, which begins with 1.
 #
 # ## How can a head find the word before?
 #
@@ -140,9 +141,9 @@ weights = (3 * P @ back.T @ P.T).softmax(-1)  # the 3 makes the softmax sharp
 plots.weights(weights, range(10), range(10), xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each word looks at the word before it, except the first, which has none. A trained head needs only to learn such a matrix.
+# Each word looks at the word before it. The first one has none, so it looks at what comes nearest: itself. (In a model each word's vector is word and position in one, so a head has to learn both to shift the position and to leave the word out.)
 #
-# It works everywhere because the product of two positions depends on their *distance* alone. What do you expect for the positions 15, 30 and 50, each with its neighbours up to 15 away?
+# It works everywhere because the product of two positions depends on their *distance* alone. For each pair it is $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the angle between two hands, wherever they stand. What do you expect for the positions 15, 30 and 50, each with its neighbours up to 15 away?
 
 # %%
 P, distances = sinusoidal_positions(length=80, width=64), list(range(-15, 16))
@@ -150,11 +151,11 @@ products = {f"position {p}": (P[p - 15 : p + 16] @ P[p])[None] for p in (15, 30,
 plots.curves(distances, products, "how much further on the other position is", "product of the two")
 
 # %% [markdown]
-# The three curves lie on one another: where the two positions are does not matter.
+# The three curves coincide, so only one is visible: where the two positions are does not matter.
 #
 # ## Rotary positions
 #
-# If only distance should count, why add positions to words at all? Su et al. 2021 turn each *query* and *key* by the angles of its position, pair by pair, right before their product. These are **rotary positions**, which many large language models of today use.
+# If only distance should count, why add positions to words at all? Su et al. 2021 turn each *query* and *key* by the angles of its position, pair by pair, right before their product, in the plane: $(a, b)$ becomes $(a\cos\varphi - b\sin\varphi,\; a\sin\varphi + b\cos\varphi)$. These are **rotary positions**, used by many of today's large language models.
 #
 # Take width 2, so that there is one pair, and q = k = [1, 0]. The query stands at position 3 and is turned by 3 radians, the key at position 1 by 1 radian. What is their product, and what is it at positions 13 and 11? (cos 2 = -0.416.)
 
@@ -167,7 +168,7 @@ for at_q, at_k in ((3, 1), (13, 11), (13, 1)):
 # %% [markdown]
 # Both times it is cos 2, the cosine of the angle between them. Only the distance of 2 counts. At a distance of 12 it is another number, cos 12 = 0.844.
 #
-# **Learned positions** are the third way: one vector for each position, trained like those of words. Then no formula is needed, but there are only as many vectors as we made.
+# **Learned positions** are the third way: one vector for each position, begun at random and trained like those of words. No formula is needed, but there are only as many vectors as we made, and a vector whose position never occurs in training stays random.
 #
 # ## What happens beyond the trained lengths?
 #
@@ -183,17 +184,25 @@ for kind in ("rotary", "sinusoidal", "learned", "none"):
     lengths, right[kind] = measured("positions", "answers_right", "length", positions=kind)
 at_24 = torch.tensor(right["sinusoidal"])[:, lengths.index(24)]
 reveal("11.beyond", round(at_24.mean().item(), 2))
-known = {"11 / (T - 1)": [min(1, 11 / (length - 1)) for length in lengths]}
-plots.curves(lengths, right, "words of the text, T", "share right", theory=known)
+plots.curves(lengths, right, "words of the text, T", "share right")
 
 # %% [markdown]
-# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. The grey line explains both: it is the share of questions about the first 12 words. Those the models still answer, and no others. The formula gives a vector for position 20, but the model has never learned what to do with it.
+# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? Let us take the texts of 24 words apart, by the place at which the repeated word stood before: which questions does each model still answer?
+
+# %%
+right = {}
+for kind in ("rotary", "sinusoidal", "learned"):
+    places, right[kind] = measured("asked", "answers_right", "place", positions=kind)
+plots.curves(places, right, "place of the word that is asked about", "share right")
+
+# %% [markdown]
+# With learned positions the model answers what it is asked about the places 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall is only less sharp: there is a vector for position 20, and the same matrix shifts it, but what the model learned does its work for the vectors that occurred.
 #
-# Rotary positions hold much longer, because for them the step to the next word is the same turn everywhere. But they get worse, too.
+# Rotary positions turn the same way everywhere. New in long texts is only the *distance* from the question, at the end, to the early places, and there the model gets worse.
 #
 # ## And in translation?
 #
-# We train the Transformer of lesson 10 on real captions with each kind of position and with none, for three epochs. How many BLEU points do positions bring?
+# We train the course's Transformer on captions for three epochs, with positions and without. How many BLEU points do they bring?
 
 # %%
 rows = {}
@@ -203,11 +212,11 @@ for kind in ("sinusoidal", "learned", "none"):
 table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU with positions", digits=1)
 
 # %% [markdown]
-# Positions bring five to six points, sinusoidal ones a little more than learned ones. Most of the score is there without: in captions, words often tell their order. And under a causal mask the first word sees one, the second two, so a decoder can count (Haviv et al. 2022).
+# Positions bring five to six and a half points. Most of the score is reached without any: who chases what can often be guessed from the words "dog", "ball" and "chases", and as under a causal mask the first word sees one word, the second two, a decoder can learn where it stands (Haviv et al. 2022).
 #
 # ## So: where does the order come from?
 #
-# From what we add. Attention alone sees a set of words; positions tell it where each stands, and as one step is the same turn everywhere, a head can look at the word before.
+# From what we put in: positions, added to the words or turned into queries and keys, tell attention where each word stands.
 #
 # ## Questions
 #
@@ -232,10 +241,10 @@ check("11.q5", ...)
 # ## Recap
 #
 # - Where does the order come from? From positions that are added to the words, or that turn queries and keys.
-# - Without them a model can only guess: two orders of the same words get the same translation.
+# - Without them an encoder cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks: fast pairs tell neighbours apart, slow ones near from far.
 # - A shift by k is one matrix for all positions, so a head can look at the word before.
-# - Beyond the trained lengths, sinusoidal positions fail as learned ones do; rotary positions hold longer.
+# - At places beyond the trained lengths, models with sinusoidal positions fail as those with learned ones do; with rotary positions they hold longer.
 #
 # **Exercises**: [open them](../exercises/11_positions.ipynb)
 #

@@ -78,7 +78,7 @@ check("10.merge_heads", merge_heads)
 #
 # Each head attends with projections of its own, and what all heads find is projected once more (Vaswani et al., 2017, section 3.2.2):
 #
-# $$\text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_1, \dots, \text{head}_H]\, W_O^\top + b_O$$
+# $$\text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top + b_O$$
 #
 # $Q_h$, $K_h$ and $V_h$ are the parts of head h of the projected queries, keys and values. The weights are arranged as in `nn.MultiheadAttention`, so the same numbers give the same result: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, each D×D, and `in_bias` their biases one after the other. As in all layers of PyTorch, a vector $x$ is projected to
 # $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`; in self-attention all three are the same tensor.

@@ -348,6 +348,8 @@ def test_stubs_have_no_fingerprint():
         "...",
     ):
         assert fingerprint(f'def f(a: int, key=lambda x: x) -> "int":\n    """What."""\n    # here\n    {body}\n') == ""
+        layer = "class Layer(nn.Module):\n    def __init__(self):\n        super().__init__()\n\n    def forward(self, x):\n        "
+        assert fingerprint(f"{layer}{body}\n") == "" != fingerprint(f"{layer}return x\n")
     for empty in ("", "\n\n", "# only a comment", '"""text"""', "def f(a):\n    '''Only a docstring.'''"):
         assert fingerprint(empty) == ""
     for answer in (

@@ -21,11 +21,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.running.run import run
 
 MUTANTS_OF_A_TASK = 60  # about as many at most, evenly spread over the solution
-SELDOM_EXPLAINED = {
-    "05.shift_right": 0.5,
-    "05.reverse_source": 0.7,
-    "05.sequence_loss": 0.5,
-}  # few wrong values; else 4 of 5
+SELDOM_EXPLAINED = {"05.shift_right": 0.5, "05.sequence_loss": 0.5}  # few wrong values; of other tasks four of five
 CANDIDATE_TASKS = {task.id for task in TASKS.values() if task.candidates}
 WORDS_FIRST = {
     "05.last_state": 1,
@@ -234,7 +230,7 @@ def test_every_mutant_is_refused_or_the_same_function_and_most_are_explained(tas
     assert not survived, "\n\n".join(survived)
     assert not false, "\n".join(false)
     assert refused >= 3, "too few mutants to prove anything"
-    assert explained >= SELDOM_EXPLAINED.get(task.id, 0.8) * wrong, f"{explained} of {wrong}"
+    assert explained >= SELDOM_EXPLAINED.get(task.id, 0.8) * wrong - 1, f"{explained} of {wrong}"
 
 
 def holds_elsewhere(task, mutant, expected, other):

@@ -79,7 +79,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
-        properties=_broken_properties(task, expected, outcomes) if _may_break(finding) and not mistake else (),
+        properties=_broken_properties(task, expected, outcomes, first) if _may_break(finding) and not mistake else (),
     )
     beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
     complete = len(outcomes) == len(cases)
@@ -138,16 +138,18 @@ def _may_break(finding):
     return finding.kind in ("finite", "value") or finding.kind == "shape" and isinstance(finding.expected, list)
 
 
-def _broken_properties(task, expected, outcomes):
-    """Sentences on the properties that an unknown wrong answer breaks, from the smallest case that shows each."""
+def _broken_properties(task, expected, outcomes, first):
+    """Sentences on the properties that an unknown wrong answer breaks, from the first case, which is shown, or else the next that shows it."""
     looked_at = [
-        (case, outcome.value)
-        for case, right, outcome in zip(expected.cases, expected.truth, outcomes, strict=False)
+        (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
+        for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))
         if outcome.status == "value" and _of_the_right_size(right.value, outcome.value)
     ]
+    looked_at.sort(key=lambda each: bool(each[2]))
     sentences = []
     for broken in task.properties:
-        sentences.append(next(filter(None, (_try_property(broken, case, value) for case, value in looked_at)), None))
+        found = ((where, _try_property(broken, case, value)) for case, value, where in looked_at)
+        sentences.append(next((where + sentence for where, sentence in found if sentence), None))
     return tuple(filter(None, sentences))
 
 

@@ -18,13 +18,20 @@ from course_utils.models.transformer import MultiHeadAttention, Transformer
 
 
 class TwoFacts(nn.Module):
-    """Reads pairs and then one question for two letters, and answers with both digits (`data/recall.py`)."""
+    """Reads pairs and then one question for two letters, and answers with both digits (`data/recall.py`).
 
-    def __init__(self, heads: int, width: int = 32):
+    Args:
+        heads: of its one attention.
+        hidden: the width of a hidden layer between attention and logits; 0: one linear layer stands there, and nothing else.
+    """
+
+    def __init__(self, heads: int, width: int = 32, hidden: int = 0):
         super().__init__()
         self.embedding = nn.Embedding(TWO_AT_ONCE, width)
         self.attention = MultiHeadAttention(width, heads)
         self.readout = nn.Linear(width, 2 * VALUES)
+        if hidden:
+            self.readout = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 2 * VALUES))
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Read tokens B×(P+1), the question last: logits B×2×V, and how much each head attends to each place, B×H×(P+1)."""

@@ -438,9 +438,11 @@ def _opens(token):
 
 
 def _is_stub(tokens):
-    """Return whether a function's header, up to the first colon outside brackets, is followed by no answer."""
+    """Return whether a function's header, up to the first colon outside brackets, is followed by no answer. Of a class: its last function's."""
     if "def" not in tokens:
         return False
+    if "class" in tokens[: tokens.index("def")]:
+        tokens = tokens[len(tokens) - 1 - tokens[::-1].index("def") :]
     depth = 0
     for place, token in enumerate(tokens):
         depth += _opens(token)

@@ -162,6 +162,7 @@ task = Task(
     arguments=("model",),
     result="verdict",
     candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE_SHOWN, *AWARE_HIDDEN))),
+    suspects=False,
     difficulty=3,
     importance=4,
     minutes=15,

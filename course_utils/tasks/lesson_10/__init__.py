@@ -7,8 +7,8 @@ lesson = Lesson(
     title="Multi-head attention",
     question="Why several heads?",
     goals=(
-        "show that one head cannot answer for two facts at once, and that two can",
-        "follow a word's numbers through split, attend, merge and project",
+        "show how one head mixes two facts, and how two heads keep them apart",
+        "follow a word's numbers through split and merge, and say what attends and what projects",
         "build multi-head attention that equals the library's, masks included",
         "find out by measuring what a head of a trained model looks at",
         "say what switching heads off shows about them, and what it does not",

@@ -6,7 +6,7 @@ questions = (
     Question(
         "10.q1",
         "one head and two facts",
-        "A head gives half of its weight to each of two words. What can the next layer not find out from the context?",
+        "A head gives half of its weight to each of two words, whose values hold no trace of the word that they belong to. What can the next layer not find out from the context?",
         right=(
             "Which of the two values belongs to which of the two words.",
             "The context is the mean of the two values, and a mean does not change when the two are exchanged.",
@@ -121,6 +121,6 @@ predictions = (
     Prediction(
         "10.worst",
         "How many BLEU points does the model lose at most when one of its 36 heads is switched off?",
-        why="There are three other heads in the same attention, and two other layers, and what they learned together is spread over them all.",
+        why="There are three other heads in the same attention, and two other layers, which can do much of the same.",
     ),
 )

@@ -35,7 +35,7 @@ task = Task(
         "Then join the contexts and project them once more. With a mask two kinds of places need care: words that may attend to nothing, and words that nothing attends to.",
         (
             "Take two heads, D = 2, and projections that change nothing: three identity matrices one below the other in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
-            "Head 1 reads the first numbers: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 2 reads the second numbers: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
+            "Head 0 reads the first numbers: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second numbers: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
             "[0, 0], and what comes out is [1, 0]."
         ),
         "If there is a mask: zeros into the queries whose row of the mask is False throughout, and into the keys and values whose column is. Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the root of d; "
@@ -432,7 +432,7 @@ interleaved = _mistake(
 )
 _mistake(
     "joined_in_reverse",
-    "The heads are joined in reverse order. Head 1 stands first.",
+    "The heads are joined in reverse order. Head 0 stands first.",
     merge=lambda x: merge_heads(x.flip(1)),
 )
 one_head = _mistake(
@@ -610,6 +610,20 @@ _mistake(
 _mistake(
     "mask_inverted_level",
     f"{INVERTED} A word that may attend to all words then has scores that are all the same, and gives each word the same weight.",
+    weights=lambda scores, mask: scores.softmax(-1) if mask is None else scores.masked_fill(mask, -1e9).softmax(-1),
+)
+_mistake(
+    "mask_inverted_nan_alone",
+    f"{INVERTED} A word that may attend to all words then has nothing left and becomes NaN.",
+    clean=_no_cleaning,
+    weights=lambda scores, mask: (
+        scores.softmax(-1) if mask is None else scores.masked_fill(mask, -torch.inf).softmax(-1)
+    ),
+)
+_mistake(
+    "mask_inverted_level_alone",
+    f"{INVERTED} A word that may attend to all words then gives each of them the same weight.",
+    clean=_no_cleaning,
     weights=lambda scores, mask: scores.softmax(-1) if mask is None else scores.masked_fill(mask, -1e9).softmax(-1),
 )
 mask_for_each_head = _mistake(

@@ -17,8 +17,8 @@ task = Task(
         "Two things happen, one after the other. Each vector is cut into H parts of d numbers that stand side by side; at that moment the parts of one word are still together. Then the axes of words and heads change places. "
         "Cutting and exchanging cannot be done by one `view`: it never changes the order in which numbers stand in memory.",
         (
-            "Take two words [1, 2, 3, 4] and [5, 6, 7, 8] and two heads, so d = 2. Cut: the first word gives [1, 2] and [3, 4], the second [5, 6] and [7, 8]. Head 1 gets the first part of each word, [1, 2] and [5, 6]; head 2 gets [3, 4] and [7, 8]. "
-            "If you cut the 8 numbers into two heads at once, the first head gets [1, 2] and [3, 4], which is all of the first word."
+            "Take two words [1, 2, 3, 4] and [5, 6, 7, 8] and two heads, so d = 2. Cut: the first word gives [1, 2] and [3, 4], the second [5, 6] and [7, 8]. Head 0 gets the first part of each word, [1, 2] and [5, 6]; head 1 gets [3, 4] and [7, 8]. "
+            "If you cut the 8 numbers into two heads at once, head 0 gets [1, 2] and [3, 4], which is all of the first word."
         ),
         "B, T, D = the sizes of x; d = D // heads; give x the four axes B, T, heads, d, in this order; then exchange the axes of words and heads.",
     ),
@@ -119,12 +119,12 @@ def whole_for_each(x, heads):
 
 
 @task.mistake(
-    "Each head gets the first d numbers of the vector. Head 1 gets the first d, head 2 the next d, and so on."
+    "Each head gets the first d numbers of the vector. Head 0 gets the first d, head 1 the next d, and so on."
 )
 def first_part_for_each(x, heads):
     return _cut(x, heads)[:, :, :1].transpose(1, 2).repeat(1, heads, 1, 1)
 
 
-@task.mistake("The heads stand in reverse order. Head 1 gets the first d numbers of each vector.")
+@task.mistake("The heads stand in reverse order. Head 0, the first one, gets the first d numbers of each vector.")
 def in_reverse(x, heads):
     return _cut(x, heads).transpose(1, 2).flip(1)

@@ -1,5 +1,7 @@
 """What the tasks on angles share: the frequencies, right and as they often come out, and inputs. No task is declared here."""
 
+from math import pi
+
 import torch
 
 BASE = 10_000
@@ -44,6 +46,15 @@ def slowest_first(width):
     return frequencies(width).flip(0)
 
 
+def degrees(width):
+    return frequencies(width) * pi / 180
+
+
+def without_brackets(width):
+    """10000 ** 2 * i / D, as Python reads it, below p."""
+    return torch.arange(width // 2).double() / BASE**2 / width
+
+
 WRONG = {  # by the name of a mistake: frequencies of the pairs, and what to say of them
     "exponent_doubled_twice": (
         doubled_twice,
@@ -69,6 +80,14 @@ WRONG = {  # by the name of a mistake: frequencies of the pairs, and what to say
     "up_to_the_base": (
         up_to_the_base,
         "Your last pair has the frequency 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs less one. Some libraries do that. Here the exponent is −2i/D, and the last pair stays a little faster.",
+    ),
+    "degrees": (
+        degrees,
+        "Your angles are read as degrees. They are in radians, as `torch.sin` and `torch.cos` take them: leave out the factor π/180.",
+    ),
+    "without_brackets": (
+        without_brackets,
+        "All of your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and a division by it from left to right. Write 10000 ** (2 * i / D).",
     ),
     "slowest_first": (
         slowest_first,

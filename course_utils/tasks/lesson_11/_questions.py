@@ -43,7 +43,7 @@ questions = (
     Question(
         "11.q3",
         "a shift is a matrix",
-        "Why can one head look at the word before, wherever in the sentence it is asked?",
+        "Why can a head look at the word before with one matrix, and does not need another one for each position?",
         right=(
             "One matrix turns every sinusoidal position into the one before.",
             "Each pair turns by the same angle from position to position, so the same rotation undoes a step everywhere. The head's query can hold this matrix.",
@@ -81,7 +81,7 @@ questions = (
     Question(
         "11.q5",
         "beyond the trained lengths",
-        "A model with sinusoidal positions was trained on texts of at most 12 words. In longer texts it answered hardly more than the questions about the first 12 words. Why?",
+        "A model with sinusoidal positions was trained on texts of at most 12 words. In longer texts it answered hardly any question about a word behind the twelfth. Why?",
         right=(
             "It has not learned what to do with the vectors of later positions.",
             "They can be computed, but in training no such vector ever occurred.",
@@ -97,7 +97,7 @@ questions = (
             ),
             (
                 "Self-attention can give weight to at most 12 words at a time.",
-                "It gives weight to as many words as there are. With rotary positions the same layers did much better.",
+                "It gives weight to as many words as there are. With rotary positions layers like these did much better.",
             ),
         ),
     ),
@@ -112,6 +112,6 @@ predictions = (
     Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="It answers questions about the first 12 words, and these are 11 of 23: 0.48.",
+        why="It answers most questions about the places 0 to 10, where it has seen a word and the next one, and these are 11 of 23: 0.48.",
     ),
 )

@@ -243,8 +243,8 @@ def _weakly(x):
 
 
 def _very_weakly(x):
-    """By some 1e-3."""
-    return x.mean(0) + x[-1] / 1000
+    """By some 3e-4."""
+    return x.mean(0) + x[-1] / 6000
 
 
 def _at(length):
@@ -310,6 +310,7 @@ task = Task(
     arguments=("model",),
     result="verdict",
     candidates=tuple(map(_asking, (*BLIND, *AWARE_SHOWN, *AWARE_HIDDEN))),
+    suspects=False,
     difficulty=3,
     importance=4,
     minutes=15,
@@ -337,7 +338,7 @@ def _(model):
 
 told_of_the_verdict(
     task,
-    "This model sees the order, and your test says that it is blind. Try every length up to 12, and several random orders of the rows of each: some models see the order at a single length, and to some a reversed sequence, or one whose rows have all moved on, looks the same. And compare all four numbers that come out.",
+    "This model sees the order, and your test says that it is blind. Try every length up to 12, and several random orders of the rows of each: some models see the order at a single length, and to some a reversed sequence, or one whose rows have all moved on, looks the same. And compare all four numbers that come out, with no more room than rounding needs, 1e-5.",
     "This model is blind to the order, and your test says that it sees it. Do you change nothing but the order of the rows, `x[order]`, and neither numbers nor columns nor the length? Does your test leave room for rounding, about 1e-5?",
 )
 
@@ -372,7 +373,7 @@ MISTAKES = {
     ),
     "always_true": ("Your test says True to every model.", lambda model: True),
     "always_false": (
-        "Your test says False to every model, also to those that see the order. Are the rows different from each other, and does their order change at all? One order that shows something is enough: `any`, and not `all`.",
+        "Your test says False to every model, also to those that see the order. Are the rows different from each other, and does their order change at all? One order that shows something is enough: `any`, and not `all`. And say False only after the last order: a `return False` within the loop ends it at the first one.",
         lambda model: False,
     ),
     "something_else_changed": (
@@ -386,6 +387,10 @@ MISTAKES = {
     "too_much_room": (
         "Your test says False to models that see the order only a little: leave less room. Rounding stays below 1e-5.",
         lambda model: _test(model, same=lambda before, after: _close(before, after, 0.05)),
+    ),
+    "every_number_must_move": (
+        "Your test says False to models in which the order moves some of the four numbers and not all of them. One that moves is enough: `.any()`, and not `.all()`.",
+        lambda model: _test(model, same=lambda before, after: ((before - after).abs() <= 1e-5).any()),
     ),
     "sums_compared": (
         "Your test says False to a model in which one number grows by as much as another one shrinks, because you compare sums or means of what comes out. Compare all four numbers.",

@@ -178,7 +178,16 @@ def pairs_across_halves_other_way(x, start):
 
 
 @task.mistake(
-    "The pairs are turned rightly, but then all first numbers stand in the left half and all second ones in the right half. Put each number back into the place that it came from: 2i and 2i + 1."
+    "Two ways to arrange pairs are mixed: you exchange the halves of a vector, as `rotate_half` in the code of LLaMA does, and your angles come twice in a row, as for neighbours. Here the pairs are neighbours, so from (a, b) make (−b, a) pair by pair."
+)
+def halves_with_angles_of_neighbours(x, start):
+    s, c = (wave.repeat_interleave(2, 1) for wave in _waves(x, start))
+    first, second = x.chunk(2, -1)
+    return x * c + torch.cat([-second, first], -1) * s
+
+
+@task.mistake(
+    "The pairs are turned correctly, but then all first numbers stand in the left half and all second ones in the right half. Put each number back into the place that it came from: 2i and 2i + 1."
 )
 def not_interleaved(x, start):
     (s, c), (a, b) = _waves(x, start), _pairs(x)
