@@ -72,7 +72,9 @@ for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
 # %%
 rows = {}
 for hidden, name in ((0, "a linear layer alone"), (32, "and a hidden layer of 32")):
-    found = [measured("behind", value, "hidden", hidden=hidden)[1] for value in ("answers_right", "larger_weight")]
+    found = [
+        measured("behind", value, "hidden", hidden=hidden)[1] for value in ("answers_right", "larger_weight")
+    ]
     rows[name] = torch.tensor(found).mean((1, 2)).tolist()
 table(rows, ["share right", "larger weight"], corner="One head, behind it", digits=2)
 

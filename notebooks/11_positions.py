@@ -70,7 +70,7 @@ for slope in (-2, -0.5, 0, 0.5, 2):
     print(f"slope {slope:4}:", (slope * p).softmax(0))
 
 # %% [markdown]
-# There is none. The largest weight is at one of the ends, or all are equal, so a word in the middle cannot pick its neighbour. We need *vectors* in which a product can find any position.
+# There is none. The largest weight is at one of the ends, or all are equal. We need *vectors* in which a product can find any position.
 #
 # ## A clock for each pair of numbers
 #

@@ -33,7 +33,10 @@ from pathlib import Path
 from four_tasks import FOUR, states
 
 TASKS = tuple(task.partition(".")[2] for task in FOUR)
-LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks; those with `patient` get the defaults
+LIMITS, PATIENT = (
+    {"seconds": 0.4, "whole": 2.0},
+    {"seconds": 3.0, "whole": 12.0},
+)  # of most attacks, and of those with `patient`
 # What these attack is the same in every variant of the cage and for every user: they are tried in one.
 ANYWHERE = (
     "forged replies",
@@ -1418,7 +1421,7 @@ def caged(variant, extent="all"):
     if layers is None:
         return {"skipped": f"no {variant} for the user {os.getuid()} on this machine"}
     torch.set_num_threads(1)
-    seed, default, small = secrets.randbits(128), Limits(), Limits(**LIMITS)
+    seed, default, small = secrets.randbits(128), Limits(**PATIENT), Limits(**LIMITS)
     settings, seen, results = read_settings(None), {}, []
     everything = {**ATTACKS, **ALSO}
     if extent in ("all", "here"):

@@ -1,10 +1,14 @@
 """What lesson 12 shows: layers put together to a Transformer, and what passes through them."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 import torch
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError
+from course_utils.data.measured import measured
 from course_utils.data.subwords import PAD
 from course_utils.learner import own
 from course_utils.models.assembled import Assembled, share_right, train_assembled
@@ -83,6 +87,26 @@ def test_the_streams_are_those_that_the_model_passes_on():
     assert len(found) == 3 and not model.decoder[0]._forward_hooks and not model.decoder[0]._forward_pre_hooks
     torch.testing.assert_close(found[0], model.embedding(TARGET))
     assert next_words(model, found[-1]) == model(SOURCE, TARGET).argmax(-1).tolist()
+
+
+def test_post_norm_needs_a_warm_up_at_a_high_rate():
+    for norm, warmup, rate, learns in (
+        ("pre", 0, 0.003, True),
+        ("pre", 200, 0.003, True),
+        ("post", 0, 0.003, False),
+        ("post", 200, 0.003, True),
+        ("post", 0, 0.001, True),
+    ):
+        _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=rate)
+        assert len(runs) == 5 and all(run[0] > 0.95 if learns else run[0] < 0.5 for run in runs)
+
+
+def test_the_program_for_warm_up_measures_a_row():
+    spec = importlib.util.spec_from_file_location("warm_up", Path(__file__).parents[1] / "benchmarks" / "warm_up.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ((*setup, seed, share),) = module.measure("post", 200, 3e-3, 0, steps=2)
+    assert (*setup, seed) == ("post", 200, 3e-3, 0) and 0 <= share < 0.5
 
 
 def test_gradients_of_post_norm_grow_towards_the_end():

@@ -111,6 +111,13 @@ def test_the_tables_hold_all_that_their_program_measures():
             assert along == [0, 1, 2, 3] and len(runs) == 1
 
 
+def test_a_hidden_layer_behind_one_head_takes_its_sum_apart():
+    for hidden, least, most in ((0, 0.5, 0.65), (10, 0.9, 1), (32, 0.99, 1)):
+        assert all(least <= run[0] <= most for run in measured("behind", "answers_right", "hidden", hidden=hidden)[1])
+        (*larger,) = (run[0] for run in measured("behind", "larger_weight", "hidden", hidden=hidden)[1])
+        assert len(larger) == 5 and (max(larger) < 0.55 if hidden == 0 else min(larger) > 0.6)
+
+
 def test_the_table_of_places_agrees_with_the_model():
     """For a head that looks at the word before, on a few sentences of its own."""
     heads = program()
@@ -127,3 +134,5 @@ def test_the_program_still_measures_what_the_tables_say():
     assert [heads.two_facts(count, 0)[0][3] for count in (1, 2)] == pytest.approx(
         measured("two_facts", "answers_right", "heads", seed=0)[1][0][:2], abs=0.05
     )
+    _, _, right, larger = heads.behind(32, 0)[0]
+    assert right > 0.95 and larger > 0.58

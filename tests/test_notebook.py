@@ -421,6 +421,15 @@ def test_a_prediction_is_kept_and_compared(course_folder, capsys):
     assert "02.cold" not in capsys.readouterr().out
 
 
+def test_a_guess_at_a_share_lies_between_0_and_1(course_folder, capsys):
+    predict("10.one_head", 56)
+    assert "should be a number from 0 to 1, not 56" in capsys.readouterr().out
+    predict("10.one_head", -0.1)
+    assert "not -0.1" in capsys.readouterr().out
+    predict("10.one_head", 1)
+    assert kept(course_folder)["10.one_head"] == {"guess": 1.0}
+
+
 def test_a_prediction_may_be_a_choice():
     prediction = tasks.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
     assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None

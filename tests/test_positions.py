@@ -11,7 +11,7 @@ from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.models.plain import rotate
-from course_utils.models.positions import KINDS, NextWord, fit, share_right
+from course_utils.models.positions import KINDS, NextWord, fit, right_by_place, share_right
 
 
 def drawn(seed=0):
@@ -88,6 +88,29 @@ def test_each_kind_learns_what_it_can():
                     assert share == pytest.approx(11 / (length - 1), abs=0.15)
 
 
+def test_models_fail_at_places_and_at_distances_that_they_have_not_seen():
+    """Texts of 24 words, trained up to 12: added positions fail from place 11 on, rotary ones only lose a little, far from the question."""
+    for kind in ("sinusoidal", "learned", "rotary"):
+        places, runs = measured("asked", "answers_right", "place", positions=kind)
+        assert places == list(range(program().LONG - 1)) and len(runs) == 5
+        for run in runs:
+            early, late = run[:7], run[13:]
+            if kind == "rotary":
+                assert min(late) > 0.9 and 0.6 < min(early) < min(late)
+            else:
+                assert min(early) > 0.75 and max(late) < 0.25
+
+
+def test_the_place_that_is_asked_about_is_where_the_word_stood_first():
+    def knows_the_first_half(words):
+        """Gives the right word where the repeated one stands at one of the places 0 to 3, and else a wrong one."""
+        places = (words[:, :-1] == words[:, -1:]).double().argmax(1)
+        right = words.gather(1, (places + 1)[:, None])[:, 0]
+        return torch.nn.functional.one_hot(torch.where(places < 4, right, (right + 1) % WORDS), WORDS)
+
+    assert right_by_place(knows_the_first_half, 9) == [1.0] * 4 + [0.0] * 4
+
+
 def test_translators_are_there_with_three_seeds():
     for kind in ("sinusoidal", "learned", "none"):
         _, runs = measured("translated", "bleu", "epochs", positions=kind)
@@ -100,6 +123,8 @@ def test_the_program_still_measures_what_the_table_says():
         rows = program().measure(kind, 0)
         _, (run,) = measured("positions", "answers_right", "length", positions=kind, seed=0)
         assert [row[3] for row in rows] == pytest.approx(run, abs=0.15)
+    _, (run,) = measured("asked", "answers_right", "place", positions="learned", seed=0)
+    assert [row[4] for row in program().asked("learned", 0)] == pytest.approx(run, abs=0.3)
 
 
 def test_a_few_steps_lower_the_loss():

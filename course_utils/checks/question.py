@@ -119,7 +119,10 @@ class NumberQuestion(_Asked):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a reader guesses before a cell shows it: a number, or one of the `choices`. `why` says why it comes out as it does."""
+    """What a reader guesses before a cell shows it: a number, or one of the `choices`. `why` says why it comes out as it does.
+
+    Where the text says "from 0 to 1", no other number is taken.
+    """
 
     id: str
     text: str
@@ -133,11 +136,20 @@ class Prediction:
                 choice for choice in self.choices if isinstance(guess, str) and choice.lower() == guess.strip().lower()
             ]
             return found[0] if found else None
-        return as_number(guess)
+        number = as_number(guess)
+        return None if number is not None and self._is_share and not -1e-6 <= number <= 1 + 1e-6 else number
+
+    @property
+    def _is_share(self):
+        return "from 0 to 1" in self.text
 
     def wanted(self) -> str:
         """Return what a guess looks like, in words."""
-        return f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
+        return (
+            f"one of {', '.join(map(repr, self.choices))}"
+            if self.choices
+            else f"a number{self._is_share * ' from 0 to 1'}"
+        )
 
     def compare(self, guess, value) -> str:
         """Return how far a guess, or None, was from what came."""

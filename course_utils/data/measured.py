@@ -10,6 +10,7 @@ two_facts.csv, behind.csv               benchmarks/heads.py           one head a
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv, asked.csv                benchmarks/positions.py       ways to tell positions apart, by length and by place
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
+warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 """
 
 import csv

@@ -58,6 +58,16 @@ def next_words(model, stream: Tensor) -> list[list[int]]:
     return model.readout(model.decoder_norm(stream)).argmax(-1).tolist()
 
 
+def deep(vocabulary: int, norm: str, encoder_layers: int, decoder_layers: int, seed=0, glorot=True) -> Transformer:
+    """Return an untrained Transformer of width 64, without dropout; see `gradient_norms`."""
+    torch.manual_seed(seed)
+    model = Transformer(vocabulary, 64, 4, 256, encoder_layers, decoder_layers, 0.0, norm)
+    for module in model.modules():
+        if glorot and isinstance(module, nn.Linear) and module is not model.readout:
+            nn.init.xavier_uniform_(module.weight)
+    return model
+
+
 def gradient_norms(norm: str, layers=12, seeds=3, glorot=True) -> Tensor:
     """Return the norm of the loss's gradient at the last matrix of each decoder layer of an untrained Transformer: seeds×layers.
 
@@ -69,11 +79,7 @@ def gradient_norms(norm: str, layers=12, seeds=3, glorot=True) -> Tensor:
     source, given, wanted = make_batch(*pairs.ids())
     rows = []
     for seed in range(seeds):
-        torch.manual_seed(seed)
-        model = Transformer(len(pairs.words), 64, 4, 256, 2, layers, 0.0, norm)
-        for module in model.modules():
-            if glorot and isinstance(module, nn.Linear) and module is not model.readout:
-                nn.init.xavier_uniform_(module.weight)
+        model = deep(len(pairs.words), norm, 2, layers, seed, glorot)
         F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
         rows.append([layer.feed_forward[-1].weight.grad.norm().item() for layer in model.decoder])
     return torch.tensor(rows)

@@ -45,7 +45,10 @@ def in_precision(args, dtype):
 
 
 def attention(weights, name, query, key, value, heads, allowed=None, empty=torch.nan):
-    """Multi-head attention with the weights under a name; `allowed` fits B×T×S. A word that may attend to nothing gets `empty`."""
+    """Multi-head attention with the weights under a name; `allowed` fits B×T×S. A word that may attend to nothing gets `empty`.
+
+    Where `allowed` holds numbers, they are added to the scores, as PyTorch does with such a mask.
+    """
     projected = zip(
         (query, key, value),
         weights[f"{name}.in_proj_weight"].chunk(3),
@@ -54,6 +57,8 @@ def attention(weights, name, query, key, value, heads, allowed=None, empty=torch
     )
     q, k, v = (split_heads(x @ weight.T + bias, heads) for x, weight, bias in projected)
     scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
+    if allowed is not None and allowed.is_floating_point():
+        scores, allowed = scores + allowed[:, None], None
     if allowed is not None:
         scores = scores.masked_fill(~allowed[:, None], -torch.inf)
     shares = scores.softmax(-1)

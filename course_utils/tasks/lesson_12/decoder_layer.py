@@ -254,6 +254,24 @@ _mistake(
     "Padding of the source is looked at. That zeros stand there does not hide it: a key of zeros still gets a weight. Give attention to the source key_padding_mask=~memory_mask.",
     columns=lambda mask, T: None,
 )
+OF_NUMBERS = "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~memory_mask."
+_mistake(
+    "memory_mask_of_numbers",
+    OF_NUMBERS,
+    columns=lambda mask, T: 1 - mask[:, None].float(),
+    clean=False,
+)
+_mistake(
+    "memory_mask_of_numbers_and_zeros",
+    f"{OF_NUMBERS} Zeros at padding alone do not hide it.",
+    columns=lambda mask, T: 1 - mask[:, None].float(),
+)
+_mistake(
+    "source_hidden_causally",
+    "Attention to the source has a causal mask, so the first word sees only the first word of the source. The whole source is known from the beginning: only its padding is hidden.",
+    columns=lambda mask, T: mask[:, None] & torch.ones(T, mask.shape[1], dtype=torch.bool).tril(),
+    empty=0.0,
+)
 _mistake("no_relu", "There is no ReLU between linear1 and linear2.", between=lambda hidden: hidden)
 for _name, (_parts, _sentence) in AROUND.items():
     _mistake(_name, _sentence, **_parts)
@@ -288,6 +306,37 @@ _mistake(
     "norm2_and_norm3_exchanged",
     "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.",
     norms=("norm1", "norm3", "norm2"),
+)
+_mistake(
+    "norm2_twice",
+    "norm2 stands around the feed-forward network, too. It has a norm of its own, norm3.",
+    norms=("norm1", "norm2", "norm2"),
+)
+_mistake(
+    "norm1_everywhere",
+    "norm1 stands around all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.",
+    norms=("norm1", "norm1", "norm1"),
+)
+_mistake(
+    "self_attention_looks_at_the_source",
+    "The source is looked at with self_attn, which is for the words of the target. Attention to the source has weights of its own, multihead_attn.",
+    attentions=(ATTENTIONS[0], ATTENTIONS[0]),
+)
+for _place, _what in enumerate(("self-attention", "attention to the source", "the feed-forward network")):
+
+    def _not_added(parts, place=_place):
+        function, norm = parts[place]
+        return [*parts[:place], (lambda y, x: function(y, x) - x, norm), *parts[place + 1 :]]
+
+    _mistake(
+        f"sublayer_{_place}_not_added",
+        f"The residual connection around {_what} is missing: what comes from there takes the place of x. Add x to it.",
+        turned=_not_added,
+    )
+_mistake(
+    "feed_forward_left_out",
+    "The feed-forward network is missing: the third sub-layer, with linear1, linear2 and norm3.",
+    turned=lambda parts: parts[:2],
 )
 _mistake(
     "source_left_out",

@@ -194,6 +194,10 @@ MASKS = {  # ways to err with the mask: (what to change, the sentence)
         {"allowed": lambda mask: ~mask[:, None], "empty": 0.0},
         f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}",
     ),
+    "mask_of_numbers": (
+        {"allowed": lambda mask: 1 - mask[:, None].float()},
+        "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.",
+    ),
     "mask_unused": (
         {"allowed": lambda mask: torch.ones_like(mask[:, None])},
         "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.",
@@ -246,6 +250,18 @@ _mistake(
     "garbage_reaches_words",
     "NaN or infinity at padding reaches words: a weight of 0 does not keep it out, since 0 times NaN is NaN. Put zeros into x where the mask is False, before anything else.",
     clean=False,
+)
+
+
+_mistake(
+    "feed_forward_not_added",
+    "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.",
+    turned=lambda attend, feed: (attend, lambda y, x: feed(y, x) - x),
+)
+_mistake(
+    "attention_not_added",
+    "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.",
+    turned=lambda attend, feed: (lambda y, x: attend(y, x) - x, feed),
 )
 
 
