@@ -14,8 +14,7 @@ PADDING, TITLE_LINE, WORDS_LINE = 18, 22, 20
 TITLE_LETTERS, WORDS_LETTERS = 24, 29  # that fit into a line of a box, in any usual font
 
 TO_COME = (  # the last lesson of each part of the plan, its title and what it is about; it goes once that lesson is there
-    (8, "Recurrent translators and attention", "What does a translator gain when it looks back at the source?"),
-    (13, "The Transformer", "Self-attention, several heads and positions, put together and trained."),
+    (13, "Training a Transformer", "What each part of its training brings, and what a trained model knows."),
     (
         19,
         "Attention beyond translation",
