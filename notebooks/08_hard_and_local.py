@@ -87,7 +87,7 @@ table(rows, [f"place {i}" for i in range(4)])
 #
 # ## Better than expected?
 #
-# A single estimate is very noisy. Here all rewards are positive, so whatever place is drawn, its own score is pushed up. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. The mean stays the same, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$.
+# A single estimate is very noisy. Here all rewards are positive, so every draw pushes up the score of the place that was drawn. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. The mean stays the same, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$.
 #
 # By what factor does the best baseline reduce the variance, summed over the four scores? Make a guess.
 
@@ -132,11 +132,11 @@ plots.curves(temperatures, {"Gumbel-softmax": errors}, "temperature", "error of 
 plots.curves(temperatures, {"Gumbel-softmax": spreads}, "temperature", "variance", theory=best, ax=right)
 
 # %% [markdown]
-# No temperature is best. A high one gives estimates that lie close together, but around a wrong gradient. A low one is nearly right on average, with a large variance. The score-function gradient is right on average whatever the baseline, and needs only the reward of the place that was drawn.
+# No temperature is best. A high one gives estimates that lie close together, but around a wrong gradient. A low one is nearly right on average, with a large variance. The score-function gradient is right on average with any constant baseline, and needs only the reward of the place that was drawn.
 #
 # ## Nobody says where to look
 #
-# Now hard attention learns something. As in lesson 04, a state must find the one of ten hidden states that belongs to it. Each hidden state has one of four colours, and we ask for the right one's: the reward is 1 if the colour read is right, otherwise 0. A wrong place has the right colour in a quarter of the cases.
+# Now hard attention learns something. As in lesson 04, a state must find the one of ten hidden states that belongs to it. Each hidden state has one of four colours, and we want the right state's colour: the reward is 1 if the colour read is right, otherwise 0. A wrong place has the right colour in a quarter of the cases.
 
 
 # %%
@@ -178,7 +178,7 @@ plots.curves(range(0, 501, 50), curves, "step", "weight on the right place", ax=
 ax.set_xticks(range(0, 501, 100), range(0, 501, 100))
 
 # %% [markdown]
-# All of them learn to look at the right place, although nobody ever says which one it is. Soft attention, which sees all rewards at each step, is the fastest at first, and the Gumbel-softmax, biased as it is, catches up: it too uses the rewards of all places. One draw at a time is slower, slower still on average without a baseline, and slowest with the useless constant 1. Where does the one with a baseline look now?
+# All of them learn to look at the right place, although nobody ever says which one it is. Soft attention, which sees all rewards at each step, is the fastest at first, and the Gumbel-softmax, biased as it is, catches up: it too uses the rewards of all places. One draw at a time is slower, slower still on average without a baseline, and slowest with the useless constant 1. Where does the model trained with a baseline look now?
 
 # %%
 _, weights, place = runs["drawn, with baseline"][0]
@@ -197,7 +197,7 @@ plots.weights(weights[:8], None, questions, xlabel="places (framed: the right on
 #
 # $$\alpha_s = \text{softmax}_{|s - c| \le D}(e)_s \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = D / 2$$
 #
-# With $D = 2$ and equal scores, five places get 0.2 each. What is left one and two places away? ($e^{-0.5} = 0.607$, $e^{-2} = 0.135$.)
+# With $D = 2$ and equal scores, five places get 0.2 each. How much of this is left one and two places away? ($e^{-0.5} = 0.607$, $e^{-2} = 0.135$.)
 
 
 # %% tags=["nbval-check-output"]
@@ -256,7 +256,7 @@ reveal("08.window", worst)
 table(rows, orders, corner="share of words right, given the right words before them", digits=2)
 
 # %% [markdown]
-# In this world some words vanish and some become two, so words drift a little, but a window of 2 nearly always contains them. Only in the reversed order does local-m fail, while local-p learns where to look. Beyond the training lengths local-m drops least, as its rule holds at any length; what local-p has learned does not. Luong et al. gain 5 BLEU over no attention.
+# In this world some words vanish and some become two, so words drift a little, but a window of 2 nearly always contains them. Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere, local-m drops least at 20 words, as its rule holds at any length; what local-p has learned does not. Luong et al. report 5 BLEU more than without attention.
 #
 # ## Attention to one's own past
 #
@@ -268,7 +268,7 @@ print("read:   ", " ".join(TOKENS[i] for i in tokens[0]))
 print("answers:", " " * 15, " ".join(str(i + 1) for i in answers[0].tolist()))
 
 # %% [markdown]
-# An LSTM has to hold all pairs in one state, as lesson 05's encoder held a sentence. Now let each state attend to the states *before* it, by scaled dot product. First as a loop, then with one product and a mask:
+# An LSTM has to hold all pairs in one state, as lesson 05's encoder held a sentence. Now let each state attend to the states *before* it, by scaled dot product. We write it first as a loop, then with one product and a mask:
 
 # %% tags=["nbval-check-output"]
 states = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))  # T D
@@ -297,7 +297,7 @@ marks = [(row, int(column)) for row, column in enumerate(places[0])]
 plots.weights(weights[0, -4:], names, [f"{name}?" for name in names[-4:]], marked=marks, ylabel="questions")
 
 # %% [markdown]
-# Each question looks at the state at its letter's digit (framed), where letter and digit have both been read. How many pairs can it hold, compared with LSTMs that do not look back?
+# Each question looks at the state at its letter's digit (framed), where letter and digit have both been read. How many pairs can this network recall, compared with LSTMs that do not look back?
 
 # %%
 curves = {}
@@ -311,7 +311,7 @@ plots.curves(pairs, curves, "pairs", "share of answers right", ax=plots.axes(wid
 #
 # ## So: must attention be soft?
 #
-# No. Hard attention reads one place, with a noisy gradient. Local attention is soft within a window. Soft attention over all places learns fastest, as its gradient is exact.
+# No. Hard attention reads one place, with a noisy gradient. Local attention is soft within a window. Soft attention sees all places, and its gradient is exact.
 #
 # ## Questions
 #
@@ -335,7 +335,7 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Must attention be soft? No, but only soft attention has an exact gradient; hard attention has to estimate it.
+# - Must attention be soft? No, but a gradient is exact only where attention is soft; hard attention has to estimate it.
 # - Hard attention draws one place and reads one value. Its mean over many draws is what soft attention returns.
 # - The score-function gradient learns from rewards alone. A baseline lowers its variance, here 13 times, and does not change its mean.
 # - Local attention is soft, but reads only a window. It is enough where we know, or can learn, where to put it.

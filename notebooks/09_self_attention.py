@@ -89,7 +89,7 @@ table(rows, [*(f"feature {i}" for i in range(4)), "change"], digits=2)
 # %% [markdown]
 # Nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all.
 #
-# It has to be so. The sum over all words does not depend on their order, and neither does a score, which depends only on two vectors. Lesson 11 will add the places to the vectors. In the exercises you write the test that finds this out for any model.
+# It has to be so. The sum over all words does not depend on their order, and neither does a score, which depends only on two vectors. Lesson 11 will add the places to the vectors. In the exercises you write a test that finds out whether a model notices the order.
 #
 # ## Who may see whom
 #
@@ -139,10 +139,10 @@ reach_explorer
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
-# | convolution | $k n d^2$ | 1 | $\log_k n$ |
+# | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# Self-attention compares each of $n$ words with $n$ words of width $d$, or with $r$. A recurrent network multiplies each word by a $d \times d$ matrix, a convolution by $k$ of them. How many times as many multiplications does the recurrent layer need, for 50 words of width 512?
+# Self-attention compares each of $n$ words with $n$ words of width $d$, or, if restricted, with $r$ of them. A recurrent network multiplies each word by a $d \times d$ matrix, a convolution by $k$ of them. How many times as many multiplications as self-attention does the recurrent layer need, for 50 words of width 512?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -167,7 +167,7 @@ table(
 )
 
 # %% [markdown]
-# By the formulas self-attention is cheaper as long as a sentence has fewer words than its vectors have numbers, and costlier beyond. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two.) What will differ most?
+# By the formulas self-attention is cheaper than the recurrent layer as long as a sentence has fewer words than its vectors have numbers, and more expensive beyond. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two, so we halve its count.) Which layers will need far more than their formulas say?
 
 # %% tags=["nbval-check-output"]
 cell = nn.Linear(2 * 512, 512)  # reads a word and the state before it
@@ -187,7 +187,7 @@ rows = {
 table(rows, names, corner="millions, counted", digits=1)
 
 # %% [markdown]
-# For 50 words self-attention now multiplies *more* than the recurrent layer. The table leaves out its three projections, $3 n d^2$, which for short sentences are nearly all of the work; the recurrent layer has two matrices instead of one. For 5,000 words the squared term dominates.
+# For 50 words self-attention now multiplies *more* than the recurrent layer. The table leaves out its three projections, $3 n d^2$, which for short sentences are nearly all of the work, in the restricted layer too; the recurrent layer has two matrices instead of one. For 5,000 words the squared term dominates.
 #
 # Does the time grow as the work does? We double the number of words, again and again, at width 64. By what factor should each layer's time grow?
 
@@ -208,11 +208,11 @@ growth = {name: [runs[:, -1].min() / runs[:, -2].min()] for name, runs in second
 table(growth, ["1,024 words against 512"], corner="times as long", digits=1)
 
 # %% [markdown]
-# Twice as many words should take self-attention four times as long and the others twice, and they roughly do. The clock does not show that a recurrent layer's $n$ steps must wait for each other, even on a computer that does a thousand things at once.
+# Twice as many words should take self-attention four times as long and the others twice, and they roughly do. What the clock does not show here is that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
 #
 # ## How far can it see?
 #
-# The **longest path** says how many steps lie between two words. A test: three pairs of a letter and a digit, each pair one token; then some filler words; then one of the letters, whose digit is asked for. Which layers can answer at distance 16?
+# The **longest path** says how many steps at most lie between two words. Here is a test: the model reads three pairs of a letter and a digit, each pair one token, then some filler words, then one of the letters, whose digit it must give. Which layers can answer at distance 16, with 16 filler words in between?
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)

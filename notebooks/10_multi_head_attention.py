@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # In lesson 09 each word had one query, and so one set of weights and one weighted sum. But a word may need two things at once. A verb needs to know who is acting, and on whom.
 #
-# Suppose that a head finds both words and gives each the weight 0.5, as it needs both equally. The subject's value is [4, 0], the object's [0, 8]. What is the context, on paper? And what if subject and object are exchanged?
+# Suppose that in "dog bites man" a head finds both nouns and gives each the weight 0.5, as it needs both equally. The value of "dog" is [4, 0], that of "man" [0, 8]. What is the context, on paper? And what is it in "man bites dog"?
 
 # %% tags=["nbval-check-output"]
 dog, man = torch.tensor([4.0, 0.0]), torch.tensor([0.0, 8.0])
@@ -31,7 +31,7 @@ print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 
 # %% [markdown]
 # It is [2, 4] both times. The context shows which two words were found, but not which is which: a sum has no order. Unequal weights would tell them apart, but would leave one of them faint.
 #
-# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then asks for two letters, such as "c, then a", and the model has to give both digits in that order. It consists of an embedding, one attention and one linear layer. What share of the digits will it get right with one head?
+# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then names two of the letters, such as "c, then a", and the model has to give their digits in that order. The model consists of an embedding, one attention and one linear layer. What share of the digits will it get right with one head?
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
@@ -44,7 +44,7 @@ reveal("10.one_head", round(runs[:, 0].mean().item(), 2))
 plots.bars({"1 head": runs[:, 0], "2 heads": runs[:, 1], "4 heads": runs[:, 2]}, "share of digits right")
 
 # %% [markdown]
-# One head gets little more than half of the digits right, two heads get them all. All three models have the same number of weights: two heads work on half the width each.
+# One head gets little more than half of the digits right; two heads, or four, get them all. All three models have the same number of weights: two heads work on half the width each.
 #
 # Let us train the first two and see where they look. Each row is a head. The last column is the question, and frames mark the two pairs that it asks for. What does the single head do?
 
@@ -65,9 +65,9 @@ for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
     ax.set_title(f"{heads} head{'s' * (heads > 1)}")
 
 # %% [markdown]
-# The single head divides its weight between the two pairs. Of two heads, each finds one, and they stay apart.
+# The single head divides its weight between the two pairs. With two heads, each finds one pair, and the two stay apart.
 #
-# Is one head always too few? A Transformer's attention has more behind it than one linear layer. We put a hidden layer of 32 numbers there and train with one head again. What weight does it give to the pair that gets more of the two?
+# Is one head always too few? In a Transformer, attention is followed by more than one linear layer. We add a hidden layer of 32 numbers after it and train with one head again. How large is the larger of the two weights that this head gives?
 
 # %%
 rows = {}
@@ -79,13 +79,13 @@ for hidden, name in ((0, "a linear layer alone"), (32, "and a hidden layer of 32
 table(rows, ["share right", "larger weight"], corner="One head, behind it", digits=2)
 
 # %% [markdown]
-# Now one head is enough. It gives *unequal* weights to the two pairs, and the hidden layer takes their sum apart. With two heads nothing has to be taken apart.
+# Now one head is enough. It gives *unequal* weights to the two pairs, and the hidden layer takes their sum apart. Two heads do not need this.
 #
 # ## Split, attend, merge, project
 #
-# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, *attends* in each head separately, with scores divided by $\sqrt{d}$, *merges* the results side by side, and *projects* them with a last matrix $W_O$. Each number of a query is made from the *whole* word, so every head has projections of its own.
+# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, *attends* in each head, with scores divided by $\sqrt{d}$, *merges* the results side by side, and *projects* them with a last matrix $W_O$. Each number of a query is made from the *whole* word, so every head has projections of its own.
 #
-# Take the queries of 2 words, of width 4, and 2 heads, counted from 0. Which numbers does head 1 get?
+# Words 0 and 1 have the queries [0, 1, 2, 3] and [4, 5, 6, 7]. Which numbers does the second head, head 1, get?
 
 # %% tags=["nbval-check-output"]
 x = torch.arange(8.0).view(1, 2, 4)  # B T D: the query of word 0 is 0 to 3, that of word 1 is 4 to 7
@@ -103,7 +103,7 @@ print("view at once, head 1:           ", x.view(1, 2, 2, 2)[0, 1].tolist())
 print("view, then transpose, head 1:   ", x.view(1, 2, 2, 2).transpose(1, 2)[0, 1].tolist())
 
 # %% [markdown]
-# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right, so no error is raised, but what belongs to two words is mixed up. The check of the exercise finds it.
+# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right, so no error is raised, but what belongs to two words is mixed up. The exercise's check finds this mistake.
 #
 # ## Does it equal the library's?
 #
@@ -125,7 +125,7 @@ for name, mask in (("inverted", ~may_see), ("as it is", may_see)):
 #
 # ## What do trained heads do?
 #
-# We open the Transformer that ships with the course, which lesson 12 will build. It has nine attentions of four heads: in three layers of its encoder, and in three layers of its decoder to itself and to the source. Which head of the encoder looks mostly at the word before?
+# We open the Transformer that ships with the course, which lesson 12 will build. It has nine attentions of four heads each: one in each of its encoder's three layers, and two in each of its decoder's three layers, to itself and to the source. Which head of the encoder looks mostly at the word before?
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -148,7 +148,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. In a caption of 14 tokens, evenly spread weights would be 0.07 everywhere. Can you find a head for the words *after*?
+# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. In a caption of 14 tokens, evenly spread weights would be 0.07 everywhere. Can you find a head that looks at the words *after*?
 
 # %%
 rows = {}
@@ -159,11 +159,11 @@ for layer in range(3):
 table(rows, [f"{by:+g}" if by else "itself" for by in distances], corner="mean weight on", digits=2)
 
 # %% [markdown]
-# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 3 looks at the word before, less clearly, and head 2 one and two words back. Voita et al. 2019 found such heads in larger models too.
+# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 3 looks at the word before, less clearly, and head 2 looks one and two words back. Voita et al. 2019 found such heads in larger models.
 #
 # ## What are they worth?
 #
-# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what it adds through $W_O$, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one head cost at most?
+# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what it adds through $W_O$, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one missing head cost at most?
 
 # %% tags=["nbval-check-output"]
 predict("10.worst", ...)
@@ -182,11 +182,11 @@ for values, title, ax in zip(lost.values(), titles, plots.axes(2, width=4.6, hei
     plots.scores(values, [f"head {h}" for h in range(4)], names, title=title, ax=ax, xlabel="", ylabel="")
 
 # %% [markdown]
-# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The clearest head for the word before costs less than one. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone 9 points are gone, more than the three others cost one by one, added up.
+# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The clearest head for the word before costs less than one. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone, 9 points are gone: more than the sum of what the three others cost one at a time.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum, in which what it has found is mixed. Several heads keep it apart.
+# One head makes one weighted sum, which mixes all that it has found. Several heads keep what they find apart.
 #
 # ## Questions
 #

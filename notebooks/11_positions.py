@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # A dog that chases a boy is not a boy who chases a dog. But lesson 09 has shown that self-attention does not notice the order of words: put them in another order, and each word gets the same vector as before.
 #
-# The Transformer that ships with the course adds a vector to each word that says where it stands, its **position**. What does it make of these two sentences, and what happens if we set all positions to zero?
+# The Transformer that ships with the course adds to each word a vector that says where the word stands, its **position**. What does it make of these two sentences, and what happens if we set all positions to zero?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -62,7 +62,7 @@ plots.curves(lengths, right, "words of the text, T", "share right", theory=guess
 #
 # ## Is a number enough?
 #
-# The simplest way is to give each word its position p as one more number. Each score is then a product with p, so it rises from key to key, or it falls. Can you find a slope that gives most of the weight to position 2? Try others and run it again.
+# The simplest way is to give each word its position p as one more number. A query then multiplies p by some slope, so its scores rise from key to key, or they fall. Can you find a slope that gives most of the weight to position 2? Try others and run it again.
 
 # %%
 p = torch.arange(6.0)
@@ -70,7 +70,7 @@ for slope in (-2, -0.5, 0, 0.5, 2):
     print(f"slope {slope:4}:", (slope * p).softmax(0))
 
 # %% [markdown]
-# There is none. The largest weight is at one of the ends, or all are equal. We need *vectors* in which a product can find any position.
+# There is none. The largest weight is at one of the ends, or all are equal. We need *vectors* with which a product can pick out any position.
 #
 # ## A clock for each pair of numbers
 #
@@ -105,7 +105,7 @@ clocks = explore(clocks_at, position=ipywidgets.IntSlider(value=3, min=0, max=60
 clocks
 
 # %% [markdown]
-# At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. Fast hands tell neighbours apart, and slow ones tell near from far, as the hands for seconds and hours do. Together they give each position a vector of its own. Here is one of width 16 for each of 30 positions, a column each. In which rows do neighbours differ?
+# At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. Fast hands tell neighbours apart, and slow ones tell near from far, as the hands for seconds and hours do. Together they give each position a vector of its own. Here are those of 30 positions, of width 16, one per column. In which rows do neighbouring columns differ most?
 
 # %%
 shown = sinusoidal_positions(length=30, width=16).T
@@ -131,7 +131,7 @@ P = sinusoidal_positions(length=100, width=4)
 print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol=1e-5))
 
 # %% [markdown]
-# This answers the question that lesson 10 left. If a head's query is its position moved *back* by one, and its keys are the positions, then the score is highest at the word before. We do it for width 64, by hand and without training. Where will the weights lie?
+# This answers the question that lesson 10 left. If a head's query is the word's position moved *back* by one, and its keys are the positions, then the score is highest at the word before. We do it for width 64, by hand and without training. Where will the weights lie?
 
 # %%
 angles = 1 / 10000 ** (torch.arange(0, 64, 2) / 64)
@@ -143,7 +143,7 @@ plots.weights(weights, range(10), range(10), xlabel="keys: positions", ylabel="q
 # %% [markdown]
 # Each word looks at the word before it. The first one has none, so it looks at what comes nearest: itself. (In a model each word's vector is word and position in one, so a head has to learn both to shift the position and to leave the word out.)
 #
-# It works everywhere because the product of two positions depends on their *distance* alone. For each pair it is $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the angle between two hands, wherever they stand. What do you expect for the positions 15, 30 and 50, each with its neighbours up to 15 away?
+# It works everywhere because the product of two positions depends on their *distance* alone. For each pair it is $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the angle between two hands, wherever they stand. What do you expect for the products of the positions 15, 30 and 50 with their neighbours up to 15 away?
 
 # %%
 P, distances = sinusoidal_positions(length=80, width=64), list(range(-15, 16))
@@ -155,7 +155,7 @@ plots.curves(distances, products, "how much further on the other position is", "
 #
 # ## Rotary positions
 #
-# If only distance should count, why add positions to words at all? Su et al. 2021 turn each *query* and *key* by the angles of its position, pair by pair, right before their product, in the plane: $(a, b)$ becomes $(a\cos\varphi - b\sin\varphi,\; a\sin\varphi + b\cos\varphi)$. These are **rotary positions**, used by many of today's large language models.
+# If only distance should count, why add positions to words at all? Su et al. 2021 turn each *query* and *key* right before their product, pair by pair, by the angles of its position: $(a, b)$ becomes $(a\cos\varphi - b\sin\varphi,\; a\sin\varphi + b\cos\varphi)$. These are **rotary positions**, used by many of today's large language models.
 #
 # Take width 2, so that there is one pair, and q = k = [1, 0]. The query stands at position 3 and is turned by 3 radians, the key at position 1 by 1 radian. What is their product, and what is it at positions 13 and 11? (cos 2 = -0.416.)
 
@@ -187,7 +187,7 @@ reveal("11.beyond", round(at_24.mean().item(), 2))
 plots.curves(lengths, right, "words of the text, T", "share right")
 
 # %% [markdown]
-# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? Let us take the texts of 24 words apart, by the place at which the repeated word stood before: which questions does each model still answer?
+# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? Let us sort the texts of 24 words by the place at which the repeated word first stood: which questions does each model still answer?
 
 # %%
 right = {}
@@ -196,9 +196,9 @@ for kind in ("rotary", "sinusoidal", "learned"):
 plots.curves(places, right, "place of the word that is asked about", "share right")
 
 # %% [markdown]
-# With learned positions the model answers what it is asked about the places 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall is only less sharp: there is a vector for position 20, and the same matrix shifts it, but what the model learned does its work for the vectors that occurred.
+# With learned positions the model answers what it is asked about the places 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall is merely less steep: there is a vector for position 20, and the same matrix shifts it, but what the model learned works only for the vectors that occurred in training.
 #
-# Rotary positions turn the same way everywhere. New in long texts is only the *distance* from the question, at the end, to the early places, and there the model gets worse.
+# Rotary positions turn the same way everywhere. The only new thing in long texts is the *distance* from the question, at the end, to the early places, and there the model gets worse.
 #
 # ## And in translation?
 #
@@ -216,7 +216,7 @@ table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU 
 #
 # ## So: where does the order come from?
 #
-# From what we put in: positions, added to the words or turned into queries and keys, tell attention where each word stands.
+# From what we put in: positions, added to the words or used to turn queries and keys, tell attention where each word stands.
 #
 # ## Questions
 #

@@ -25,7 +25,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## What can attention alone not do?
 #
-# Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9. No choice of weights makes 10 of them, or 0.
+# Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9. No choice of weights gives 10, or 0.
 #
 # So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention, each with W_Q, W_K and W_V drawn at random, and measure how alike the words are: the mean cosine between the vectors of two words, 1 when all point in the same direction. How large will it be after 12 layers?
 
@@ -47,7 +47,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words")
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output is their sum, the second twice the last. What comes out?
+# Take x = [1, -2], no biases, and hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output sums all units, the second doubles the last one. What comes out?
 
 # %% tags=["nbval-check-output"]
 x = torch.tensor([[1.0, -2.0]])
@@ -57,7 +57,7 @@ print("hidden units:", (x @ weight_1.T).relu())
 print("output:      ", feed_forward(x, weight_1, torch.zeros(4), weight_2, torch.zeros(2)))
 
 # %% [markdown]
-# The products are 1, -2, -1 and 1. Those below 0 become 0, and 1, 0, 0, 1 give 2 and 2. The zeros are what matters: without them two matrices in a row would be one matrix.
+# The products are 1, -2, -1 and 1. Those below 0 become 0, and 1, 0, 0, 1 give 2 and 2. Setting negative numbers to 0 is what matters: without it, two matrices in a row would amount to one.
 #
 # The hidden layer is wider than the word, four times in most Transformers. Which part of a layer has the most weights then?
 
@@ -84,7 +84,7 @@ print("variance:", x.var(correction=0), "  norm:", layer_norm(x, torch.ones(3), 
 # %% [markdown]
 # The variance is (4 + 1 + 9) / 3 = 4.667, its root 2.16, and -2 / 2.16 = -0.926 comes first. Each word is normalised by itself, so that neither padding nor other sentences change it.
 #
-# Where does the norm belong? The first Transformer put it *behind* the addition, **post-norm**; most models today put it *in front of* the function, **pre-norm** (Xiong et al. 2020), where nothing stands in the way of the residual stream:
+# Where does the norm belong? The first Transformer put it *after* the addition, **post-norm**; most models today put it *before* the function, **pre-norm** (Xiong et al. 2020), where nothing stands in the way of the residual stream:
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -104,9 +104,9 @@ norms = {name: gradient_norms(name) for name in ("pre", "post")}
 plots.curves(range(1, 13), norms, "layer of the decoder", "norm of the gradient")
 
 # %% [markdown]
-# With post-norm the last layer gets a gradient about seven times as large as the first one, so a rate that suits the first layers is too large for the last. With pre-norm the layers are closer.
+# With post-norm the last layer gets a gradient about seven times as large as the first one, so in plain gradient descent, a learning rate that suits the first layers is too large for the last. With pre-norm the layers are closer.
 #
-# What helps is a **warm-up**: the rate begins near 0 and rises for some steps (Xiong et al. 2020). We have trained models of six layers on each side in the small world at a high rate, with five seeds. One of the four ways fails. Which one?
+# What helps is a **warm-up**: the learning rate begins near 0 and rises for some steps (Xiong et al. 2020). We have trained models of six layers on each side in the small world at a high rate: with each norm, with and without a warm-up, and with five seeds. One of these four ways fails. Which one?
 
 # %%
 rows = {}
@@ -145,7 +145,7 @@ for (title, (allowed, keys, queries)), ax in zip(
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: a word must not see those after it, which it has yet to write. The source is known as a whole, so there every word may look everywhere.
+# No word may look at padding. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: a word must not see those after it, which are yet to be written. The source is known as a whole, so there every word may look everywhere.
 #
 # ## Is it right?
 #
@@ -183,7 +183,7 @@ features = theirs(
 print("less than 1e-6 apart:", torch.allclose(model.readout(features), logits, atol=1e-6))
 
 # %% [markdown]
-# They agree: the course's Transformer computes what PyTorch's does. It leaves the embedding (here times √D), positions and readout to you. (With pre-norm, one more norm comes before the readout.)
+# They agree: the course's Transformer computes what PyTorch's does. PyTorch leaves the embedding (here times √D), positions and readout to you. (With pre-norm, one more norm comes before the readout.)
 #
 # ## What passes through the layers?
 #
@@ -274,7 +274,7 @@ check("12.q5", ...)
 # - What does attention need around it? Feed-forward networks, residual connections, norms, positions and masks.
 # - Attention alone makes all words alike within a few layers; residual connections slow this down.
 # - The feed-forward network treats each word by itself and has two thirds of an encoder layer's weights.
-# - With pre-norm the residual stream runs through untouched; with post-norm the first layers get smaller gradients.
+# - With pre-norm no norm stands in the way of the residual stream; with post-norm the first layers get smaller gradients.
 # - Three attentions, three masks: tests show that neither later words nor padding get through.
 #
 # **Exercises**: [open them](../exercises/12_transformer.ipynb)

@@ -62,7 +62,7 @@ check("08.hard_attention", hard_attention)
 # ## 08.reinforce_loss
 #
 # No gradient comes back through a pick, so another way is needed to learn which picks are good: make a pick more probable when its **reward** was high (REINFORCE, Williams 1992). How high is judged against a **baseline**, a guess at the reward that was made
-# without looking at the pick. The mean over many picks of this loss's gradient is minus the gradient of the expected reward.
+# without looking at the pick. Averaged over many picks, this loss's gradient is minus the gradient of the expected reward.
 #
 # $$\text{loss} = -\frac1B \sum_b (\text{reward}_b - \text{baseline}_b) \cdot \log p_b$$
 #
@@ -234,14 +234,14 @@ check("08.attend_to_past", attend_to_past)
 #
 # $$\frac{\partial R}{\partial \text{logits}_s} = p_s (r_s - R)$$
 #
-# With many places nobody adds up this sum: the gradient is **estimated** from N draws. An estimator is **unbiased** if its mean over all possible draws is the true gradient, for every N from 2 up. Now you write the test. The check hands your function one **candidate** after another: `estimator(logits, rewards, uniform)` returns
+# With many places this sum is too long to add up: the gradient is **estimated** from N draws. An estimator is **unbiased** if its mean over all possible draws is the true gradient, for every N from 2 up. Now you write the test. The check hands your function one **candidate** after another: `estimator(logits, rewards, uniform)` returns
 # its estimate, S numbers, for logits and rewards S and uniform numbers N from 0 up to, but not including, 1, all float32. Return `True` if it is unbiased and `False` if it is biased.
 #
 # A candidate picks as in `08.hard_attention`: each uniform number gives the first place whose cumulative probability exceeds it. Its result depends on the uniform numbers through these picks alone. The logits need not be normalised: adding a constant to all of them changes no probability. Candidates take any S and N from 2 up, and any rewards.
 # Right ones differ in what they subtract from the reward, and one needs no draw at all, so **single calls do not agree**. Give each candidate the same inputs as the others: if your
 # draws are random, begin with the same seed each time. Up to 200 calls of a candidate are enough, and many more may take too long where a class is graded. A better test leaves nothing to chance: think of probabilities that are multiples of 1/4, and of uniform numbers in the middle of each quarter.
 #
-# What goes wrong in real code: the baseline comes from the same draws, as their mean, their best or the first of them, which for the mean shrinks the gradient by $(N - 1)/N$; a correction that is right for N = 2 only; the sign; a sum instead of the mean, or the wrong count; rewards that are normalised, cut off or given to another draw; logits taken for probabilities or for their logarithms;
+# What goes wrong in real code: the baseline comes from the same draws, as their mean, their best or the first of them, which for the mean shrinks the gradient to $(N - 1)/N$ of its size; a correction that is right for N = 2 only; the sign; a sum instead of the mean, or the wrong count; rewards that are normalised, cut off or given to another draw; logits taken for probabilities or for their logarithms;
 # places picked as the most probable one, with equal chances, or among the first two only; a gradient with respect to something else, such as the probabilities; or the picked logit alone, without the term $-p_s$, which the softmax brings to every logit. A candidate that raises an error is wrong, and must not stop your test.
 
 

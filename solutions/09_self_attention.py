@@ -170,7 +170,7 @@ check("09.layer_cost", layer_cost)
 # - It shows only at t = 0, only in long sequences, or only at a single T, such as 4 or 12.
 # - The first row, which has nothing to see, becomes NaN, or a single row raises an error.
 #
-# Every leak shows at some T from 1 to 12, and some show at no other: try every T, and every t. Draw random numbers of ordinary size, and put new ones into the later rows of a copy of x. Where a model sees the change, some output moves by more than $10^{-4}$, perhaps by little more; where it does not, outputs may differ by rounding: allow
+# Every leak shows at some T from 1 to 12, and some show at no other: try every T, and every t. Draw random numbers of ordinary size, and put new ones into the later rows of a copy of x. Where a model sees the change, some output moves by more than $10^{-4}$, perhaps only slightly more; where it does not, outputs may differ by rounding: allow
 # about $10^{-5}$. Gradients do not pass through these models, so change the rows.
 
 
@@ -217,7 +217,7 @@ check("09.catch_leak", catch_leak)
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
-# Write the test. You are given one model after another, each from rows T×4, float32, to rows T×4, for any T from 1. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
+# Write the test. You are given one model after another. Each takes rows T×4, float32, for any T from 1, and returns rows T×4. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
 #
 # Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells places apart only in long sequences, or at a single T. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
 # $10^{-5}$ for rounding. Gradients do not pass through these models either.

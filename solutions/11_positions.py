@@ -51,7 +51,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 #
 # $$\text{position}_{p+k} = M_k\; \text{position}_p \quad \text{for every } p$$
 #
-# Return this matrix for the positions of `11.sinusoidal_positions`, where sines and cosines alternate and the base is 10,000. `offset` is k, a whole number from 0 to 100. Compute it from the width and the offset alone. Solving equations for it would not do: slow pairs hardly differ between neighbouring positions, so rounding would leave much of the matrix open.
+# Return this matrix for the positions of `11.sinusoidal_positions`, where sines and cosines alternate and the base is 10,000. `offset` is k, a whole number from 0 to 100. Compute it from the width and the offset alone. Solving equations for it would not do: slow pairs hardly differ between neighbouring positions, so rounding would leave much of the matrix undetermined.
 
 
 # %%

@@ -272,12 +272,12 @@ check("12.decoder_layer", DecoderLayer)
 # - when other sentences join the batch, or a sentence stands alone,
 # - when later words of the target change: the logits at place t depend on the target's words 0 … t alone.
 #
-# Logits at padding of the target are free, and may even be NaN. A model that raises an error, or that gives NaN at a word, is wrong, and must not stop your test.
+# Logits at padding of the target may be anything, even NaN. A model that raises an error, or that gives NaN at a word, is wrong, and must not stop your test.
 #
 # The id 0 is padding. It stands behind the words, and no sentence is all padding. V is at least 6, so ids from 1 to 5 are words in every model. Any B, S and T from 1 to 30 are allowed. No gradient passes through these models.
 #
 # What goes wrong in real code: the source's padding is hidden nowhere, or only in the encoder, or only where the decoder looks at the source; the mask of one sentence is used for all, or the target's in place of the source's; hidden scores are lowered too little; a causal mask is missing or off by one, or a later word gets through in another way; means, maxima or norms run over padding or over the batch;
-# positions count from the end; the softmax runs over the wrong axis; a reshape or a sorting mixes sentences; a recurrent network reads on through padding; a single sentence loses its axis. Some of these show in one of the four ways alone. Where something gets through, logits move by more than $10^{-4}$ for most inputs; where nothing does, rounding may move them: allow about $10^{-5}$.
+# positions count from the end; the softmax runs over the wrong axis; a reshape or a sorting mixes sentences; a recurrent network reads on through padding; a single sentence loses its axis. Some of these mistakes show in only one of the four ways. Where something gets through, logits move by more than $10^{-4}$ for most inputs; where nothing does, rounding may move them: allow about $10^{-5}$.
 
 
 # %%

@@ -24,7 +24,7 @@ from course_utils.grading.judging.grader import Candidates
 from course_utils.tasks import answers
 
 SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
-BUSY = 4  # other processes that each would like a core: on two cores, twice as many; on one, four times
+BUSY = 2  # other processes that each would like a core, beside the tests' own
 
 
 def source_of(name, module):
