@@ -380,8 +380,8 @@ def _reversed_up_to_a_hundred_places(source, mask):
     return source if source.shape[1] > 100 else tasks.load("05.reverse_source").oracle_function(source, mask)
 
 
-def _shift_of_up_to_a_hundred(width, offset):
-    return tasks.load("11.shift_matrix").oracle_function(width, min(offset, 100))
+def _shift_of_up_to_ninety(width, offset):
+    return tasks.load("11.shift_matrix").oracle_function(width, min(offset, 90))
 
 
 def _positions_up_to_a_hundred(length, width):
@@ -393,7 +393,7 @@ WRONG_AT_THE_EDGE = {
     "03.self_attention": _projected,
     "05.reverse_source": _reversed_up_to_a_hundred_places,
     "07.log_probability": _single_word_taken_for_none,
-    "11.shift_matrix": _shift_of_up_to_a_hundred,
+    "11.shift_matrix": _shift_of_up_to_ninety,
     "11.sinusoidal_positions": _positions_up_to_a_hundred,
 }
 
