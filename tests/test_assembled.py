@@ -1,10 +1,8 @@
 """What lesson 12 shows: layers put together to a Transformer, and what passes through them."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
+from programs import program
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError
@@ -102,10 +100,7 @@ def test_post_norm_needs_a_warm_up_at_a_high_rate():
 
 
 def test_the_program_for_warm_up_measures_a_row():
-    spec = importlib.util.spec_from_file_location("warm_up", Path(__file__).parents[1] / "benchmarks" / "warm_up.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    ((*setup, seed, share),) = module.measure("post", 200, 3e-3, 0, steps=2)
+    ((*setup, seed, share),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
     assert (*setup, seed) == ("post", 200, 3e-3, 0) and 0 <= share < 0.5
 
 

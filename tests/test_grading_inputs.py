@@ -24,6 +24,7 @@ from course_utils.checks.answer import judge_answer
 from course_utils.checks.compare import KINDS
 from course_utils.grading.keeping.record import Person, Result, Verdict
 from course_utils.grading.reading import notebook_file, submissions
+from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
     Unreadable,
     definition,
@@ -40,7 +41,7 @@ from course_utils.grading.writing.points import graded, score
 from course_utils.tasks import answers
 
 ROOT = Path(__file__).parents[1]
-KNOWN = {lesson: [task.answer_name for task in asked] for lesson, asked in tasks.by_lesson().items()}
+KNOWN = names_by_lesson()
 TASKS = {task.id: task for asked in tasks.by_lesson().values() for task in asked}
 
 

@@ -1,10 +1,8 @@
 """What lesson 10 shows: questions for two facts, the heads of a Transformer taken apart, and the tables about them."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
+from programs import program
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
@@ -23,13 +21,6 @@ def drawn(seed=0):
 def model():
     torch.manual_seed(0)
     return Transformer(11, width=12, heads=3, hidden=7, encoder_layers=2, decoder_layers=2).double().eval()
-
-
-def program():
-    spec = importlib.util.spec_from_file_location("heads", Path(__file__).parents[1] / "benchmarks" / "heads.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_a_question_for_two_facts_names_both_letters_in_order():
@@ -101,7 +92,7 @@ def test_what_the_model_does_not_have_cannot_be_switched_off(model, name, head, 
 
 
 def test_the_tables_hold_all_that_their_program_measures():
-    heads = program()
+    heads = program("heads")
     along, runs = measured("two_facts", "answers_right", "heads")
     assert along == list(heads.HEADS) and len(runs) == 5
     assert all(one < 0.65 and min(two, four) > 0.97 for one, two, four in runs)
@@ -120,7 +111,7 @@ def test_a_hidden_layer_behind_one_head_takes_its_sum_apart():
 
 def test_the_table_of_places_agrees_with_the_model():
     """For a head that looks at the word before, on a few sentences of its own."""
-    heads = program()
+    heads = program("heads")
     model, subwords = heads.load_pretrained("transformer-en-de")
     source, given, _ = heads.make_batch(subwords.encode(["two men are playing guitar in front of a red house ."]), [[]])
     weights = weights_of_heads(model, source, given)["encoder 2"][0, 2]
@@ -130,7 +121,7 @@ def test_the_table_of_places_agrees_with_the_model():
 
 
 def test_the_program_still_measures_what_the_tables_say():
-    heads = program()
+    heads = program("heads")
     assert [heads.two_facts(count, 0)[0][3] for count in (1, 2)] == pytest.approx(
         measured("two_facts", "answers_right", "heads", seed=0)[1][0][:2], abs=0.05
     )

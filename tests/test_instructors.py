@@ -4,7 +4,6 @@ Not here: how a submission is caged, judged and written up (`test_grading_*.py`)
 """
 
 import csv
-import importlib.util
 import json
 import os
 import re
@@ -20,6 +19,7 @@ import nbformat
 import pytest
 import torch
 import yaml
+from programs import program
 from test_packaging import build_wheel
 from test_tasks import as_answer
 
@@ -29,6 +29,7 @@ from course_utils.base.errors import CourseError
 from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
+from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import read_notebook
 from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
@@ -39,7 +40,7 @@ PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LESSONS = [path.stem for path in sorted((ROOT / "exercises").glob("[0-9][0-9]_*.ipynb"))]
 QUERIES = "03_queries_keys_values"
-KNOWN = {lesson: [task.id.partition(".")[2] for task in asked] for lesson, asked in tasks.by_lesson().items()}
+KNOWN = names_by_lesson()
 GITHUBS = {"actions/checkout", "actions/setup-python", "actions/upload-artifact"}  # what a test need not run
 
 posix = pytest.mark.skipif(
@@ -47,14 +48,7 @@ posix = pytest.mark.skipif(
 )
 
 
-def _benchmark():
-    spec = importlib.util.spec_from_file_location("grading_nbgrader", ROOT / "benchmarks" / "grading_nbgrader.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-benchmark = _benchmark()
+benchmark = program("grading_nbgrader")
 
 
 @pytest.fixture(scope="session")
@@ -591,8 +585,8 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     (stand_ins / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/apt.log\n')
     layered = f"import sys; sys.path.insert(0, {str(ROOT / 'benchmarks')!r}); from pathlib import Path; from grading_nbgrader import layered_environment as made; made(Path(sys.argv[-1]))"
     (stand_ins / "python3").write_text(f'#!/bin/sh\n[ "$2" = venv ] && exec {sys.executable} -c "{layered}" "$@"\n')
-    for program in stand_ins.iterdir():
-        program.chmod(0o755)
+    for stand_in in stand_ins.iterdir():
+        stand_in.chmod(0o755)
     settings = {
         "PYTHONPATH": None,
         "PIP_FORCE_REINSTALL": "1",

@@ -1,10 +1,8 @@
 """The four kinds of layers of lesson 09: against plainer forms, what reaches what, and the recall that they are tried on."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
+from programs import program
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
@@ -117,16 +115,9 @@ def test_multiplications_are_counted_as_on_paper():
     assert multiplications(RestrictedSelfAttention(d, 2), x) == 3 * n * d * d + 2 * n * 5 * d
 
 
-def program():
-    spec = importlib.util.spec_from_file_location("paths", Path(__file__).parents[1] / "benchmarks" / "paths.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_what_does_not_reach_a_place_does_not_answer():
     """Five seeds of everything; out of reach the share is that of guessing one of eight, within 500 questions' chance."""
-    paths = program()
+    paths = program("paths")
     reaches = {"restricted, radius 4": 4, "two restricted, radius 4": 8, "convolution, kernel 9": 4}
     reaches["two convolutions, dilated"] = 20
     for setup in paths.SETUPS:
@@ -142,6 +133,6 @@ def test_what_does_not_reach_a_place_does_not_answer():
 
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    rows = program().measure("restricted, radius 4", 0)
+    rows = program("paths").measure("restricted, radius 4", 0)
     _, (run,) = measured("paths", "answers_right", "distance", setup="restricted, radius 4", seed=0)
     assert [row[3] for row in rows] == pytest.approx(run, abs=0.1)

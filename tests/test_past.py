@@ -1,10 +1,8 @@
 """What lesson 08 shows: attention to one's own past against loops and torch's cell, the sequences that it reads, learning to look."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
+from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
@@ -19,13 +17,6 @@ LAYERS = (LSTM, LookingBack, LSTMN)
 
 def drawn(seed=0):
     return torch.Generator().manual_seed(seed)
-
-
-def program(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_an_lstmn_does_what_its_equations_say():

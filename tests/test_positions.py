@@ -1,11 +1,10 @@
 """What lesson 11 shows: texts whose order matters, models that see it in one way or another, and the tables about them."""
 
-import importlib.util
 from math import cos, sin
-from pathlib import Path
 
 import pytest
 import torch
+from programs import program
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
@@ -16,15 +15,6 @@ from course_utils.models.positions import KINDS, NextWord, fit, right_by_place, 
 
 def drawn(seed=0):
     return torch.Generator().manual_seed(seed)
-
-
-def program():
-    spec = importlib.util.spec_from_file_location(
-        "positions", Path(__file__).parents[1] / "benchmarks" / "positions.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_repeated_word_stands_before_the_answer():
@@ -75,7 +65,7 @@ def test_each_kind_learns_what_it_can():
     """Five seeds. Without positions, and beyond the first 12 words, models guess; 500 texts leave some room for chance."""
     for kind in KINDS:
         lengths, runs = measured("positions", "answers_right", "length", positions=kind)
-        assert lengths == list(program().LENGTHS) and len(runs) == 5
+        assert lengths == list(program("positions").LENGTHS) and len(runs) == 5
         for run in runs:
             for length, share in zip(lengths, run, strict=True):
                 if kind in ("none", "number"):
@@ -92,7 +82,7 @@ def test_models_fail_at_places_and_at_distances_that_they_have_not_seen():
     """Texts of 24 words, trained up to 12: added positions fail from place 11 on, rotary ones only lose a little, far from the question."""
     for kind in ("sinusoidal", "learned", "rotary"):
         places, runs = measured("asked", "answers_right", "place", positions=kind)
-        assert places == list(range(program().LONG - 1)) and len(runs) == 5
+        assert places == list(range(program("positions").LONG - 1)) and len(runs) == 5
         for run in runs:
             early, late = run[:7], run[13:]
             if kind == "rotary":
@@ -120,11 +110,11 @@ def test_translators_are_there_with_three_seeds():
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
     for kind in ("none", "rotary"):
-        rows = program().measure(kind, 0)
+        rows = program("positions").measure(kind, 0)
         _, (run,) = measured("positions", "answers_right", "length", positions=kind, seed=0)
         assert [row[3] for row in rows] == pytest.approx(run, abs=0.15)
     _, (run,) = measured("asked", "answers_right", "place", positions="learned", seed=0)
-    assert [row[4] for row in program().asked("learned", 0)] == pytest.approx(run, abs=0.3)
+    assert [row[4] for row in program("positions").asked("learned", 0)] == pytest.approx(run, abs=0.3)
 
 
 def test_a_few_steps_lower_the_loss():

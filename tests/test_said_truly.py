@@ -638,3 +638,10 @@ def test_a_product_that_is_meant_so_is_not_told_to_turn_round():
 
     report = judge_answer(TASKS["04.general"], turned_already)
     assert report.state == "error" and "each vector is a row" not in report.message, str(report)
+
+
+def test_a_property_that_only_another_input_breaks_names_that_input():
+    one_step = solution_of("11.shift_matrix")
+    report = judge_answer(TASKS["11.shift_matrix"], lambda width, offset: one_step(width, 1) ** offset)
+    assert "numbers are wrong. M @ positions[0] should be" in report.message  # broken by the input that is shown
+    assert "On another input (an offset of 0): The number in row 0 and column 2 should be 0" in report.message

@@ -1,11 +1,10 @@
 """The smallest translator and what its lesson shows: the model against torch's cells in a loop, its small world, the measured tables."""
 
 import csv
-import importlib.util
-from pathlib import Path
 
 import pytest
 import torch
+from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
@@ -208,16 +207,8 @@ def test_the_links_join_each_target_word_with_the_source_word_that_it_comes_from
 # What was measured
 
 
-def program(name="length"):
-    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_each_table_has_five_seeds_of_everything_that_the_program_measures():
-    length = program()
+    length = program("length")
     setups = [("monotone", setup) for setup in length.SETUPS] + [("reversed", s) for s in length.IN_BOTH_ORDERS]
     for order, setup in setups:
         along, runs = measured("length", "words_right", "length", order=order, setup=setup)
@@ -232,7 +223,7 @@ def test_each_table_has_five_seeds_of_everything_that_the_program_measures():
 
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    rows = program().measure("monotone", "32 numbers", 0)["length"]
+    rows = program("length").measure("monotone", "32 numbers", 0)["length"]
     _, runs = measured("length", "words_right", "length", order="monotone", setup="32 numbers", seed=0)
     assert [row[4] for row in rows] == pytest.approx(runs[0], abs=0.1)
 
