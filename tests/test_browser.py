@@ -54,6 +54,16 @@ OF_OTHER_KINDS = [
 ]
 
 
+EVERY_HEAD = """\
+from course_utils.figures.every_head import every_head
+from course_utils.models.files import load_pretrained
+from course_utils.models.heads import weights_of_heads
+from course_utils.models.seq2seq import make_batch
+model, subwords = load_pretrained("transformer-en-de")
+source, target, _ = make_batch(subwords.encode(["two men are playing ."]), subwords.encode(["zwei Männer spielen ."]))
+every_head(weights_of_heads(model, source, target), *(subwords.tokens(ids[0].tolist()) for ids in (source, target)))"""
+
+
 def git(folder, *words):
     named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     return subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
@@ -68,6 +78,8 @@ def lab_on_a_copy(copy):
     kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
     kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(kinds, copy / "exercises" / "90_kinds.ipynb")
+    kinds.cells = [nbformat.v4.new_code_cell(EVERY_HEAD)]
+    nbformat.write(kinds, copy / "exercises" / "91_every_head.ipynb")
     git(copy, "init", "-q")
     git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
     git(copy, "commit", "-qm", "as it is published")
@@ -123,12 +135,12 @@ def wait_until_all_ran(page):
     page.get_by_text("Attention course | Idle").wait_for()
 
 
-def assert_that_outputs_say_what_they_show(page):
+def assert_that_outputs_say_what_they_show(page, where=".jp-Cell-outputArea"):
     """Every picture in an output has words, and axe finds nothing serious there. JupyterLab's own surface is not looked at."""
     pictures = page.locator(".jp-Cell-outputArea img")
     without = [place for place in range(pictures.count()) if not pictures.nth(place).get_attribute("alt")]
     assert not without, f"of {pictures.count()} pictures these have no words: {without}"
-    found = axe.Axe().run(page, context={"include": [[".jp-Cell-outputArea"]]}).response["violations"]
+    found = axe.Axe().run(page, context={"include": [[where]]}).response["violations"]
     serious = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     assert not serious, [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in serious]
 
@@ -241,6 +253,51 @@ def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
     playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
     playwright.expect(weights).to_contain_text("no gradient reaches weights['out']")
     weights.screenshot(path=SCREENSHOTS / "weights.png")
+
+
+def choose_heads(page, cell, picture):
+    """Choose another attention and another word by the keyboard alone; each says so, and axe finds nothing serious."""
+    said, radios = cell.locator("caption"), cell.locator("input[type=radio]")
+    playwright.expect(said).to_have_text("decoder to the source: where each head looks from “<bos>”, in hundredths")
+    playwright.expect(cell.locator("tbody tr")).to_have_count(12)
+    radios.first.focus()
+    page.keyboard.press("ArrowRight")
+    playwright.expect(said).to_contain_text("decoder to itself: where each head looks from “<bos>”")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    playwright.expect(said).to_contain_text("decoder to itself: where each head looks from “▁zwei”")
+    numbers = cell.locator("tbody tr").first.locator("td").all_text_contents()
+    assert sum(int(number or 0) for number in numbers[:2]) == pytest.approx(100, abs=1)  # it sees <bos> and itself
+    assert not any(numbers[2:])
+    assert_that_outputs_say_what_they_show(page, ".course-heads")
+    cell.screenshot(path=SCREENSHOTS / f"every_head_{picture}.png")
+
+
+def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
+    open_notebook(page, lab, "exercises/91_every_head.ipynb")
+    run_all(page)
+    wait_until_all_ran(page)
+    cell = code_cell(page, "every_head")
+    choose_heads(page, cell, "light")
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.get_by_text("Theme", exact=True).hover()
+    page.get_by_text("JupyterLab Dark", exact=True).click()
+    playwright.expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    page.keyboard.press("Escape")
+    type_and_run(page, cell)
+    playwright.expect(cell.locator("caption")).to_contain_text("decoder to the source")
+    choose_heads(page, cell, "dark")
+
+
+def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab):
+    import nbclient
+    from nbconvert import HTMLExporter
+
+    notebook = nbclient.execute(nbformat.read(lab.clone / "exercises" / "91_every_head.ipynb", as_version=4))
+    exported = lab.clone / "exercises" / "91_every_head.html"
+    exported.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    page.goto(exported.as_uri(), wait_until="domcontentloaded")
+    choose_heads(page, page.locator(".jp-CodeCell"), "static")
 
 
 @pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 2), (LESSON, 8)])

@@ -84,6 +84,15 @@ def test_tied_weights_are_kept_once(tmp_path, kind):
     assert sum(len(value) == len(SUBWORDS) for value in weights.values()) == 1
 
 
+def test_an_untied_readout_comes_back(tmp_path):
+    sizes = {"width": 16, "heads": 2, "hidden": 16, "encoder_layers": 1, "decoder_layers": 1}
+    model = make_model("transformer", len(SUBWORDS), {**sizes, "tied": False})
+    save_model(tmp_path, "transformer", model, SUBWORDS, {})
+    found, _ = load_model(tmp_path)
+    assert torch.equal(found.readout.weight, model.readout.weight)
+    assert not torch.equal(found.readout.weight, found.embedding.words.weight)
+
+
 def test_a_model_in_half_precision_comes_back_in_fp32(tmp_path):
     model = model_of()
     save_model(tmp_path, "transformer", model, SUBWORDS, {}, torch.float16)

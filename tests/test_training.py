@@ -140,8 +140,15 @@ def start(*arguments, **more):
         {"precision": "bf16", "average": 0.6, "stop_on": "loss", "patience": 2, "validate": 0.3},
         {"kind": "attention", "model": RECURRENT, "accumulate": 2, "epochs": 3.0, "smoothing": 0.0},
         {"optimizer": "muon", "precision": "bf16", "average": 0.6, "weight_decay": 0.1},
+        {
+            "optimizer": "sgd",
+            "rate": 0.3,
+            "precision": "bf16",
+            "batches": "sentences",
+            "model": MODEL | {"tied": False},
+        },
     ],
-    ids=["fp32", "bf16", "attention", "muon"],
+    ids=["fp32", "bf16", "attention", "muon", "sgd"],
 )
 def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
     settings = of(**changes)
@@ -345,6 +352,19 @@ def test_every_weight_gets_a_gradient(tmp_path, kind, model):
     assert all(p.grad is not None for p in trainer.model.parameters())
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
+def test_a_compiled_model_learns_the_same(tmp_path, monkeypatch):
+    """Through torch.compile's graphs, run as they are: to make code of them takes a compiler and a minute."""
+    plain = torch.compile
+    monkeypatch.setattr(torch, "compile", lambda *given, **more: plain(*given, **more, backend="eager"))
+    ways = [trainer_of(tmp_path / str(way), compile=way, precision="fp32") for way in (False, True)]
+    for trainer in ways:
+        trainer.step()
+    assert ways[1].objective.features is not ways[1].model.features
+    for one, other in zip(*(trainer.model.parameters() for trainer in ways), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
 def test_the_loss_in_the_curves_is_that_of_each_token(tmp_path, monkeypatch):
     seen = []
     forward = loop.Objective.forward
@@ -385,6 +405,23 @@ def test_batches_hold_every_sentence_once_and_little_padding():
             padded += batch.source.numel() + batch.given.numel()
             filled += (batch.source != PAD).sum().item() + (batch.given != PAD).sum().item()
     assert 1 - filled / padded < 0.07
+
+
+def test_batches_of_sentences_are_as_many_and_hold_equally_many_of_any_length():
+    rows = [list(side) for side in rows_like_multi30k(500)]
+    alike, mixed = (Batches(*rows, tokens=256, seed=0, by=by) for by in ("tokens", "sentences"))
+    for number in (0, 1):
+        order = mixed.epoch(number)
+        assert sorted(np.concatenate(order)) == list(range(500))
+        assert len(order) == len(alike.epoch(number))
+        sizes = {len(places) for places in order}
+        assert max(sizes) - min(sizes) <= 1
+    assert [*order[0]] != [*mixed.epoch(0)[0]]  # who shares a batch changes from epoch to epoch
+
+    def spread(batches):  # of lengths within a batch
+        return np.mean([np.std(batches.lengths[places, 1]) for places in batches.epoch(0)])
+
+    assert spread(mixed) > 3 * spread(alike)
 
 
 def test_the_order_of_batches_follows_from_seed_and_epoch():
@@ -463,7 +500,7 @@ def test_a_run_follows_its_schedule(tmp_path):
     warmup = round(0.25 * trainer.steps)
     assert trainer.rate(warmup - 1) == 0.5e-2
     assert trainer.rate(trainer.steps - 1) == pytest.approx(0.5e-2 / (trainer.steps + 1 - warmup))
-    assert trainer.optimizer.adam.param_groups[0]["lr"] == trainer.curves[-1]["rate"]
+    assert trainer.optimizer.torchs.param_groups[0]["lr"] == trainer.curves[-1]["rate"]
 
 
 def two_linears(dtype):
@@ -502,6 +539,20 @@ def test_adamw_by_its_formula(dtype):
         weight -= 0.1 * 0.1 * weight
         weight -= 0.1 * mean / (1 - 0.9**step) / (math.sqrt(square / (1 - 0.98**step)) + 1e-9)
         assert optimizer.masters["weight"].item() == pytest.approx(weight, rel=1e-5)  # clipping divides by norm + 1e-6
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_sgd_by_its_formula(dtype):
+    """One weight, step after step, by hand: the momentum is a sum of gradients, of which each step keeps nine tenths."""
+    model = torch.nn.Linear(1, 1, bias=False).to(dtype)
+    optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.1, clip=0.5, kind="sgd")
+    weight, momentum = model.weight.item(), 0.0
+    for gradient in (0.25, -4.0, 1 / 128):
+        model.weight.grad = torch.full((1, 1), gradient, dtype=dtype)
+        assert optimizer.step(0.1).item() == abs(gradient)
+        momentum = 0.9 * momentum + max(-0.5, min(0.5, gradient)) + 0.1 * weight
+        weight -= 0.1 * momentum
+        assert optimizer.masters["weight"].item() == pytest.approx(weight, rel=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(3, 7, 7), (2, 5, 13), (2, 13, 5)], ids=str)
@@ -566,7 +617,7 @@ def test_tiny_steps_add_up_in_bf16():
     assert model.weight.item() == optimizer.masters["weight"].bfloat16().item() == 0.96875
 
 
-@pytest.mark.parametrize("kind", ["adamw", "muon"])
+@pytest.mark.parametrize("kind", ["adamw", "muon", "sgd"])
 def test_optimizer_takes_back_only_what_fits(kind):
     models = [two_linears(torch.bfloat16) for _ in range(2)]
     one, other = (Optimizer(model, (0.9, 0.98), 0.0, 1.0, kind) for model in models)
@@ -580,7 +631,8 @@ def test_optimizer_takes_back_only_what_fits(kind):
     with pytest.raises(CourseError, match=r"0.bias must be shaped \[7\], not \[1\]"):
         other.load(state | {"weight.0.bias": torch.zeros(1)})  # which copy_ would take
     with pytest.raises(KeyError):
-        other.load({name: value for name, value in state.items() if name != "exp_avg.1.bias"})
+        kept = "momentum_buffer" if kind == "sgd" else "exp_avg"
+        other.load({name: value for name, value in state.items() if name != f"{kept}.1.bias"})
     if kind == "muon":
         with pytest.raises(KeyError):
             other.load({name: value for name, value in state.items() if name != "momentum.1.weight"})
@@ -954,6 +1006,9 @@ def test_presets_are_settings_of_models_there_are(kind):
         ({"epochs": math.inf}, "epochs and validate must be finite"),
         ({"epochs": math.nan}, "epochs must be more than 0"),
         ({"accumulate": True}, "the setting accumulate must be int, not True"),
+        ({"compile": 1}, "the setting compile must be bool, not 1"),
+        ({"batches": "words"}, "batches must be one of tokens, sentences, not 'words'"),
+        ({"optimizer": "adam"}, "optimizer must be one of adamw, muon, sgd, not 'adam'"),
         ({"accumulate": 0}, "accumulate must be more than 0"),
         ({"betas": [0.9]}, "the setting betas must be two numbers"),
         ({"betas": ["0.9", None]}, "the setting betas must be two numbers"),

@@ -571,6 +571,17 @@ def test_a_model_in_another_precision_keeps_its_readout_tied():
         assert model.readout.weight is model.embedding.words.weight
 
 
+def test_an_untied_readout_has_weights_of_its_own_and_begins_alike():
+    torch.manual_seed(0)
+    tied = t.Transformer(101, width=64, heads=4, hidden=64, encoder_layers=1, decoder_layers=1)
+    torch.manual_seed(0)
+    untied = t.Transformer(101, width=64, heads=4, hidden=64, encoder_layers=1, decoder_layers=1, tied=False)
+    assert untied.readout.weight is not untied.embedding.words.weight
+    assert sum(p.numel() for p in untied.parameters()) == sum(p.numel() for p in tied.parameters()) + 101 * 64
+    assert torch.equal(tied.embedding.words.weight, untied.embedding.words.weight)
+    assert untied.readout.weight.std().item() == pytest.approx(64**-0.5, rel=0.05)
+
+
 # Sentences, settings, conversions
 
 

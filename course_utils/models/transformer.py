@@ -240,7 +240,7 @@ def sinusoids(longest: int, width: int) -> Tensor:
 
 
 class Transformer(nn.Module):
-    """An encoder and a decoder over one vocabulary, whose embedding is also the readout (section 3.4).
+    """An encoder and a decoder over one vocabulary, whose embedding is also the readout (section 3.4; Press & Wolf 2017).
 
     Args:
         vocabulary: the number of tokens V; id 0 is padding.
@@ -250,6 +250,7 @@ class Transformer(nn.Module):
         norm: "pre" or "post", where the layer normalisation stands. Pre-norm normalises once more at the end.
         positions: "sinusoidal", "learned" or "none".
         longest: the largest number of tokens in a sentence.
+        tied: whether the embedding is also the readout; else that has weights of its own.
 
     Raises:
         CourseError: for a size that is too small, a width that does not fit the heads or the positions, a name that is
@@ -257,7 +258,7 @@ class Transformer(nn.Module):
     """
 
     def __init__(self, vocabulary, width=128, heads=4, hidden=512, encoder_layers=3, decoder_layers=3, dropout=0.1, norm="pre",
-                 positions="sinusoidal", longest=512):  # fmt: skip
+                 positions="sinusoidal", longest=512, tied=True):  # fmt: skip
         super().__init__()
         self.config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         for name, value, allowed in (
@@ -280,7 +281,8 @@ class Transformer(nn.Module):
         )
         self.readout = nn.Linear(width, vocabulary, bias=False)
         self.reset_parameters()
-        self.readout.weight = self.embedding.words.weight
+        if tied:
+            self.readout.weight = self.embedding.words.weight
 
     def reset_parameters(self):
         """Draw weights with a spread of 1/2 over the root of what they sum, and embeddings of length 1.
@@ -292,7 +294,8 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear) and module is not self.readout:
                 nn.init.normal_(module.weight, std=0.5 * module.in_features**-0.5)
                 nn.init.zeros_(module.bias)
-        nn.init.normal_(self.embedding.words.weight, std=self.config["width"] ** -0.5)
+        for words in [self.embedding.words] + [self.readout] * (not self.config["tied"]):
+            nn.init.normal_(words.weight, std=self.config["width"] ** -0.5)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Score each next word, given the words before it: source B×S, target B×T → logits B×T×V."""

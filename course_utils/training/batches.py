@@ -41,13 +41,14 @@ class Batches:
     Args:
         sources, targets: rows of ids, without BOS and EOS.
         tokens: the most ids, padding included, of either side of a batch.
+        by: "tokens", or "sentences": then the same number of batches holds equally many pairs each, of any length.
         seed: for the order; the order of an epoch depends on it and on the epoch's number alone.
 
     Raises:
         CourseError: when a pair is longer than a batch, or there is none.
     """
 
-    def __init__(self, sources: list[list[int]], targets: list[list[int]], tokens: int, seed: int):
+    def __init__(self, sources: list[list[int]], targets: list[list[int]], tokens: int, seed: int, by: str = "tokens"):
         lengths = [(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
         if not lengths:
             raise CourseError("there is no pair to train on: give at least one")
@@ -55,7 +56,7 @@ class Batches:
             raise CourseError(
                 f"a sentence has {max(map(max, lengths))} tokens, and a batch holds {tokens} with its end: allow more"
             )
-        self.sources, self.targets, self.tokens, self.seed = sources, targets, tokens, seed
+        self.sources, self.targets, self.tokens, self.seed, self.by = sources, targets, tokens, seed, by
         self.lengths = np.array(lengths) + 1  # with EOS
 
     def epoch(self, number: int) -> list[np.ndarray]:
@@ -70,6 +71,8 @@ class Batches:
                 batches.append(order[first:place])
                 first, longest = place, length
         batches.append(order[first:])
+        if self.by == "sentences":
+            return np.array_split(random.permutation(order), len(batches))
         return [batches[i] for i in random.permutation(len(batches))]
 
     def read(self, places: np.ndarray) -> Batch:

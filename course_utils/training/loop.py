@@ -41,13 +41,14 @@ AVERAGED = 200  # weights at most are averaged in the end: every step would cost
 class Objective(nn.Module):
     """A model with its loss, so that DDP sees one forward pass that uses every parameter."""
 
-    def __init__(self, model: nn.Module, smoothing: float):
+    def __init__(self, model: nn.Module, smoothing: float, compiled: bool = False):
         super().__init__()
         self.model, self.smoothing = model, smoothing
+        self.features = torch.compile(model.features, dynamic=True) if compiled else model.features
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the loss summed over the batch's N target tokens."""
-        features = self.model.features(batch.source, batch.given).flatten(0, 1)  # B·T D
+        features = self.features(batch.source, batch.given).flatten(0, 1)  # B·T D
         return smoothed_loss(
             features.index_select(0, batch.places), self.model.readout.weight, batch.wanted, self.smoothing
         )
@@ -128,7 +129,7 @@ class Trainer:
             self.restore()
         else:
             devices.in_first_process_only(lambda: folder.create(settings, describe_environment(device, self.precision)))
-        self.objective = Objective(self.model, settings.smoothing)
+        self.objective = Objective(self.model, settings.smoothing, settings.compile)
         if dist.is_initialized():
             self.objective = nn.parallel.DistributedDataParallel(self.objective)
 
@@ -257,7 +258,7 @@ class Trainer:
     def batches_of(self, pairs: Pairs, seed: int) -> Batches:
         """Return pairs in the run's subwords and batches."""
         sources, targets = self.subwords.encode(pairs.sources), self.subwords.encode(pairs.targets)
-        return Batches(sources, targets, self.settings.batch_tokens, seed)
+        return Batches(sources, targets, self.settings.batch_tokens, seed, self.settings.batches)
 
     def total_loss(self) -> Tensor:
         """Return the training loss since the last validation, summed over the tokens of all processes."""

@@ -1,4 +1,4 @@
-"""AdamW and Muon over weights kept in fp32 while the model computes in bf16, and the two schedules of their rate.
+"""AdamW, Muon and SGD over weights kept in fp32 while the model computes in bf16, and the two schedules of their rate.
 
 Here: one optimizer step, and its state. Not here: the loss, and when to step (`loop.py`).
 """
@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 
-MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # as AdamW names what it keeps of each weight
-MOMENTUM = 0.95  # of Muon
+KEPT = {"adamw": ("exp_avg", "exp_avg_sq", "step"), "sgd": ("momentum_buffer",)}  # of each weight, as torch names it
+MOMENTUM = {"muon": 0.95, "sgd": 0.9}
 
 
 def schedule(name: str, step: int, steps: int, warmup: int) -> float:
@@ -46,7 +46,7 @@ def orthogonal(matrices: Tensor) -> Tensor:
 
 
 class Optimizer:
-    """AdamW (Loshchilov & Hutter 2019) or Muon, with clipped gradients, on fp32 masters of a model's parameters.
+    """AdamW (Loshchilov & Hutter 2019), Muon or SGD, with clipped gradients, on fp32 masters of a model's parameters.
 
     A bf16 weight has 8 bits of precision: a step of a thousandth of it is lost when added. So the steps are added to
     fp32 masters, of which the model holds rounded copies. A model in fp32 or float64 is its own master.
@@ -56,9 +56,11 @@ class Optimizer:
     (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2); AdamW takes all other parameters. Of torch's own
     Muon this differs in speed: matrices of a shape are multiplied together, and in the precision of the run.
 
+    "sgd" is torch's stochastic gradient descent with momentum 0.9, whose steps grow with the gradient: it needs a rate of its own.
+
     Args:
         model: whose parameters are trained; its `readout`, if it has one, is left to AdamW.
-        betas: AdamW's.
+        betas: AdamW's, which Muon uses, too.
         weight_decay: for all parameters.
         clip: the largest norm of all gradients together.
         kind: "adamw" or "muon".
@@ -76,10 +78,12 @@ class Optimizer:
         self.shapes = defaultdict(list)  # the names of the matrices that Muon takes, by shape
         for name, momentum in self.momenta.items():
             self.shapes[momentum.shape].append(name)
-        self.adam = torch.optim.AdamW(
-            [master for name, master in self.masters.items() if name not in self.momenta],
-            betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True,
-        )  # fmt: skip
+        self.kept = KEPT["sgd" if kind == "sgd" else "adamw"]
+        others = [master for name, master in self.masters.items() if name not in self.momenta]
+        if kind == "sgd":
+            self.torchs = torch.optim.SGD(others, momentum=MOMENTUM["sgd"], weight_decay=weight_decay)
+        else:
+            self.torchs = torch.optim.AdamW(others, betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True)
 
     def step(self, rate: float) -> Tensor:
         """Take one step along the parameters' gradients, clear them, and return their norm before clipping."""
@@ -87,8 +91,8 @@ class Optimizer:
             self.masters[name].grad = parameter.grad.float()
             parameter.grad = None
         norm = nn.utils.clip_grad_norm_(self.masters.values(), self.clip)
-        self.adam.param_groups[0]["lr"] = rate
-        self.adam.step()
+        self.torchs.param_groups[0]["lr"] = rate
+        self.torchs.step()
         for names in self.shapes.values():
             self.step_matrices(names, rate)
         for master in self.masters.values():
@@ -101,8 +105,8 @@ class Optimizer:
         """Take Muon's step, with Nesterov's momentum, for matrices of one shape."""
         masters, momenta = [self.masters[name] for name in names], [self.momenta[name] for name in names]
         gradients = torch.stack([master.grad for master in masters])
-        torch._foreach_lerp_(momenta, gradients.unbind(), 1 - MOMENTUM)
-        ahead = gradients.lerp(torch.stack(momenta), MOMENTUM)
+        torch._foreach_lerp_(momenta, gradients.unbind(), 1 - MOMENTUM["muon"])
+        ahead = gradients.lerp(torch.stack(momenta), MOMENTUM["muon"])
         steps = orthogonal(ahead.bfloat16() if self.low else ahead).to(ahead.dtype)
         torch._foreach_mul_(masters, 1 - rate * self.weight_decay)
         torch._foreach_add_(masters, steps.unbind(), alpha=-rate * 0.2 * max(gradients.shape[1:]) ** 0.5)
@@ -118,7 +122,7 @@ class Optimizer:
         tensors = {f"weight.{name}": master.detach() for name, master in self.masters.items()}
         tensors |= {f"momentum.{name}": momentum for name, momentum in self.momenta.items()}
         for name, master in self.masters.items():
-            for key, value in self.adam.state.get(master, {}).items():
+            for key, value in self.torchs.state.get(master, {}).items():
                 tensors[f"{key}.{name}"] = value
         return tensors
 
@@ -126,7 +130,7 @@ class Optimizer:
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Take what `state` returned back. Raises `KeyError` or `CourseError` when it came from another model."""
         for name, master in self.masters.items():
-            keys = ("weight", "momentum") if name in self.momenta else ("weight", *MOMENTS)
+            keys = ("weight", "momentum") if name in self.momenta else ("weight", *self.kept)
             found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}
             for value in (value for key, value in found.items() if key != "step"):
                 if value.shape != master.shape:  # copy_ would spread a smaller one
@@ -135,7 +139,7 @@ class Optimizer:
             if name in self.momenta:
                 self.momenta[name].copy_(found["momentum"])
             else:
-                self.adam.state[master] = found
+                self.torchs.state[master] = found
         self.round()
 
 

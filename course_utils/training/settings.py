@@ -13,7 +13,8 @@ from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 
 PRESETS = Path(__file__).parent / "presets"
-OPTIMIZERS = ("adamw", "muon")
+OPTIMIZERS = ("adamw", "muon", "sgd")
+BATCHES = ("tokens", "sentences")
 SCHEDULES = ("linear", "paper")
 KINDS = ("seq2seq", "attention", "transformer")
 DATA = ("world", "multi30k")
@@ -30,9 +31,12 @@ class Settings:
     vocabulary: int = 4000  # subwords of both languages together; the world's words are counted, not chosen
     model: dict = field(default_factory=dict)  # arguments of the model
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
+    batches: str = (
+        "tokens"  # of like length, or "sentences": as many batches, of equally many sentences in random order
+    )
     accumulate: int = 1  # batches a process adds up before a step
     epochs: float = 1.0
-    optimizer: str = "adamw"  # or "muon": more is learned from each token, and a step takes somewhat longer
+    optimizer: str = "adamw"  # or "muon": more is learned from each token, and a step takes somewhat longer; or "sgd"
     rate: float = 2e-3  # the peak of the learning rate
     schedule: str = "linear"  # after the warm-up: "linear" down to 0, or the "paper"'s inverse square root
     warmup: float = 0.05  # share of all steps
@@ -42,13 +46,16 @@ class Settings:
     smoothing: float = 0.1  # of the labels
     average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on goes before it
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
+    compile: bool = (
+        False  # let torch.compile make the model's code faster, which takes a minute at the start: worth it on a GPU
+    )
     validate: float = 1.0  # epochs between validations
     stop_on: str = "never"  # "loss" or "bleu": stop when it has not improved in `patience` validations
     patience: int = 3
     seed: int = 0
 
     def __post_init__(self):
-        for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS),
+        for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS), ("batches", BATCHES),
                               ("precision", ("auto", "fp32", "bf16")), ("stop_on", ("never", "loss", "bleu"))):  # fmt: skip
             if getattr(self, name) not in allowed:
                 raise CourseError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
@@ -102,7 +109,7 @@ def _converted(name: str, value, wanted):
         return float(value)
     if name == "betas" and isinstance(value, list | tuple) and len(value) == 2:
         return tuple(_converted(name, number, float) for number in value)
-    if wanted in (int, float, str, dict) and type(value) is wanted:
+    if wanted in (int, float, str, dict, bool) and type(value) is wanted:
         return value
     expected = "two numbers such as [0.9, 0.98]" if name == "betas" else wanted.__name__
     raise CourseError(f"the setting {name} must be {expected}, not {value!r}")

@@ -1,0 +1,99 @@
+"""What each ingredient of a Transformer's training is worth: each switched off in turn; and the Transformer against a GRU with attention.
+
+    python benchmarks/ablations.py [--only world multi30k equal_time] [--seeds 0 1 2 3 4]
+
+"world" trains Transformers in the generated world, five seeds each, from 1,500 pairs, where the same sentences come again and again, and
+some from 20,000; "multi30k" trains the same ones on Multi30k, three seeds each; "equal_time" trains the Transformer and the GRU of the
+presets for two laptop cores, for about as many seconds of one core. The rows go to the tables ablations.csv and equal_time.csv in
+course_utils/data/measured_tables, which lesson 13 shows; what is in them already is not run again. Half a minute to four minutes a row.
+"""
+
+import argparse
+import tempfile
+import time
+
+import torch
+
+from course_utils.data.measured import fill
+from course_utils.training.loop import train
+from course_utils.training.settings import Settings, load_preset, make_settings
+
+ABLATIONS = ("data", "pairs", "changed", "seed", "bleu", "loss", "cpu_seconds")
+EQUAL_TIME = ("kind", "seed", "epochs", "parameters", "tokens", "bleu", "cpu_seconds")
+EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
+CHANGES = {
+    EVERYTHING: {},
+    "SGD in place of Adam": {"optimizer": "sgd"},
+    "Muon in place of Adam": {"optimizer": "muon"},
+    "no warm-up": {"warmup": 0.0},
+    "no dropout": {"model": {"dropout": 0.0}},
+    "no label smoothing": {"smoothing": 0.0},
+    "readout not tied": {"model": {"tied": False}},
+    "batches of sentences": {"batches": "sentences"},
+}
+# With seed 0 the best of 0.004, 0.008, 0.016 (Adam), 0.4, 0.8, 1.6 (SGD) and 0.008, 0.016, 0.032 (Muon) in the small world;
+# on Multi30k, for four epochs, of 0.004 and 0.008, 0.4 and 0.8, and for Muon, of which 0.007 was tried alone.
+RATES = {
+    "world": {"adamw": 8e-3, "sgd": 0.8, "muon": 16e-3},
+    "multi30k": {"adamw": 8e-3, "sgd": 0.8, "muon": 7e-3},
+}
+EPOCHS = {("world", 1_500): 53.0, ("world", 20_000): 4.0, ("multi30k", 29_000): 3.0}  # about 450 steps in the world
+EQUAL = {"transformer": 2.0, "attention": 2.5}  # epochs of about as many seconds
+
+
+def settings_of(data: str, pairs: int, changed: str, seed: int) -> Settings:
+    """Return the settings of a row of ablations.csv."""
+    change, epochs = dict(CHANGES[changed]), EPOCHS[data, pairs]
+    preset = load_preset("transformer", "world")
+    model = {**preset["model"], "dropout": 0.1, **change.pop("model", {})}
+    values = {**preset, "data": data, "model": model, "epochs": epochs, "validate": epochs, "seed": seed, **change}
+    if data == "world":
+        values["world"] = {"pairs": pairs}
+    return make_settings({**values, "rate": RATES[data][values.get("optimizer", "adamw")]})
+
+
+def trained(settings: Settings):
+    """Train one model; return its trainer and the seconds of CPU time."""
+    began = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = train(settings, f"{folder}/run", device="cpu", show=False)
+    return trainer, round(time.process_time() - began, 1)
+
+
+def ablation(data, pairs, changed, seed):
+    """Train one model; return its row."""
+    trainer, seconds = trained(settings_of(data, pairs, changed, seed))
+    end = trainer.curves[-1]
+    return [(data, pairs, changed, seed, end["val_bleu"], end["val_loss"], seconds)]
+
+
+def equal_time(kind, seed):
+    """Train one model with its preset for fewer epochs; return its row."""
+    epochs = EQUAL[kind]
+    changes = {"kind": kind, "epochs": epochs, "validate": epochs, "seed": seed}
+    trainer, seconds = trained(make_settings({**load_preset(kind, "laptop"), **changes}))
+    end, size = trainer.curves[-1], sum(p.numel() for p in trainer.model.parameters())
+    return [(kind, seed, epochs, size, end["tokens"], end["val_bleu"], seconds)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parts = ("world", "multi30k", "equal_time")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="which parts")
+    parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds; on Multi30k those below 3")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if "world" in options.only:
+        setups = [("world", 1_500, changed) for changed in CHANGES]
+        setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
+        fill("ablations", ABLATIONS, ((*setup, seed) for seed in options.seeds for setup in setups), ablation)
+    some = [seed for seed in options.seeds if seed < 3]
+    if "equal_time" in options.only and some:
+        fill("equal_time", EQUAL_TIME, ((kind, seed) for seed in some for kind in EQUAL), equal_time)
+    if "multi30k" in options.only and some:
+        jobs = (("multi30k", 29_000, changed, seed) for seed in some for changed in CHANGES)
+        fill("ablations", ABLATIONS, jobs, ablation)
+
+
+if __name__ == "__main__":
+    main()

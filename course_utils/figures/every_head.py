@@ -1,0 +1,97 @@
+"""Where every head of a Transformer looks, one word at a time: a table that answers to the keyboard, also in an export without a kernel.
+
+Here: the table for the first word, and the page's part, which `every_head.js` brings to life. Without scripts the first table stays.
+Not here: how the weights are found (`models/heads.py`), pictures of one head (`plots.py`).
+
+Shape letters: B sentences, H heads, T words that ask, S words that are asked.
+"""
+
+import json
+from html import escape
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+
+SCRIPT = Path(__file__).with_suffix(".js")
+STYLE = """
+.course-heads { max-width: 100%; overflow-x: auto }
+.course-heads fieldset { border: 0; padding: 0; margin: 0 0 .6em }
+.course-heads label { display: inline-block; margin-right: .8em; white-space: nowrap }
+.course-heads table { border-collapse: collapse }
+.course-heads caption, .course-heads tbody th { text-align: left; white-space: nowrap }
+.course-heads th, .course-heads td { padding: .15em .4em }
+.course-heads tbody td { min-width: 2.2em; text-align: center; background: rgba(56, 139, 253, calc(var(--weight) * .6)) }
+"""
+
+
+class EveryHead:
+    """What `every_head` returns. `attentions` maps the title of each attention to its words and weights."""
+
+    def __init__(self, attentions, asking):
+        self.attentions, self.asking = attentions, asking
+
+    def rows(self) -> tuple[str, list[str], dict[str, list[float]]]:
+        """Return what shows at first: a sentence on it, the words that are asked, and each head's weights on them."""
+        title, (one, *_) = next(iter(self.attentions)), self.attentions.values()
+        sentence = f"{title}: where each head looks from “{one['asks'][self.asking]}”, in hundredths"
+        return sentence, one["asked"], {name: weights[self.asking] for name, weights in one["heads"].items()}
+
+    def __repr__(self):
+        sentence, words, rows = self.rows()
+        looks = [
+            f"{name}: {words[row.index(max(row))]} {max(row):.0f}" for name, row in rows.items()
+        ]  # the most of each
+        return "\n".join([f"{sentence}, most of all:", *looks])
+
+    def _repr_html_(self):
+        sentence, words, rows = self.rows()
+        top = "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
+        body = "".join(
+            f'<tr><th scope="row">{name}</th>{"".join(map(_cell, weights))}</tr>' for name, weights in rows.items()
+        )
+        data = json.dumps({"attentions": self.attentions, "asking": self.asking}, ensure_ascii=False)
+        script = SCRIPT.read_text(encoding="utf-8").replace("DATA", data.replace("<", "\\u003c"))
+        return (
+            f'<div class="course-heads"><style>{STYLE}</style><table><caption role="status">{escape(sentence)}</caption>'
+            f"<thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table><script>{script}</script></div>"
+        )
+
+
+def every_head(seen, source, target, asking=0) -> EveryHead:
+    """Show, for a word that one chooses, how much every head of every layer attends to each word.
+
+    Args:
+        seen: from "encoder 0", "decoder 0" and "source 0" on, the weights 1×H×T×S of a Transformer's attentions, as
+            `models.heads.weights_of_heads` finds them.
+        source, target: the words that the encoder and the decoder read.
+        asking: the place of the word that is chosen at first, in the target.
+
+    Raises:
+        CourseError: when the words do not fit the weights.
+    """
+    kinds = {
+        "decoder to the source": ("source", target, source),
+        "decoder to itself": ("decoder", target, target),
+        "encoder to itself": ("encoder", source, source),
+    }
+    attentions = {}
+    for title, (kind, asks, asked) in kinds.items():
+        heads = {}
+        for name, weights in seen.items():
+            if not name.startswith(kind):
+                continue
+            if weights.shape[2:] != (len(asks), len(asked)):
+                raise CourseError(
+                    f"{name} has weights for {weights.shape[2]} words that ask and {weights.shape[3]} that are asked, "
+                    f"but {len(asks)} and {len(asked)} words are given: give those that the model has read"
+                )
+            for head, rows in enumerate(weights[0]):
+                heads[f"layer {name.split()[1]}, head {head}"] = (100 * rows).round().int().tolist()
+        attentions[title] = {"asks": list(asks), "asked": list(asked), "heads": heads}
+    if not 0 <= asking < len(target):
+        raise CourseError(f"asking must be a place from 0 to {len(target) - 1}, not {asking}")
+    return EveryHead(attentions, asking)
+
+
+def _cell(weight):
+    return f'<td style="--weight: {weight / 100:g}">{weight if weight >= 5 else ""}</td>'
