@@ -78,11 +78,11 @@ def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
         (tensor([0.7500]), tensor([1.]), tensor([1.]))
     """
     ### BEGIN SOLUTION
-    m = beta1 * m + (1 - beta1) * gradient
-    v = beta2 * v + (1 - beta2) * gradient**2
-    m_corrected = m / (1 - beta1**step)
-    v_corrected = v / (1 - beta2**step)
-    return parameter - rate * m_corrected / (v_corrected.sqrt() + eps), m, v
+    new_m = beta1 * m + (1 - beta1) * gradient
+    new_v = beta2 * v + (1 - beta2) * gradient**2
+    m_corrected = new_m / (1 - beta1**step)
+    v_corrected = new_v / (1 - beta2**step)
+    return parameter - rate * m_corrected / (v_corrected.sqrt() + eps), new_m, new_v
     ### END SOLUTION
 
 
@@ -211,10 +211,10 @@ def cached_step(x, keys, values, in_weight, in_bias, out_weight, out_bias):
     B, H, _, d = keys.shape
     projected = x @ in_weight.T + in_bias  # B 1 3D
     query, key, value = (part.view(B, H, 1, d) for part in projected.chunk(3, dim=-1))
-    keys, values = torch.cat([keys, key], 2), torch.cat([values, value], 2)  # B H t+1 d
-    weights = (query @ keys.mT / d**0.5).softmax(-1)  # B H 1 t+1
-    context = (weights @ values).view(B, 1, H * d)
-    return context @ out_weight.T + out_bias, keys, values
+    all_keys, all_values = torch.cat([keys, key], 2), torch.cat([values, value], 2)  # B H t+1 d
+    weights = (query @ all_keys.mT / d**0.5).softmax(-1)  # B H 1 t+1
+    context = (weights @ all_values).view(B, 1, H * d)
+    return context @ out_weight.T + out_bias, all_keys, all_values
     ### END SOLUTION
 
 

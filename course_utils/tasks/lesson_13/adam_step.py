@@ -46,7 +46,7 @@ def _inputs(draw, shape, step, beta1, beta2, eps, rate=0.25, size=1.0, dtype=tor
 @task.cases
 def _(draw):
     for shape, step, beta1, beta2, eps in (
-        ((2,), 1, 0.5, 0.75, 0.5),
+        ((2,), 1, 0.625, 0.75, 0.5),
         ((3,), 2, 0.5, 0.75, 0.5),
         ((2, 3), 3, 0.75, 0.875, 0.25),
         ((3, 2), 2, 0.25, 0.5, 0.125),
@@ -58,7 +58,7 @@ def _(draw):
         yield Case(name, _inputs(draw, shape, step, beta1, beta2, eps, int(draw.whole(1, 5)) / 8))
     parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.75, 0.875, 0.125)
     yield Case("the first step, with m and v of zeros", (parameter, gradient, 0 * m, 0 * v, *rest))
-    yield Case("small gradients", _inputs(draw, (2, 5), 3, 0.75, 0.875, 1 / 64, size=1 / 64))
+    yield Case("small gradients", _inputs(draw, (2, 5), 3, 0.75, 0.875, 1 / 16, size=1 / 64))
     yield Case("as many rows as columns", _inputs(draw, (3, 3), 2, 0.75, 0.875, 0.25))
     yield Case("β₁ = 0.9, β₂ = 0.98, eps = 1e-9, as in the paper", _inputs(draw, (5, 7), 6, 0.9, 0.98, 1e-9), edge=True)
     yield Case("step 3,000", _inputs(draw, (2, 3), 3000, 0.9, 0.999, 1e-8), edge=True)
@@ -88,13 +88,13 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     new = []
     for name, before, beta, part in (("m", m, beta1, gradient), ("v", v, beta2, None)):
         if part is None:
-            part = yield "the squares of the gradient", torch.square, gradient
+            part = yield "the squares of the gradient", pow, gradient, 2
         kept = yield f"what stays of {name}", mul, beta, before
-        share = yield f"the share of what is new in {name}", lambda beta: 1 - beta, beta
+        share = yield f"the share of what is new in {name}", sub, 1, beta
         added = yield f"what is added to {name}", mul, share, part
         moment = yield f"the new {name}", add, kept, added
         power = yield f"the power of beta for {name}", pow, beta, step
-        missing = yield f"the divisor of {name}", lambda power: 1 - power, power
+        missing = yield f"the divisor of {name}", sub, 1, power
         corrected = yield f"the corrected {name}", truediv, moment, missing
         new += [moment, corrected]
     m, m_corrected, v, v_corrected = new
@@ -302,6 +302,19 @@ _mistake(
     "eps_inside",
     "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
     direction=lambda m, v, eps, gradient: m / (v + eps).sqrt(),
+)
+
+_mistake(
+    "eps_inside_without_correction",
+    "Two things differ. The bias correction is missing: divide m and v by 1 - beta1 and 1 - beta2, each beta to the power of step. And you add eps below the root; it is added to the root.",
+    correct_m=_as_it_is,
+    correct_v=_as_it_is,
+    direction=lambda m, v, eps, gradient: m / (v + eps).sqrt(),
+)
+_mistake(
+    "eps_as_a_bound",
+    "eps serves as the least value that the root may have. It is added to the root, however large that is.",
+    direction=lambda m, v, eps, gradient: m / v.sqrt().clamp(min=eps),
 )
 
 

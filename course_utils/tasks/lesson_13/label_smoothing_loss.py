@@ -41,6 +41,17 @@ def a_loss_is_not_negative(case, value):
     return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
 
 
+@task.property
+def nothing_is_added_in_the_logarithm(case, value):
+    """No probability is kept from becoming 0, which bounds what a class costs: 1e-9 at ln(1e9) = 20.7."""
+    right = task.oracle_function(case.args[0].double(), *case.args[1:])
+    return (
+        f"With logits of ±10,000 the loss is {right:.4g}, and yours is {value:.4g}, as if no class could cost more than a few nats. Is a small number added inside the logarithm, or is a probability kept from becoming 0? Take the logarithm of the softmax in one step, with log_softmax or logsumexp."
+        if right > 1000 and 0 < value < 100
+        else None
+    )
+
+
 def _target(draw, lengths, T, V, pad):
     """Ids other than `pad`, and `pad` behind each sentence; 0 is among the words where it is not padding."""
     target = draw.whole(0, V - 1, len(lengths), T)
@@ -158,6 +169,11 @@ _mistake(
     "smoothing_unused",
     "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
     q=lambda target, smoothing, pad, V: F.one_hot(target, V).double(),
+)
+_mistake(
+    "smoothing_fixed",
+    "You smooth by 0.1 in any case. How much is given as `smoothing`.",
+    q=lambda target, smoothing, pad, V: _smoothed(target, 0.1, pad, V),
 )
 _mistake(
     "uniform_target",

@@ -39,7 +39,7 @@ def _flat(value):
 def each_sentence_is_in_one_batch(case, value):
     """Every index once."""
     found, n = _flat(value), len(case.args[0])
-    if found is None or any(type(i) is not int for i in found):
+    if case.raises or found is None or any(type(i) is not int for i in found):
         return None
     missing = [i for i in range(n) if i not in found]
     if missing and all(0 <= i < n for i in found):
@@ -57,7 +57,7 @@ def no_batch_is_above_the_limit(case, value):
     """Sentences times the longest."""
     lengths, limit = case.args
     found = _flat(value)
-    if found is None or any(type(i) is not int or not 0 <= i < len(lengths) for i in found):
+    if case.raises or found is None or any(type(i) is not int or not 0 <= i < len(lengths) for i in found):
         return None
     for batch in value:
         longest = max((lengths[i] for i in batch), default=0)
@@ -284,6 +284,21 @@ def lengths_returned(lengths, limit):
 )
 def places_after_sorting(lengths, limit):
     return _batches(sorted(lengths), limit)
+
+
+@task.mistake(
+    "You look for each sentence by its length, and `lengths.index` always finds the first one of that length, so others are lost. Sort the indices themselves."
+)
+def first_of_each_length(lengths, limit):
+    return [[lengths.index(lengths[i]) for i in batch] for batch in _batches(lengths, limit)]
+
+
+@task.mistake(
+    "A batch is emptied after it has been put into the list, and the list holds that very batch: `clear` and `del` change it there, too. Begin a new list with `batch = []`."
+)
+def same_list_emptied(lengths, limit):
+    batches = _batches(lengths, limit)
+    return [batches[-1]] * len(batches)
 
 
 @task.mistake("Your indices count from 1. The first sentence has the index 0.")
