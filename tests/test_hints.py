@@ -114,6 +114,25 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "12.encoder_layer": [],
     "12.decoder_layer": [],
     "12.catch_wrong_masks": [],
+    "13.learning_rate": [],
+    "13.adam_step": [],
+    "13.label_smoothing_loss": [],
+    "13.token_batches": [],
+    "13.cached_step": [
+        (
+            (
+                [[[2]]],
+                [[[[1]]]],
+                [[[[4]]]],
+                [[1], [1], [1]],
+                [0, 0, 0],
+                [[1]],
+                [0],
+            ),
+            "2.2384 1 2 4 2",
+        )
+    ],
+    "13.catch_wrong_step": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -372,6 +391,38 @@ def test_the_example_of_a_decoder_layer_is_right():
 def test_the_example_of_a_mean_with_padding_is_right():
     words = torch.tensor([2.0, 4.0, 0.0])
     assert words.mean() == 2 and words[:2].mean() == 3
+
+
+def test_the_example_of_a_rate_is_right():
+    rates = [solution_of("13.learning_rate")(step, 16, 4) for step in (2, 4, 16)]
+    assert rates == pytest.approx([0.0625, 0.125, 0.0625])
+    assert all(said in TASKS["13.learning_rate"].hints[1] for said in ("0.0625", "0.125", "0.7071"))
+    assert pytest.approx(0.7071, abs=6e-5) == 2**-0.5 and 4**1.5 == 8
+
+
+def test_the_example_of_a_step_of_adam_is_right():
+    one, zero = torch.ones(1), torch.zeros(1)
+    came = solution_of("13.adam_step")(one, 4 * one, zero, zero, 1, 0.5, 0.5, 0.75, 1)
+    assert numbers(came) == pytest.approx([0.6, 2, 4])
+    assert "the new v is 0.75·0 + 0.25·16 = 4" in TASKS["13.adam_step"].hints[1] and 0.75**2 == 0.5625
+
+
+def test_the_example_of_a_smoothed_target_is_right():
+    logits, said = torch.tensor([[[0.5, 0.25, 0.25]]]).log(), TASKS["13.label_smoothing_loss"].hints[1]
+    loss = solution_of("13.label_smoothing_loss")(logits, torch.tensor([[0]]), 0.3, 2)
+    parts = [log(2), log(4), 0.7 * log(2), (log(2) + 2 * log(4)) / 3, 0.3 * (log(2) + 2 * log(4)) / 3, float(loss)]
+    assert all(f"{part:.4f}" in said for part in parts)
+
+
+def test_the_example_of_batches_is_right():
+    assert solution_of("13.token_batches")([4, 2, 3, 2], 8) == [[1, 3], [2, 0]]
+    assert "[[1, 3], [2, 0]]" in TASKS["13.token_batches"].hints[1]
+
+
+def test_the_example_of_a_clipped_gradient_is_right():
+    gradient = torch.tensor([3.0, 4.0])
+    assert gradient.norm() == 5 and (gradient / 5).tolist() == pytest.approx([0.6, 0.8])
+    assert gradient.clamp(-1, 1).tolist() == [1, 1] and (gradient * 10 / 5).tolist() == [6, 8]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -3,6 +3,7 @@
 Not here: how a submission is caged, judged and written up (`test_grading_*.py`); how fast it is (`benchmarks/grading_nbgrader.py`).
 """
 
+import copy
 import csv
 import json
 import os
@@ -398,8 +399,8 @@ def _without_gradient(right):
 
 def _altering(right):
     def answer(first, *rest):
-        value = right(first.clone(), *rest)
-        first.zero_()
+        value = right(copy.deepcopy(first), *rest)
+        first.clear() if isinstance(first, list) else first.zero_()
         return value
 
     return answer

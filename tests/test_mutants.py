@@ -116,6 +116,8 @@ def fuzzed_inputs(task, draw):
     if task.module:
         return fuzzed_layer(task, draw)
     dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNVd"}
+    if task.id == "13.cached_step":
+        dims["t"], dims["D"] = draw.randint(0, 5), dims["H"] * dims["d"]
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
@@ -158,8 +160,18 @@ def fuzzed_inputs(task, draw):
             "offset": lambda: draw.randint(0, 40),
             "start": lambda: draw.randint(0, 40),
             "eps": lambda: draw.choice([1e-5, 0.1, 1.0]),
+            "step": lambda: draw.randint(1, 30),
+            "warmup": lambda: draw.randint(1, 12),
+            "rate": lambda: draw.uniform(0.1, 1),
+            "beta1": lambda: draw.uniform(0, 0.9),
+            "beta2": lambda: draw.uniform(0, 0.9),
+            "smoothing": lambda: draw.uniform(0, 0.5),
+            "pad": lambda: draw.randrange(dims["V"]),
+            "limit": lambda: draw.randint(6, 30),
             "heads": lambda: draw.choice([n for n in range(1, 7) if dims["D"] % n == 0]),
         }
+        if task.id == "13.token_batches" and name == "lengths":
+            return [draw.randint(1, 7) for _ in range(draw.randint(0, 9))]
         if name in special and not (task.id.startswith("08.") and letters):
             return special[name]()
         shape = []
@@ -183,6 +195,8 @@ def fuzzed_inputs(task, draw):
             return torch.rand(shape, generator=generator) < draw.choice([0.2, 0.5, 0.9])
         if name == "labels":
             return (numbers > 0).float()
+        if name == "v" and task.id == "13.adam_step":  # a mean of squares
+            return numbers.square()
         return numbers * (torch.rand(shape, generator=generator) < 0.9)  # some exact zeros
 
     return tuple(one(argument) for argument in task.arguments)

@@ -91,6 +91,12 @@ ISSUED = [
     "12.encoder_layer",
     "12.decoder_layer",
     "12.catch_wrong_masks",
+    "13.learning_rate",
+    "13.adam_step",
+    "13.label_smoothing_loss",
+    "13.token_batches",
+    "13.cached_step",
+    "13.catch_wrong_step",
 ]
 
 
@@ -368,6 +374,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "09.catch_leak",
         "10.catch_wrong_heads",
         "12.catch_wrong_masks",
+        "13.catch_wrong_step",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -452,3 +459,32 @@ def test_a_loss_that_is_right_and_its_gradient_that_is_not():
 def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():
     report = judge_answer(TASKS["04.width_that_saturates"], lambda share: round(100 * share))  # looked for in relations
     assert report.state == "failed" and report.mistake is None, str(report)
+
+
+def test_a_step_with_a_cache_gives_the_last_row_of_causal_attention_with_several_heads():
+    draw, (B, T, H, d) = torch.Generator().manual_seed(0), (2, 5, 3, 4)
+    shapes = ((B, T, H * d), (3 * H * d, H * d), (3 * H * d,), (H * d, H * d), (H * d,))
+    x, *weights = (torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes)
+    causal = torch.ones(B, T, T, dtype=torch.bool).tril()
+    whole = TASKS["10.multi_head_attention"].oracle_function(x, x, x, *weights, H, causal)
+    for step in (TASKS["13.cached_step"].oracle_function, solution_of("13.cached_step")):
+        keys = values = torch.zeros(B, H, 0, d, dtype=torch.float64)
+        for t in range(T):
+            output, keys, values = step(x[:, t : t + 1], keys, values, *weights)
+            assert torch.allclose(output[:, 0], whole[:, t], rtol=0, atol=1e-12)
+
+
+def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
+    x, target, mask = torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([True, False])
+    for given, says in (
+        ((torch.ones(3, 1), [(x, target, mask)], 0.1, 1), "V of 2 or more"),
+        ((torch.ones(3, 2), [], 0.1, 1), "no list of 1 to 10 batches"),
+        ((torch.ones(3, 2), [(x, target)], 0.1, 1), "no tuple of three tensors"),
+        ((torch.ones(2, 2), [(x, target, mask)], 0.1, 1), "an `x` that is no float32 tensor"),
+        ((torch.ones(3, 2), [(x, target, mask & False)], 0.1, 1), "one of which at least is True"),
+        ((torch.ones(3, 2), [(x, target + 1, mask)], 0.1, 1), "other ids than those from 0 to V - 1"),
+        ((torch.ones(3, 2), [(x, target.float(), mask)], 0.1, 1), "no tensor of N ids"),
+        ((torch.ones(3, 2), [(x, target, mask)], 2, 1), "another `rate` than a number above 0"),
+    ):
+        report = judge_answer(TASKS["13.catch_wrong_step"], lambda train, given=given: len(train(*given)) == 1)
+        assert report.state == "error" and says in report.message, str(report)

@@ -125,7 +125,7 @@ def _of_a_step(text, operation, operands, value, names, args):
                 common = "exchanged" in words or "zeros" in words
                 yield words, lambda o, ab, p=place, f=function: o(*with_one(tuple(ab), p, f)), common
             for name, arg in zip(names, args, strict=False):
-                if isinstance(arg, torch.Tensor):
+                if isinstance(arg, torch.Tensor) or is_number(arg) and is_number(operands[place]):
                     i = names.index(name)
                     yield f"if {name} itself stood on {where}", ArgumentInstead(place, i), False
     elif is_number(operands[0]):

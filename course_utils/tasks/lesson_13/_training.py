@@ -1,0 +1,315 @@
+"""What 13.catch_wrong_step tries a learner's test on: functions that train a matrix of weights. No task is declared here.
+
+Each is train(weight D×V, batches, rate, clip) → a list with the weights after each step, where a batch is x N×D, target N and
+mask N, which is True at real rows.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# Right ones, written differently
+
+
+def by_autograd(weight, batches, rate, clip):
+    weights = []
+    for x, target, mask in batches:
+        weight = weight.detach().clone().requires_grad_()
+        loss = F.cross_entropy(x[mask] @ weight, target[mask])
+        (gradient,) = torch.autograd.grad(loss, weight)
+        weight = weight.detach() - rate * _clipped(gradient, clip)
+        weights.append(weight)
+    return weights
+
+
+def by_hand(weight, batches, rate, clip):
+    """The gradient written out: the words' vectors times what is predicted too much."""
+    weights = [weight]
+    for x, target, mask in batches:
+        x, target = x[mask], target[mask]
+        error = (x @ weights[-1]).softmax(-1)
+        error[torch.arange(len(target)), target] -= 1
+        weights.append(weights[-1] - rate * _clipped(x.T @ error / len(target), clip))
+    return weights[1:]
+
+
+def by_the_optimizer(weight, batches, rate, clip):
+    parameter = nn.Parameter(weight.detach().clone())
+    optimizer, weights = torch.optim.SGD([parameter], lr=rate), []
+    for x, target, mask in batches:
+        optimizer.zero_grad()
+        F.cross_entropy((x @ parameter)[mask], target[mask]).backward()
+        nn.utils.clip_grad_norm_([parameter], clip)
+        optimizer.step()
+        weights.append(parameter.detach().clone())
+    return weights
+
+
+def in_float64(weight, batches, rate, clip):
+    batches = [(x.double(), target, mask) for x, target, mask in batches]
+    return [each.float() for each in by_hand(weight.double(), batches, rate, clip)]
+
+
+def by_a_layer(weight, batches, rate, clip):
+    """An nn.Linear, whose weight is V×D; padding is ignored by its target."""
+    layer = nn.Linear(*weight.shape, bias=False)
+    layer.weight.data = weight.detach().T.clone()
+    weights = []
+    for x, target, mask in batches:
+        layer.weight.grad = None
+        F.cross_entropy(layer(x), target.masked_fill(~mask, -100)).backward()
+        scale = min(1.0, clip / max(float(layer.weight.grad.norm()), 1e-12))
+        layer.weight.data -= rate * scale * layer.weight.grad
+        weights.append(layer.weight.detach().T.clone())
+    return weights
+
+
+def row_by_row(weight, batches, rate, clip):
+    weight, weights = weight.detach().clone(), []
+    for x, target, mask in batches:
+        gradient = torch.zeros_like(weight)
+        for row, word, real in zip(x, target, mask, strict=True):
+            if real:
+                wanted = F.one_hot(word.long(), weight.shape[1])
+                gradient += torch.outer(row, (row @ weight).softmax(0) - wanted) / mask.sum()
+        length = gradient.square().sum().sqrt()
+        weight = weight - rate * (gradient if length <= clip else gradient / length * clip)
+        weights.append(weight)
+    return weights
+
+
+def by_a_weighted_sum(weight, batches, rate, clip):
+    """Every row has a share in the loss, which is 0 at padding."""
+    weights = []
+    for x, target, mask in batches:
+        weight = weight.detach().clone().requires_grad_()
+        losses = F.cross_entropy(x @ weight, target, reduction="none")
+        (losses * mask / mask.sum()).sum().backward()
+        weight = torch.add(weight.detach(), _clipped(weight.grad, clip), alpha=-rate)
+        weights.append(weight)
+    return weights
+
+
+# A right one, of which the wrong ones change one part
+
+
+def _gradient(weight, x, target, mask):
+    """The gradient of the mean cross-entropy over the real rows."""
+    return _gradient_of_the_sum(weight, x, target, mask) / mask.sum()
+
+
+def _gradient_of_the_sum(weight, x, target, mask):
+    x, target = x[mask], target[mask]
+    return x.T @ ((x @ weight).softmax(-1) - F.one_hot(target.long(), weight.shape[1]))
+
+
+def _clipped(gradient, clip):
+    return gradient * (clip / gradient.norm()).clamp(max=1.0)
+
+
+def _steps(
+    gradient=_gradient,
+    clipped=_clipped,
+    choose=lambda batches, t: batches[t],
+    rate_at=lambda rate, t, batches: rate,
+    whole=lambda new, earlier: new,
+    at=lambda weights: weights[-1],
+    move=lambda weight, change, clip: weight - change,
+    ending=lambda weights: weights[1:],
+):
+    """Return a function that trains as it should, but for the parts that are given. `weights` begins with the given one."""
+
+    def train(weight, batches, rate, clip):
+        weights, gradients = [weight], []
+        for t in range(len(batches)):
+            new = gradient(at(weights), *choose(batches, t))
+            new = whole(new, gradients)
+            gradients.append(new)
+            weights.append(move(weights[-1], rate_at(rate, t, batches) * clipped(new, clip), clip))
+        return ending(weights)
+
+    return train
+
+
+def _all_rows(weight, x, target, mask):
+    return _gradient(weight, x, target, torch.ones_like(mask))
+
+
+def _divided_by_all_rows(weight, x, target, mask):
+    return _gradient_of_the_sum(weight, x, target, mask) / len(mask)
+
+
+def _padding_zeroed(weight, x, target, mask):
+    """Padding gets a vector of zeros, whose loss is ln V, and counts."""
+    return _all_rows(weight, x * mask[:, None], target, mask)
+
+
+def _over_the_wrong_axis(weight, x, target, mask):
+    x, target = x[mask], target[mask]
+    return x.T @ ((x @ weight).softmax(0) - F.one_hot(target.long(), weight.shape[1])) / len(x)
+
+
+def _softmax_twice(weight, x, target, mask):
+    with torch.enable_grad():
+        leaf = weight.detach().clone().requires_grad_()
+        F.cross_entropy((x[mask] @ leaf).softmax(-1), target[mask]).backward()
+    return leaf.grad
+
+
+def _smoothed(weight, x, target, mask):
+    words, V = x[mask], weight.shape[1]
+    wanted = 0.95 * F.one_hot(target[mask].long(), V) + 0.05 / V
+    return words.T @ ((words @ weight).softmax(-1) - wanted) / len(words)
+
+
+def _one_batch(batches, t):
+    return tuple(torch.cat(parts) for parts in zip(*batches, strict=True))
+
+
+def _momentum(new, earlier):
+    return new + 0.9 * earlier[-1] if earlier else new
+
+
+def _clip_each(gradient, clip):
+    return gradient.clamp(-clip, clip)
+
+
+def _clip_the_weights(weight, change, clip):
+    return _clipped(weight - change, clip)
+
+
+def _clip_weight_by_weight(weight, change, clip):
+    return (weight - change).clamp(-clip, clip)
+
+
+def clips_after_the_step(weight, batches, rate, clip):
+    """The gradient is clipped when the step has been taken, too late to matter."""
+    parameter = nn.Parameter(weight.detach().clone())
+    optimizer, weights = torch.optim.SGD([parameter], lr=rate), []
+    for x, target, mask in batches:
+        optimizer.zero_grad()
+        F.cross_entropy(x[mask] @ parameter, target[mask]).backward()
+        optimizer.step()
+        nn.utils.clip_grad_norm_([parameter], clip)
+        weights.append(parameter.detach().clone())
+    return weights
+
+
+def clips_the_change(weight, batches, rate, clip):
+    """The change of the weights is clipped, after the gradient has been multiplied by the rate."""
+    weights = [weight]
+    for x, target, mask in batches:
+        weights.append(weights[-1] - _clipped(rate * _gradient(weights[-1], x, target, mask), clip))
+    return weights[1:]
+
+
+def no_snapshots(weight, batches, rate, clip):
+    """One tensor, which later steps go on changing, stands in the list again and again."""
+    weight, weights = weight.detach().clone(), []
+    for x, target, mask in batches:
+        weight -= rate * _clipped(_gradient(weight, x, target, mask), clip)
+        weights.append(weight)
+    return weights
+
+
+def given_weight_altered(weight, batches, rate, clip):
+    """Right, but each step is taken in the tensor that was given."""
+    weights = []
+    for x, target, mask in batches:
+        weight -= rate * _clipped(_gradient(weight, x, target, mask), clip)
+        weights.append(weight.clone())
+    return weights
+
+
+def clipping_the_sum_so_far(weight, batches, rate, clip):
+    """Gradients add up, and what was clipped stays clipped."""
+    weights, total = [weight], torch.zeros_like(weight)
+    for x, target, mask in batches:
+        total = _clipped(total + _gradient(weights[-1], x, target, mask), clip)
+        weights.append(weights[-1] - rate * total)
+    return weights[1:]
+
+
+def divided_by_the_first_batch(weight, batches, rate, clip):
+    count, weights = batches[0][2].sum(), [weight]
+    for batch in batches:
+        weights.append(weights[-1] - rate * _clipped(_gradient_of_the_sum(weights[-1], *batch) / count, clip))
+    return weights[1:]
+
+
+def stops_at_the_first_padding(weight, batches, rate, clip):
+    """Takes padding to stand at the end, and counts the real rows."""
+    cut = [(x[: mask.sum()], target[: mask.sum()], mask[: mask.sum()] | True) for x, target, mask in batches]
+    return by_hand(weight, cut, rate, clip)
+
+
+def needs_equal_batches(weight, batches, rate, clip):
+    """Stops where batches have different numbers of rows."""
+    torch.stack([x for x, _, _ in batches])
+    return by_hand(weight, batches, rate, clip)
+
+
+RIGHT = {
+    by_autograd: "a right one, with autograd",
+    by_hand: "a right one, with the gradient by hand",
+    by_the_optimizer: "a right one, with torch.optim.SGD and clip_grad_norm_",
+    in_float64: "a right one, in float64",
+    by_a_layer: "a right one, with nn.Linear",
+    row_by_row: "a right one, row by row",
+    by_a_weighted_sum: "a right one, a sum in which padding has no share",
+}
+WRONG_SHOWN = {
+    _steps(whole=lambda new, earlier: new + (earlier[-1] if earlier else 0)): "a wrong one: gradients add up over batches",
+    _steps(_all_rows): "a wrong one: the mask has no effect",
+    _steps(_divided_by_all_rows): "a wrong one: divided by all rows, with padding",
+    _steps(clipped=lambda gradient, clip: gradient, move=_clip_the_weights): "a wrong one: the weights are clipped",
+    _steps(clipped=_clip_each): "a wrong one: each number of the gradient is clipped",
+    clips_after_the_step: "a wrong one: the gradient is clipped after the step",
+    _steps(rate_at=lambda rate, t, batches: rate / len(batches)): "a wrong one: the rate is divided by the number of batches",
+    _steps(choose=lambda batches, t: batches[0]): "a wrong one: the first batch again and again",
+    _steps(clipped=lambda gradient, clip: gradient): "a wrong one: nothing is clipped",
+    no_snapshots: "a wrong one: the same tensor after each step",
+    given_weight_altered: "a wrong one: the given weight is altered",
+}  # fmt: skip
+WRONG_HIDDEN = (
+    _steps(clipped=lambda gradient, clip: gradient, move=_clip_weight_by_weight),
+    _steps(clipped=lambda gradient, clip: gradient * clip / gradient.norm()),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm()).clamp(min=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.square().sum()).clamp(max=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.abs().sum()).clamp(max=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.abs().max()).clamp(max=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm(dim=0)).clamp(max=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm(dim=1, keepdim=True)).clamp(max=1.0)),
+    _steps(clipped=lambda gradient, clip: gradient * (gradient.norm() <= clip)),
+    _steps(clipped=lambda gradient, clip: gradient * (clip / (gradient.norm() + 0.05)).clamp(max=1.0)),
+    clips_the_change,
+    clipping_the_sum_so_far,
+    _steps(_gradient_of_the_sum),
+    _steps(_padding_zeroed),
+    _steps(_over_the_wrong_axis),
+    _steps(_softmax_twice),
+    _steps(_smoothed),
+    divided_by_the_first_batch,
+    stops_at_the_first_padding,
+    needs_equal_batches,
+    _steps(whole=_momentum),
+    _steps(whole=lambda new, earlier: (new + (earlier[-1] if earlier else new)) / 2),
+    _steps(at=lambda weights: weights[0]),
+    _steps(choose=_one_batch),
+    _steps(choose=lambda batches, t: batches[-1 - t]),
+    _steps(choose=lambda batches, t: batches[max(t - 1, 0)]),
+    _steps(rate_at=lambda rate, t, batches: -rate),
+    _steps(rate_at=lambda rate, t, batches: rate / (t + 1)),
+    _steps(rate_at=lambda rate, t, batches: min(1.0, 2 * rate)),
+    _steps(move=lambda weight, change, clip: 0.99 * weight - change),
+    _steps(move=lambda weight, change, clip: (weight - change).bfloat16().float()),
+    _steps(ending=lambda weights: weights[:-1]),
+    _steps(ending=lambda weights: weights),
+    _steps(ending=lambda weights: weights[-1:]),
+    _steps(ending=lambda weights: weights[1:-1]),
+    _steps(ending=lambda weights: [*weights[1:], weights[-1]]),
+    _steps(ending=lambda weights: weights[:1:-1] + weights[1:2]),
+    _steps(ending=lambda weights: [weight * torch.nan for weight in weights[1:]]),
+    _steps(ending=lambda weights: weights[1:-1] + [weights[-1] * torch.nan]),
+    _steps(ending=lambda weights: [weight.T for weight in weights[1:]]),
+)

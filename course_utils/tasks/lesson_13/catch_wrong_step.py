@@ -1,0 +1,301 @@
+"""Task 13.catch_wrong_step: a test that tells right steps of training from wrong."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_13._training import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, by_hand
+
+MOST = 10  # batches in a call
+
+
+def _asking(train):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(train)
+    def candidate(weight, batches, rate, clip):
+        problem = _problem(weight, batches, rate, clip)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.enable_grad():
+            return train(weight.detach(), [tuple(batch) for batch in batches], float(rate), float(clip))
+
+    return candidate
+
+
+def _finite(tensor, axes):
+    return (
+        isinstance(tensor, torch.Tensor)
+        and tensor.dtype == torch.float32
+        and tensor.dim() == axes
+        and tensor.numel()
+        and tensor.isfinite().all()
+    )
+
+
+def _problem(weight, batches, rate, clip):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    if not _finite(weight, 2) or weight.shape[1] < 2:
+        return "Your test calls a candidate with a `weight` that is no float32 tensor of finite numbers, D×V, with V of 2 or more."
+    if not isinstance(batches, (list, tuple)) or not 1 <= len(batches) <= MOST:
+        return f"Your test calls a candidate with `batches` that are no list of 1 to {MOST} batches."
+    for batch in batches:
+        if not isinstance(batch, (list, tuple)) or len(batch) != 3:
+            return "Your test calls a candidate with a batch that is no tuple of three tensors: x, target and mask."
+        x, target, mask = batch
+        if not _finite(x, 2) or x.shape[1] != len(weight):
+            return "Your test calls a candidate with an `x` that is no float32 tensor of finite numbers, N×D, where D is the number of rows of `weight`."
+        if (
+            not isinstance(mask, torch.Tensor)
+            or mask.dtype != torch.bool
+            or mask.shape != x.shape[:1]
+            or not mask.any()
+        ):
+            return "Your test calls a candidate with a `mask` that is no tensor of N truth values, one of which at least is True."
+        if not isinstance(target, torch.Tensor) or target.dtype != torch.int64 or target.shape != x.shape[:1]:
+            return "Your test calls a candidate with a `target` that is no tensor of N ids (torch.int64)."
+        if target.min() < 0 or target.max() >= weight.shape[1]:
+            return "Your test calls a candidate with a `target` that holds other ids than those from 0 to V - 1. Padding has such an id, too."
+    if not _number(rate) or not 0 < rate <= 1 or not _number(clip) or clip <= 0:
+        return "Your test calls a candidate with another `rate` than a number above 0, at most 1, or with another `clip` than a number above 0."
+    return None
+
+
+def _number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
+
+task = Task(
+    "13.catch_wrong_step",
+    "a test that tells right training steps from wrong",
+    arguments=("train",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=5,
+    minutes=35,
+    hints=(
+        "A wrong step of training still makes the loss fall, so look at the weights. Write the steps yourself, as plainly as you can, and compare all weights that come back with yours. The work is then in the inputs: in which of them does each mistake of the list give other weights than the right steps?",
+        (
+            "Take a weight of two numbers and the gradient [3, 4], whose norm is 5. With clip = 1 it becomes [0.6, 0.8]; clipped number by number it would be [1, 1]. With clip = 10 both leave it as it is, and so does a candidate that never clips. With clip = 1 alone, one that always divides by the norm looks right: with clip = 10 it gives [6, 8]. So you need both."
+        ),
+        "Make a random weight D×V and three batches with different numbers of rows, each with a mask that is False in some places, also before a True. For a small clip and for a large one: expected = your own steps; given = a copy of weight; in a `try` that returns False on any exception: came = train(given, batches, rate, clip); there are as many as expected; each has the shape of weight and agrees up to 1e-5; given is still equal to weight.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    yield from one_case_each(
+        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong one that is not shown"] * len(WRONG_HIDDEN)]
+    )
+
+
+@task.oracle
+def _(train):
+    return CANDIDATES.index(train) < len(RIGHT)
+
+
+told_of_the_verdict(
+    task,
+    "This candidate is right. It computes in another order or in float64, so its last digits differ: does your test leave room for rounding, about 1e-5? Are your own steps right: the mean over the rows whose mask is True, the norm of the whole gradient, the new weight used for the next batch?",
+    "This candidate is wrong, and your test does not see it. Are there three batches or more, with different numbers of rows and real rows, and False places in their masks, also before a True? Is there a call with a clip so small that the gradients are clipped, and one with a clip so large that they are not? Do you compare the weights after every step, their number and their shape, up to 1e-5, and look whether the given weight is as before?",
+)
+
+
+def _batches(sizes, padding, V=4, D=3, seed=3, ordered=False):
+    draw, batches = torch.Generator().manual_seed(seed), []
+    for rows, real in sizes:
+        x, target = torch.randn(rows, D, generator=draw), torch.randint(0, V, (rows,), generator=draw)
+        mask = torch.arange(rows) < real if ordered else torch.arange(rows) >= rows - real
+        batches.append((x, target, mask if padding else mask | True))
+    return batches
+
+
+SIZES = ((5, 3), (4, 1), (6, 4), (3, 2))
+
+
+def _close(right, came, least=1e-5):
+    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+
+
+def _all_close(right, came, close=_close):
+    return len(right) == len(came) and all(map(close, right, came))
+
+
+def _test(
+    train,
+    sizes=SIZES,
+    padding=True,
+    clips=(0.1, 100.0),
+    altered=True,
+    ordered=False,
+    same=False,
+    compare=_all_close,
+):
+    """A test like the solution's, in which things may be left out."""
+    weight = torch.randn(3, 4, generator=torch.Generator().manual_seed(5))
+    batches = _batches(sizes, padding, ordered=ordered)
+    if same:
+        batches = batches[:1] * len(batches)
+    try:
+        for clip in clips:
+            given = weight.clone()
+            if not compare(by_hand(weight, batches, 0.5, clip), train(given, batches, 0.5, clip)):
+                return False
+            if altered and not torch.equal(given, weight):
+                return False
+        return True
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(train):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every candidate, even to the right ones. It may be that your own steps are wrong, or that an error of the test's own ends in `except`, which returns False."
+)
+def always_false(train):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
+)
+def turned_round(train):
+    return not _test(train)
+
+
+def _mistaken(name, sentence, **changes):
+    def test(train):
+        return _test(train, **changes)
+
+    test.__name__ = name
+    task.mistake(sentence)(test)
+
+
+_mistaken(
+    "no_rounding",
+    "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    compare=lambda right, came: _all_close(right, came, torch.equal),
+)
+_mistaken(
+    "too_much_room",
+    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: there is too much room. Rounding in float32 stays below 1e-5.",
+    compare=lambda right, came: _all_close(right, came, lambda a, b: _close(a, b, 0.03)),
+)
+_mistaken(
+    "runs_at_all",
+    "Every candidate that returns as many finite weights of the right shape as there are batches, and leaves the given one as it is, passes your test. Compare the numbers with those of your own steps.",
+    compare=lambda right, came: _all_close(right, came, lambda a, b: a.shape == b.shape and bool(b.isfinite().all())),
+)
+_mistaken(
+    "nan_passes",
+    "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    compare=lambda right, came: _all_close(
+        right, came, lambda a, b: a.shape == b.shape and not bool(((a - b).abs() > 1e-5).any())
+    ),
+)
+_mistaken(
+    "last_weight_alone",
+    "Candidates pass your test that return wrong weights for earlier steps, such as the last one again and again, since you compare the last weight alone. Compare those after every step, and their number.",
+    compare=lambda right, came: _close(right[-1], came[-1]),
+)
+_mistaken(
+    "first_weight_alone",
+    "Candidates that go wrong from the second step on pass your test, since you compare the first weight alone. Compare those after every step, and their number.",
+    compare=lambda right, came: _close(right[0], came[0]),
+)
+_mistaken(
+    "number_of_weights_unchecked",
+    "A candidate that returns more weights than there are steps, or fewer, passes your test, since `zip` ends with the shorter list. Compare the lengths as well.",
+    compare=lambda right, came: all(map(_close, right, came)),
+)
+_mistaken(
+    "padding_at_the_end",
+    "A candidate that takes as many rows from the front as there are real ones passes your test, since all your padding stands at the end. Let a mask be False before a True as well.",
+    ordered=True,
+)
+_mistaken(
+    "rows_alike",
+    "Candidates that divide by the size of the first batch, or fail where batches differ in size, pass your test, since all your batches have as many rows and as many real ones. Let them differ.",
+    sizes=((5, 3),) * 4,
+)
+_mistaken(
+    "same_batch_again",
+    "Candidates that take the batches in a wrong order, or one for all, pass your test, since all your batches are the same. Let them differ.",
+    same=True,
+)
+
+
+def _losses(weights, batches):
+    x, target, mask = (torch.cat(parts) for parts in zip(*batches, strict=True))
+    return [torch.nn.functional.cross_entropy(x[mask] @ weight, target[mask]).item() for weight in weights]
+
+
+@task.mistake(
+    "Your test asks only that the loss falls, and it falls with most wrong steps, too: candidates with wrong weights pass your test. Compare the weights with those of your own steps."
+)
+def loss_falls(train):
+    batches, weight = _batches(SIZES, True), torch.randn(3, 4, generator=torch.Generator().manual_seed(5))
+    try:
+        before, *_, after = _losses([weight, *train(weight.clone(), batches, 0.5, 100.0)], batches)
+        return after < before
+    except Exception:
+        return False
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "batches": (
+        "candidates that go wrong from the second batch on",
+        "Give several batches.",
+    ),
+    "padding": (
+        "candidates that count padding",
+        "Let masks be False in some places.",
+    ),
+    "small": (
+        "candidates that do not clip the gradient, or clip something else",
+        "Try a clip below the norm of the gradients as well.",
+    ),
+    "large": (
+        "candidates that change gradients which are within the limit",
+        "Try a clip above the norm of the gradients as well.",
+    ),
+    "altered": (
+        "candidates that alter the weight that they are given",
+        "Look whether the given weight is as it was.",
+    ),
+}
+
+
+def _without(parts):
+    clips = tuple(clip for name, clip in (("small", 0.1), ("large", 100.0)) if name not in parts)
+    return lambda train: _test(
+        train,
+        SIZES[:1] if "batches" in parts else SIZES,
+        "padding" not in parts,
+        clips,
+        "altered" not in parts,
+    )
+
+
+LARGE = LEFT_OUT.pop("large")  # whoever leaves out both clips has none
+tests_without(task, LEFT_OUT, _without, 2)
+tests_without(task, {"large": LARGE}, _without, 1)
+for _part in ("batches", "padding", "altered"):
+    _passing, _advice = zip(LEFT_OUT[_part], LARGE, strict=True)
+    tests_without(
+        task,
+        {f"{_part}_large": (" and ".join(_passing), " ".join(_advice))},
+        lambda parts: _without(parts[0].split("_")),
+        1,
+    )

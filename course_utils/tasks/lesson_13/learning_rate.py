@@ -1,0 +1,239 @@
+"""Task 13.learning_rate: the rate of each step, which rises during a warm-up and falls afterwards."""
+
+from operator import mul
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "13.learning_rate",
+    "a rate that warms up, then falls",
+    arguments=("step", "width", "warmup"),
+    result="rate",
+    difficulty=1,
+    importance=4,
+    minutes=10,
+    hints=(
+        "There are two curves: one that rises with the step, in a straight line, and one that falls with the root of the step. They meet at the last step of the warm-up. The rate is the lower of the two, and how wide the model is scales both alike.",
+        (
+            "Take a width of 16 and a warm-up of 4 steps. At step 2 the falling curve is at 1/√2 = 0.7071, and the rising one at 2 / 4^1.5 = 2 / 8 = 0.25. The lower one is 0.25; divided by √16 = 4, the rate is 0.0625. At step 4 both are at 0.5, and the rate is 0.125, the highest of all. "
+            "At step 16 the falling curve is at 0.25, the rising one at 2, and the rate is 0.0625 again."
+        ),
+        "falling = step to the power of -0.5; rising = step times (warmup to the power of -1.5); take the smaller of the two; times (width to the power of -0.5).",
+    ),
+)
+
+
+@task.property
+def a_rate_is_above_zero(case, value):
+    """Every step moves the weights."""
+    return f"A rate is above 0 from step 1 on; yours is {value:.4g}." if value <= 0 else None
+
+
+@task.property
+def the_highest_rate_comes_at_the_end_of_the_warm_up(case, value):
+    """No rate is above 1 / √(width · warmup)."""
+    step, width, warmup = case.args
+    highest = (width * warmup) ** -0.5
+    return (
+        f"With a width of {width} and a warm-up of {warmup} steps no rate should be above 1 / √({width} · {warmup}) = {highest:.4g}, which is that of step {warmup}. At step {step} yours is {value:.4g}."
+        if value > highest * 1.0001
+        else None
+    )
+
+
+@task.cases
+def _(draw):
+    for width, warmup, steps in ((4, 5, (1, 2)), (16, 9, (4, 25)), (6, 10, (7, 8, 60)), (24, 13, (1, 5, 11, 17, 150))):
+        for step in steps:
+            warm = warmup + int(draw.whole(0, 4))
+            yield Case(f"step {step}, width {width}, a warm-up of {warm} steps", (step, width, warm))
+    warmup = int(draw.whole(8, 20))
+    yield Case("the last step of the warm-up", (warmup, 8, warmup))
+    yield Case("the first step after the warm-up", (warmup + 1, 8, warmup))
+    yield Case("a width of 1", (int(draw.whole(2, 6)), 1, 11), edge=True)
+    yield Case("a warm-up of one step, at its step", (1, 10, 1), edge=True)
+    yield Case("a warm-up of one step", (int(draw.whole(2, 20)), 10, 1), edge=True)
+    yield Case("the paper's width and warm-up at step 4,000", (4000, 512, 4000), edge=True)
+    yield Case("the paper's width and warm-up at step 100,000", (100_000, 512, 4000), edge=True)
+
+
+@task.oracle
+def _(step, width, warmup):
+    highest = 1 / (width * warmup) ** 0.5
+    return highest * step / warmup if step < warmup else highest * (warmup / step) ** 0.5
+
+
+@task.steps
+def _(step, width, warmup):
+    falling = yield "the falling curve", lambda step: step**-0.5, step
+    slope = yield "how much the rising curve rises with each step", lambda warmup: warmup**-1.5, warmup
+    rising = yield "the rising curve", mul, step, slope
+    lower = yield "the lower of the two curves", min, falling, rising
+    scale = yield "the width to the power of -0.5", lambda width: width**-0.5, width
+    rate = yield "their product", mul, scale, lower
+    return rate
+
+
+def _rate(
+    step,
+    width,
+    warmup,
+    falling=lambda step, warmup: step**-0.5,
+    rising=lambda step, warmup: step * warmup**-1.5,
+    chosen=min,
+    scale=lambda width: width**-0.5,
+):
+    """The right rate, of which mistakes change one part."""
+    return scale(width) * chosen(falling(step, warmup), rising(step, warmup))
+
+
+def _mistake(name, sentence, **parts):
+    def mistaken(step, width, warmup):
+        return _rate(step, width, warmup, **parts)
+
+    mistaken.__name__ = name
+    task.mistake(sentence)(mistaken)
+
+
+_mistake(
+    "higher_curve",
+    "You take the larger of the two curves, so the rate begins high, falls during the warm-up and rises without end. Take the smaller one.",
+    chosen=max,
+)
+_mistake(
+    "curves_added", "You add the two curves. At each step the smaller one of them counts.", chosen=lambda a, b: a + b
+)
+_mistake(
+    "curves_multiplied",
+    "You multiply the two curves. At each step the smaller one of them counts.",
+    chosen=lambda a, b: a * b,
+)
+_mistake(
+    "no_warm_up",
+    "There is no warm-up: the rate is that of the falling curve at every step, and so the first step gets the highest rate of all. Take the smaller of the two curves.",
+    chosen=lambda falling, rising: falling,
+)
+_mistake(
+    "warm_up_without_end",
+    "The rate rises at every step, without end: it is that of the rising curve alone. Take the smaller of the two curves.",
+    chosen=lambda falling, rising: rising,
+)
+_mistake(
+    "stays_at_its_highest",
+    "After the warm-up your rate stays at its highest. From there on it should fall with the root of the step.",
+    falling=lambda step, warmup: warmup**-0.5,
+)
+_mistake(
+    "warm_up_to_the_half",
+    "In the rising curve the power of warmup is -0.5. The falling curve is then the lower one nearly everywhere, so there is hardly a warm-up. The power is -1.5: then both curves meet at step = warmup.",
+    rising=lambda step, warmup: step * warmup**-0.5,
+)
+_mistake(
+    "warm_up_to_the_one",
+    "In the rising curve the power of warmup is -1, so that it reaches 1 at the end of the warm-up. The power is -1.5: then both curves meet there.",
+    rising=lambda step, warmup: step / warmup,
+)
+_mistake(
+    "power_of_the_product",
+    "In the rising curve you raise step to the power of -1.5 as well, so it falls. The power belongs to warmup alone.",
+    rising=lambda step, warmup: (step * warmup) ** -1.5,
+)
+_mistake(
+    "root_in_the_warm_up",
+    "During the warm-up your rate grows with the root of the step. It grows with the step itself.",
+    rising=lambda step, warmup: step**0.5 * warmup**-1.5,
+)
+_mistake(
+    "falls_with_the_step",
+    "The falling curve is 1 / step. The rate should fall more slowly, with the root of the step: 1 / √step.",
+    falling=lambda step, warmup: 1 / step,
+)
+_mistake(
+    "falling_curve_rises",
+    "The power of step in the falling curve is 0.5, without its minus sign, so that nothing ever falls.",
+    falling=lambda step, warmup: step**0.5,
+)
+_mistake(
+    "in_a_straight_line_to_zero",
+    "After the warm-up your rate falls in a straight line, to 0 at twice the warm-up. It should fall with the root of the step, which never reaches 0.",
+    falling=lambda step, warmup: warmup**-0.5 * max(0.0, 2 - step / warmup),
+)
+_mistake(
+    "share_of_the_highest",
+    "You return the rate as a share of the highest one, times width to the power of -0.5: at the end of the warm-up it is 1/√width. The highest rate is smaller, 1 / √(width · warmup): a power of warmup is missing.",
+    falling=lambda step, warmup: (warmup / step) ** 0.5,
+    rising=lambda step, warmup: step / warmup,
+)
+_mistake("width_unused", "The width has no effect. The rate is divided by its root.", scale=lambda width: 1)
+_mistake(
+    "width_without_root",
+    "You divide by the width. Divide by its root.",
+    scale=lambda width: 1 / width,
+)
+_mistake(
+    "times_the_root_of_the_width",
+    "You multiply by the root of the width. The wider a model is, the smaller its rate: the power is -0.5.",
+    scale=lambda width: width**0.5,
+)
+_mistake(
+    "times_the_width",
+    "You multiply by the width. The wider a model is, the smaller its rate: divide by the root of the width.",
+    scale=lambda width: width,
+)
+
+
+@task.mistake(
+    "You add 1 to the step. Here the first step has the number 1, so no step has to be moved; that is for counting from 0."
+)
+def one_step_ahead(step, width, warmup):
+    return _rate(step + 1, width, warmup)
+
+
+@task.mistake(
+    "You subtract 1 from the step. Here the first step has the number 1, and 0 to a negative power has no value, so Python raises ZeroDivisionError there."
+)
+def one_step_behind(step, width, warmup):
+    return _rate(step - 1, width, warmup)
+
+
+@task.mistake(
+    "You subtract 1 from the step, so the first step has a rate of 0 and changes nothing. Here steps count from 1: use them as they are."
+)
+def one_step_behind_safely(step, width, warmup):
+    return _rate(step - 1, width, warmup) if step > 1 else 0.0
+
+
+@task.mistake(
+    "Width and warmup are exchanged: the two curves belong to step and warmup, and the width scales them. The arguments come in the order step, width, warmup."
+)
+def width_and_warmup_exchanged(step, width, warmup):
+    return _rate(step, warmup, width)
+
+
+@task.mistake(
+    "Step and warmup are exchanged: one curve falls with the root of the step, the other one rises with the step, and warmup says how steeply."
+)
+def step_and_warmup_exchanged(step, width, warmup):
+    return _rate(warmup, width, step)
+
+
+@task.mistake(
+    "You raise the product of width and curve to the power of -0.5. Only the width is raised to it, and the smaller curve is used as it is: a pair of brackets reaches too far."
+)
+def everything_to_the_power(step, width, warmup):
+    return (width * min(step**-0.5, step * warmup**-1.5)) ** -0.5
+
+
+@task.mistake(
+    "The rate is right at the end of the warm-up and later. During the warm-up it stays at its highest, and it should rise from step to step."
+)
+def highest_from_the_start(step, width, warmup):
+    return _rate(max(step, warmup), width, warmup)
+
+
+@task.mistake(
+    "After the warm-up you count its steps anew: the falling curve begins with 1 / √1 there. It counts all steps from the first one on."
+)
+def counted_anew(step, width, warmup):
+    return _rate(step, width, warmup) if step <= warmup else width**-0.5 * (step - warmup) ** -0.5

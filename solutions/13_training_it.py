@@ -1,0 +1,299 @@
+# %% [markdown]
+# You write what stands between a Transformer and its training: the rate of each step, a step of Adam, a loss that does not ask for certainty, and batches that are counted in tokens. Then you let a trained model write word by word without computing everything anew. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
+# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary, N rows of a batch.
+
+# %%
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 13.learning_rate
+#
+# The first gradients of a new model are large and point anywhere, so the paper begins with small steps. During a **warm-up** the rate rises in a straight line, and afterwards it falls with the root of the step (Vaswani et al., 2017, equation 3):
+#
+# $$\text{rate} = D^{-0.5} \cdot \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
+#
+# Steps count from 1. `width` is $D$, the width of the model, and `warmup` is the number of steps of the warm-up, 1 or more. Return one number.
+
+
+# %%
+def learning_rate(step, width, warmup):
+    """Return the rate of one step.
+
+    Args:
+        step: its number, an int from 1 on.
+        width: D, an int.
+        warmup: how many steps the rate rises, an int from 1 on.
+
+    Returns:
+        The rate, a number.
+
+    Example:
+        >>> learning_rate(4, 4, 4)
+        0.25
+    """
+    ### BEGIN SOLUTION
+    return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    ### END SOLUTION
+
+
+# %%
+check("13.learning_rate", learning_rate)
+
+# %% [markdown]
+# ## 13.adam_step
+#
+# With plain gradient descent, all numbers of a model share one rate, although the gradients of some are a thousand times as large as those of others. **Adam** keeps two moving means of each number's gradients $g$: $m$ of the gradients, $v$ of their squares. Both begin with zeros, which makes them too small at first; the **bias correction** makes up for that (Kingma & Ba, 2015, algorithm 1). At step $t$:
+#
+# $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
+#
+# $$\hat m = \frac{m}{1 - \beta_1^t} \qquad \hat v = \frac{v}{1 - \beta_2^t} \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}$$
+#
+# `parameter` is $\theta$. All of it happens number by number, for any shape. Return the new parameter, $m$ and $v$ as new tensors, where $m$ and $v$ are without the correction, as the next step needs them. Steps count from 1. Gradients are not checked.
+
+
+# %%
+def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+    """Take one step of Adam.
+
+    Args:
+        parameter: numbers of any shape, as all four.
+        gradient: of the loss with respect to parameter.
+        m: the moving mean of the gradients so far.
+        v: the moving mean of their squares so far.
+        step: t, an int from 1 on.
+        rate: a number above 0.
+        beta1: a number from 0 up to, but not, 1.
+        beta2: the same for v.
+        eps: a number above 0.
+
+    Returns:
+        The new parameter, the new m and the new v.
+
+    Example:
+        >>> zero = torch.zeros(1)
+        >>> adam_step(torch.tensor([1.0]), torch.tensor([2.0]), zero, zero, 1, 0.5, 0.5, 0.75, 2.0)
+        (tensor([0.7500]), tensor([1.]), tensor([1.]))
+    """
+    ### BEGIN SOLUTION
+    new_m = beta1 * m + (1 - beta1) * gradient
+    new_v = beta2 * v + (1 - beta2) * gradient**2
+    m_corrected = new_m / (1 - beta1**step)
+    v_corrected = new_v / (1 - beta2**step)
+    return parameter - rate * m_corrected / (v_corrected.sqrt() + eps), new_m, new_v
+    ### END SOLUTION
+
+
+# %%
+check("13.adam_step", adam_step)
+
+# %% [markdown]
+# ## 13.label_smoothing_loss
+#
+# The cross-entropy of a word is smallest where the model gives it the probability 1, which no finite logit reaches: a model that is trained for long becomes surer and surer. With **label smoothing** the target is no longer one word alone. Each of the V classes gets the small share $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al., 2016; Vaswani et al., 2017, section 5.4). With $p$ for the softmax of the logits, a token $y$ costs
+#
+# $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
+#
+# `smoothing` is $\varepsilon$. Return the mean over all tokens of the batch whose target is not `pad`; there is one at least. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. Logits may be large, such as ±10,000. `torch.nn.functional.cross_entropy` computes the same with `label_smoothing` and `ignore_index`; you may compare with it, or use it.
+
+
+# %%
+def label_smoothing_loss(logits, target, smoothing, pad):
+    """Return the mean loss of the tokens with smoothed targets.
+
+    Args:
+        logits: B×T×V.
+        target: the ids of the right words, B×T, with `pad` where there is no word.
+        smoothing: ε, a number from 0 up to, but not, 1.
+        pad: the id of padding.
+
+    Returns:
+        The loss, one number.
+
+    Example:
+        >>> logits = torch.tensor([[[0.0, 0.0], [9.0, 9.0]]])
+        >>> label_smoothing_loss(logits, torch.tensor([[0, 1]]), 0.1, 1)
+        tensor(0.6931)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits.log_softmax(-1)  # B T V
+    of_target = log_p.gather(-1, target[..., None])[..., 0]  # B T
+    losses = -(1 - smoothing) * of_target - smoothing * log_p.mean(-1)  # B T
+    return losses[target != pad].mean()
+    ### END SOLUTION
+
+
+# %%
+check("13.label_smoothing_loss", label_smoothing_loss)
+
+# %% [markdown]
+# ## 13.token_batches
+#
+# A batch is a rectangle: every sentence is padded to the longest one. If each batch had 32 sentences, one of short sentences would be small, and one with a single long sentence large and mostly padding. So sentences of like length share a batch, and batches are counted in tokens, padding included.
+#
+# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the batch, its **number of sentences times its longest sentence**, would then exceed `limit`; exactly `limit` is allowed. If it would, close that batch and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
+# Without any sentence, return an empty list. If a single sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` as it is.
+
+
+# %%
+def token_batches(lengths, limit):
+    """Put sentences of like length into batches of at most so many tokens.
+
+    Args:
+        lengths: a list of ints, the number of tokens of each sentence.
+        limit: an int, the most tokens of a batch, with padding.
+
+    Returns:
+        A list of batches, each a list of indices.
+
+    Raises:
+        ValueError: when a sentence is longer than limit.
+
+    Example:
+        >>> token_batches([5, 2, 3, 2], 6)
+        [[1, 3], [2], [0]]
+    """
+    ### BEGIN SOLUTION
+    batches, batch = [], []
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if lengths[i] > limit:
+            raise ValueError(f"sentence {i} has {lengths[i]} tokens, and a batch holds {limit}")
+        if (len(batch) + 1) * lengths[i] > limit:
+            batches.append(batch)
+            batch = []
+        batch.append(i)
+    return [*batches, batch] if batch else []
+    ### END SOLUTION
+
+
+# %%
+check("13.token_batches", token_batches)
+
+# %% [markdown]
+# ## 13.cached_step
+#
+# A decoder writes one word at a time. In causal self-attention a word sees only those before it, so the keys and values of earlier words never change. There is no need to compute them again at every step: they are kept in a **cache**.
+#
+# `x` holds one new word for each sentence. `keys` and `values` hold those of the $t$ words before it, already projected and cut into heads; $t$ may be 0. Project the new word, put its key and its value **behind** those in the cache, and let its query attend to all $t + 1$ words. The result is the last row of `10.multi_head_attention` with a causal mask over all words, with the same weights:
+# `in_weight` and `in_bias` hold the blocks for queries, keys and values, one below the other, and $x W^\top + b$ projects a vector; the head $h$ has the numbers from place $h \cdot d$ to $(h + 1) \cdot d - 1$; scores are divided by $\sqrt d$; `out_weight` and `out_bias` project the joined heads.
+#
+# Return the output, and all keys and values as new tensors: those that came in stay as they are.
+
+
+# %%
+def cached_step(x, keys, values, in_weight, in_bias, out_weight, out_bias):
+    """Let one new word attend to itself and to the words before it.
+
+    Args:
+        x: the new word of each sentence, B×1×D.
+        keys: of the words before it, B×H×t×d with D = H · d; t may be 0.
+        values: likewise, B×H×t×d.
+        in_weight: 3D×D.
+        in_bias: 3D.
+        out_weight: D×D.
+        out_bias: D.
+
+    Returns:
+        The output B×1×D, all keys B×H×(t+1)×d and all values B×H×(t+1)×d.
+
+    Example:
+        >>> empty = torch.zeros(1, 2, 0, 1)
+        >>> weights = torch.eye(2).repeat(3, 1), torch.zeros(6), torch.eye(2), torch.ones(2)
+        >>> output, keys, values = cached_step(torch.tensor([[[1.0, 2.0]]]), empty, empty, *weights)
+        >>> output
+        tensor([[[2., 3.]]])
+        >>> keys.shape
+        torch.Size([1, 2, 1, 1])
+    """
+    ### BEGIN SOLUTION
+    B, H, _, d = keys.shape
+    projected = x @ in_weight.T + in_bias  # B 1 3D
+    query, key, value = (part.view(B, H, 1, d) for part in projected.chunk(3, dim=-1))
+    all_keys, all_values = torch.cat([keys, key], 2), torch.cat([values, value], 2)  # B H t+1 d
+    weights = (query @ all_keys.mT / d**0.5).softmax(-1)  # B H 1 t+1
+    context = (weights @ all_values).view(B, 1, H * d)
+    return context @ out_weight.T + out_bias, all_keys, all_values
+    ### END SOLUTION
+
+
+# %%
+check("13.cached_step", cached_step)
+
+# %% [markdown]
+# ## When the loss falls all the same
+#
+# A loop of training with a mistake in it hardly ever stops, and its loss falls: somewhat more slowly, or not quite as far. Nobody notices unless somebody compares the weights with those that should come out.
+
+# %% [markdown]
+# ## 13.catch_wrong_step
+#
+# The check hands your function one **candidate** after another: functions `train(weight, batches, rate, clip)` that train a matrix `weight`, D×V, and return a list with the weights after each step. Return `True` for a right one and `False` for a wrong one. A right one takes one step of gradient descent for each batch, in their order:
+#
+# - A batch is a tuple `(x, target, mask)` of N rows: vectors N×D, ids N and truth values N. The logits are `x @ weight`, and the loss is the **mean** cross-entropy over the rows whose `mask` is True. Other rows are padding.
+# - Where the **norm** of the whole gradient, the root of the sum of all its squares, is above `clip`, the gradient is scaled down to the norm `clip`: it is multiplied by $\min(1, \text{clip} / \text{norm})$.
+# - The gradient times `rate` is subtracted from the weight, and the next batch uses the new weight.
+# - The list holds as many weights as there are batches, each as it was after its step. The given `weight` stays as it is.
+#
+# Candidates take any D and N from 1 up, V from 2 up, and 1 to 10 batches. Numbers are float32 and finite; each mask has a True, anywhere; `target` holds ids from 0 to V − 1, also at padding; `rate` is above 0 and at most 1, `clip` above 0. Rounding may move weights by about $10^{-5}$.
+#
+# What goes wrong in real code: gradients add up over batches; padding counts in the sum, in the number of rows, or both; the loss is a sum; the size of the first batch is used for all, or padding is taken to stand at the end; the weights are clipped, or each number of the gradient, or each row or column, or the change of the weights; the gradient is clipped after the step, or never, or always, or by another norm; the rate is divided by the number of batches, or changes from step to step;
+# the first batch is used again and again, or another one than should be, or all at once; gradients are taken at the first weight, or mixed with earlier ones; the weights shrink on the way, or lose digits; there is a softmax too many, over the wrong axis, or with smoothed targets; weights are missing from the list, too many, in another order, or all the same tensor; NaN comes out; the given weight is altered. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_step(train):
+    """Tell whether a candidate takes right steps of gradient descent.
+
+    Args:
+        train: a function (weight D×V, batches, rate, clip) → list of weights, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_step(lambda weight, batches, rate, clip: [weight for batch in batches])
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def right(weight, batches, rate, clip):
+        weights = []
+        for x, target, mask in batches:
+            weight = weight.clone().requires_grad_()
+            loss = F.cross_entropy(x[mask] @ weight, target[mask])
+            (gradient,) = torch.autograd.grad(loss, weight)
+            scale = min(1.0, clip / gradient.norm().item())
+            weight = weight.detach() - rate * scale * gradient
+            weights.append(weight)
+        return weights
+
+    draw = torch.Generator().manual_seed(0)
+    weight, batches = torch.randn(3, 5, generator=draw), []
+    for mask in ([True, False, True, True], [False, True], [True, True, False, True, False]):
+        x = torch.randn(len(mask), 3, generator=draw)
+        target = torch.randint(0, 5, (len(mask),), generator=draw)
+        batches.append((x, target, torch.tensor(mask)))
+
+    def agrees(clip):
+        given, expected = weight.clone(), torch.stack(right(weight, batches, 0.5, clip))
+        came = torch.stack(train(given, batches, 0.5, clip))
+        alike = came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
+        return alike and torch.equal(given, weight)
+
+    try:
+        return all(agrees(clip) for clip in (0.1, 100.0))  # one that always clips, one that never does
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("13.catch_wrong_step", catch_wrong_step)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("13.cached_step")` gives the next hint, and `solution("13.cached_step")` shows an answer after a try.
