@@ -2,13 +2,18 @@
 
 from course_utils.checks.lesson import Lesson
 
-# TO REPLACE with the lesson's text: question, goals, needs, reading and runs are placeholders.
 lesson = Lesson(
     number="13",
-    title="How is it trained, and what does it know?",
+    title="Training it",
     question="How is it trained, and what does it know?",
-    goals=("take a step of Adam with its rate, its loss and its batches by hand",),
-    needs="lesson 12: the Transformer",
+    goals=(
+        "compute a step of Adam by hand, and say why a Transformer learns better with it than with SGD",
+        "say which loss label smoothing and which inputs dropout leave a model with, and what batches by tokens save",
+        "read a table of ablations with its spread, and say what it shows and what it does not",
+        "estimate the operations of a training run from its weights and tokens",
+        "say what a cache keeps while decoding, and what BERT and GPT keep of a Transformer",
+    ),
+    needs="lesson 12: the whole Transformer; lesson 07: greedy search",
     reading=60,
-    runs="five minutes",
+    runs="two minutes",
 )

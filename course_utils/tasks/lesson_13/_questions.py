@@ -1,0 +1,118 @@
+"""The questions of lesson 13: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    NumberQuestion(
+        "13.q1",
+        "a step of Adam",
+        "Adam's rate is 0.01, and a weight's very first gradient is -5. By how much does the weight change, with its sign?",
+        answer=0.01,
+        tolerance=0.0005,
+        why="At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|, so that the change is -rate · g / |g| = +0.01.",
+        wrong={
+            -0.01: "The size is right. But a step goes against the gradient: where it is negative, the weight grows.",
+            0.05: "That is SGD's step, rate × gradient. Adam divides by the root of the mean square, which here is 5.",
+            -0.05: "That is the rate times the gradient. Adam divides by the root of the mean square, and a step goes against the gradient.",
+            0.1: "That leaves out the correction of m, perhaps: both running means are divided by 1 - β before they are used.",
+        },
+        otherwise="Compute m and v after one step, from 0. Divide each by 1 minus its β, and then m by the root of v.",
+    ),
+    Question(
+        "13.q2",
+        "label smoothing",
+        "A model learns with label smoothing of 0.1 and reaches a loss of 1.5. Another one learns without it and reaches 1.3. Which model gives the right words more probability?",
+        right=(
+            "The two losses can't tell it, since they ask for different probabilities.",
+            "With smoothing even the best model has a loss well above 0. Compare both by one measure, such as the loss without smoothing, or BLEU.",
+        ),
+        wrong=(
+            (
+                "The second one does, since a lower loss is a higher probability.",
+                "That would hold if both were the same loss. A smoothed loss also asks for some probability for all other words.",
+            ),
+            (
+                "The first one does, since smoothing always adds to the loss.",
+                "Smoothing adds to the loss, but by how much depends on the model: the more sure it is, the more is added.",
+            ),
+            (
+                "Both give the same, since 0.2 is what smoothing of 0.1 costs.",
+                "What it costs depends on the number of words and on the model. There is no fixed price to subtract.",
+            ),
+        ),
+    ),
+    Question(
+        "13.q3",
+        "reading an ablation",
+        "With an ingredient, three runs reach 23.2, 23.9 and 23.4 BLEU; without it, 23.1, 23.8 and 23.6. What does this show?",
+        right=(
+            "No difference that is larger than the spread between the runs, in this setting.",
+            "The means are the same, and the ranges overlap. With more data, more steps or another rate it might be different.",
+        ),
+        wrong=(
+            (
+                "That the ingredient is of no use when one trains Transformers.",
+                "It shows this for one model, one data set and one length of training. Dropout did nothing in one of our settings and much in another.",
+            ),
+            (
+                "That the ingredient helps, since the best run of all has it.",
+                "The best of a few runs is a matter of luck. The means are the same, and the ranges overlap.",
+            ),
+            (
+                "That the ingredient harms a little, since its lowest run is lower.",
+                "The lowest of three runs with it is 23.2, and of those without it 23.1. Such a difference is far smaller than the spread.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "13.q4",
+        "operations of a training run",
+        "A model of 2 million weights learns from 50 million tokens. About how many operations is that, in units of 10¹² (so 3 would mean 3 · 10¹²)?",
+        answer=600,
+        tolerance=30,
+        why="6 · 2 · 10⁶ · 5 · 10⁷ = 6 · 10¹⁴ = 600 · 10¹².",
+        wrong={
+            100.0: "That is weights times tokens. Each weight takes part in 2 operations forward and 4 backward for each token.",
+            200.0: "That is the forward pass alone. The gradients take twice as many again.",
+            6.0: "The factor 6 is right. But 2 · 10⁶ times 5 · 10⁷ is 10¹⁴, which is 100 · 10¹².",
+            0.6: "The factor 6 is right. But 2 · 10⁶ times 5 · 10⁷ is 10¹⁴, which is 100 · 10¹².",
+        },
+        otherwise="Multiply weights and tokens, and then by 6: two operations forward and four for the gradients.",
+    ),
+    Question(
+        "13.q5",
+        "a cache, BERT and GPT",
+        "GPT writes with a cache of keys and values. Why could BERT not write one word after the other in this way?",
+        right=(
+            "In BERT every word sees all others, so a new word changes the vectors of those before it.",
+            "Its keys and values would have to be computed anew for each word. In GPT no word sees a later one, so that what is kept stays right.",
+        ),
+        wrong=(
+            (
+                "BERT has no keys and values, since it is an encoder.",
+                "Each self-attention has them, the encoder's too. The difference is in the mask.",
+            ),
+            (
+                "BERT has no positions, so it can't tell where a new word stands.",
+                "BERT has learned positions, 512 of them. The difference is in the mask.",
+            ),
+            (
+                "BERT has fewer layers, so a cache would save it nothing.",
+                "BERT base and GPT both have 12 layers of width 768. The difference is in the mask.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "13.adam",
+        "Two weights have the gradients 4 and 0.01, and the rate is 0.1. How far does Adam's first step move the second weight?",
+        why="The step is rate · 0.01 / 0.01 = 0.1: at first Adam moves every weight by the rate, whatever its gradient.",
+    ),
+    Prediction(
+        "13.days",
+        "How many days would one core of ours need for the training of the paper's base model?",
+        why="The paper's run takes 6 · 65 million · 2.5 billion operations, 15,000 times ours, and ours took 498 seconds.",
+    ),
+)

@@ -1,0 +1,419 @@
+# %%
+import tempfile
+
+import ipywidgets
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured
+from course_utils.data.small_world import small_world
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.figures import plots
+from course_utils.figures.every_head import every_head
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.files import load_pretrained
+from course_utils.models.heads import weights_of_heads
+from course_utils.models.seq2seq import make_batch
+from course_utils.models.transformer import Dropout, EncoderLayer, Transformer
+from course_utils.training.batches import Batches
+from course_utils.training.loop import train
+from course_utils.training.optimizer import orthogonal, schedule
+from course_utils.training.settings import load_preset, make_settings
+from course_utils.translation.translate import translate
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+
+# %% [markdown]
+# ## How large is a step?
+#
+# Lesson 12 trained a small Transformer in 20 seconds, in a world of some forty words. To train one on real sentences takes a recipe of six ingredients. We look at each of them, and then leave out one at a time.
+#
+# The first ingredient is the step. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
+
+# %%
+pairs = small_world(64, 1, order="verb-last")
+torch.manual_seed(0)
+model = Transformer(len(pairs.words), width=32, hidden=64, encoder_layers=2, decoder_layers=2, dropout=0.0)
+source, given, wanted = make_batch(*pairs.ids())
+F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
+names = ("readout", "decoder.1.feed_forward.2", "encoder.0.feed_forward.0", "encoder.0.self_attention.query")
+sizes = [model.get_submodule(name).weight.grad.square().mean().sqrt().item() for name in names]
+table(
+    {name: [f"{size:.1e}", f"{size / sizes[0]:.3f}"] for name, size in zip(names, sizes, strict=True)},
+    ["size of the gradient", "of the readout's"],
+    corner="matrix",
+)
+
+# %% [markdown]
+# A number in the encoder's query matrix has a gradient XX times smaller than one in the readout. No single rate suits both.
+#
+# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. As both start at 0, they are too small at first, and so each is divided by 1 - β to the power of the step t:
+#
+# $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
+#
+# Two weights have the gradients 4 and 0.01, and the rate is 0.1. SGD moves them by 0.4 and 0.001. How far does Adam's first step move the second one? Compute it on paper.
+
+# %% tags=["nbval-check-output"]
+predict("13.adam", ...)
+
+# %% tags=["reveals"]
+print("How far two steps move two weights whose gradients stay the same:")
+reveal("13.adam", 0.1)
+for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
+    weights = torch.zeros(2, requires_grad=True)
+    optimizer = kind([weights], lr=0.1)
+    for step in (1, 2):
+        weights.grad = torch.tensor([4.0, 0.01])
+        optimizer.step()
+        print(f"{name:5} after step {step}:", weights.detach())
+
+# %% [markdown]
+# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since then m becomes small beside the root of v.
+#
+# **Muon** (Jordan et al. 2024) goes one step further. It treats a whole matrix at once: most of a gradient points in a few directions, and Muon makes all directions count alike. These are the sizes of a gradient's directions, its singular values, before and after. What does Muon do to the small ones?
+
+# %%
+gradient = model.decoder[1].feed_forward[2].weight.grad  # 32 64
+with torch.no_grad():
+    sizes = [torch.linalg.svdvals(g / g.norm()) for g in (gradient, orthogonal(gradient[None])[0] / 5)]
+plots.curves(
+    range(1, 33),
+    {"the gradient": sizes[0][None], "made orthogonal": sizes[1][None]},
+    "direction",
+    "share of the step",
+)
+
+# %% [markdown]
+# Before, a few directions make up most of the step; afterwards all have much the same size. The course's Transformers are trained with Muon, but Adam is still the usual choice.
+#
+# ## When is it large?
+#
+# The second ingredient is a **schedule**: the rate rises over a warm-up, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
+#
+# $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5})$$
+#
+# The paper's base model has width 512 and a warm-up of 4,000 steps. Move both sliders. When is the rate at its peak, and does a longer warm-up make the peak higher or lower?
+
+
+# %%
+def schedule_at(width, warmup):
+    steps = range(1, 20_002, 400)
+    peak = (width * warmup) ** -0.5
+    rates = [peak * schedule("paper", step - 1, 20_000, warmup) for step in steps]
+    label = f"width {width}, warm-up over {warmup:,} steps"
+    plots.curves(steps, {label: torch.tensor([rates])}, "step", "learning rate", ax=plots.axes(width=6.5))
+    return f"The rate grows up to step {warmup:,}, where it is {peak:.5f}, and falls with the root of the step: it is half of that at step {4 * warmup:,}."
+
+
+schedule_explorer = explore(
+    schedule_at,
+    width=ipywidgets.SelectionSlider(options=[64, 128, 256, 512, 1024], value=512),
+    warmup=ipywidgets.IntSlider(value=4000, min=500, max=8000, step=500),
+)
+schedule_explorer
+
+# %% [markdown]
+# The two terms of the minimum are equal at step = warmup. There the rate is 1 / √(D · warmup), 0.0007 for the paper's base model, so that a longer warm-up makes the peak lower.
+#
+# ## What keeps it from learning by heart?
+#
+# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. In a Transformer it is applied to what each sub-layer adds to the residual stream, and to the embeddings with their positions. What happens to ten ones with p = 0.4, in training and in use?
+
+# %%
+torch.manual_seed(0)
+dropout = Dropout(0.4)
+print("in training:", dropout(torch.ones(10)))
+print("again:      ", dropout(torch.ones(10)))
+print("in use:     ", dropout.eval()(torch.ones(10)))
+
+# %% [markdown]
+# No layer can rely on a single number, and in use nothing is left out. (The others are scaled by 1 / 0.6 = 1.67, but for some rounding.)
+#
+# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is to say. Cross-entropy asks for a probability of 1 for the right word, which only infinite logits give. With smoothing ε, the right word is to get 1 - ε, and the rest is shared by all V words alike, the right one too. Take V = 5 and ε = 0.1: which probabilities are asked for, and what is the lowest loss that a model can reach?
+
+# %% tags=["nbval-check-output"]
+V, smoothing, right = 5, 0.1, 2
+asked = torch.full((V,), smoothing / V)
+asked[right] += 1 - smoothing
+print("asked for:", asked)
+for name, logits in (("what is asked for", asked.log()), ("surer", 2 * asked.log())):
+    loss = F.cross_entropy(logits[None], torch.tensor([right]), label_smoothing=smoothing)
+    print(f"{name:17}  {logits.softmax(-1)}  loss {loss:.3f}")
+
+# %% [markdown]
+# The right word shall get 0.92 and each other one 0.02. A model that says so has a loss of 0.394; one that is surer has a higher loss, although it is right. So a smoothed loss never gets near 0, and it can't be compared with one that is not smoothed.
+#
+# ## What is in a batch?
+#
+# Sentences differ in length, and a batch is padded to its longest one. The paper's batches hold about 25,000 tokens on each side, sentences of like length together. What share of the numbers is padding, if 500 sentences of 1 to 12 words are put together in this way, and what share in random order?
+
+# %%
+sources, targets = small_world(500, 1).ids()
+for by in ("tokens", "sentences"):
+    batches = Batches(sources, targets, tokens=256, seed=0, by=by)
+    shapes = [batches.read(places).source for places in batches.epoch(0)]
+    padding = sum((source == PAD).sum().item() for source in shapes) / sum(map(torch.numel, shapes))
+    sizes = sorted(len(source) for source in shapes)
+    print(
+        f"by {by:10} {len(shapes)} batches of {sizes[0]} to {sizes[-1]} sentences, {padding:.0%} padding"
+    )
+
+# %% [markdown]
+# In random order XX % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, so that each step costs much the same and little is wasted.
+#
+# The last ingredient is one that you know: the embedding is also the readout (Press & Wolf 2017), so that these weights are learned once, from both sides.
+#
+# ## What is each worth?
+#
+# We have switched off each ingredient in turn: in the small world, with only 1,500 sentences to learn from, five times each, and on Multi30k for three epochs, three times each. Each optimizer has the best of several rates. Which change costs most?
+
+# %%
+changes = [
+    "nothing",
+    "SGD in place of Adam",
+    "Muon in place of Adam",
+    "no warm-up",
+    "no dropout",
+    "no label smoothing",
+    "readout not tied",
+    "batches of sentences",
+]
+
+
+def runs(value, data, pairs, changed):
+    _, found = measured("ablations", value, "pairs", data=data, pairs=pairs, changed=changed)
+    return [run[0] for run in found]
+
+
+rows = {
+    name: [runs("bleu", "world", 1500, name), runs("bleu", "multi30k", 29000, name)] for name in changes
+}
+table(rows, ["small world, 1,500 pairs", "Multi30k, 29,000"], corner="changed; BLEU", digits=1)
+
+# %% [markdown]
+# XXX-table
+#
+# A table is to be believed only if it can be made again. We train one of its rows here, "no dropout" with seed 0, in about half a minute. Which BLEU do you expect?
+
+# %%
+torch.set_num_threads(1)  # these tensors are small: several threads would wait for each other
+preset = load_preset("transformer", "world")
+settings = make_settings(
+    {
+        **preset,
+        "world": {"pairs": 1500},
+        "model": {**preset["model"], "dropout": 0.0},
+        "epochs": 53,
+        "validate": 53,
+        "rate": 8e-3,
+    }
+)
+with tempfile.TemporaryDirectory() as folder:
+    trainer = train(settings, f"{folder}/run", show=False)
+print(f"BLEU {trainer.curves[-1]['val_bleu']:.1f} in {trainer.progress.seconds:.0f} seconds")
+
+# %% [markdown]
+# That should lie near the row's range. (It need not be the same to the last digit, as another machine rounds differently.)
+#
+# Why does dropout matter here? With 1,500 pairs, each sentence comes 53 times. What if there are 20,000 pairs, and each comes four times, in as many steps?
+
+# %%
+rows = {}
+for name in ("nothing", "no dropout"):
+    rows[name] = [runs("bleu", "world", pairs, name) for pairs in (1500, 20000)]
+table(rows, ["1,500 pairs, 53 times each", "20,000 pairs, 4 times each"], corner="changed; BLEU", digits=1)
+
+# %% [markdown]
+# XXX-dropout
+#
+# ## Smaller, faster, better?
+#
+# Attention is often praised as smaller, faster and better than recurrent networks. We put this to the test: the Transformer and lesson 06's GRU with attention, each with the settings that the course has found best for it, learn on Multi30k for about as long. Three seeds each. Which of the three claims hold?
+
+# %%
+rows = {}
+for kind, name in (("transformer", "Transformer"), ("attention", "GRU with attention")):
+    columns = {}
+    for column in ("parameters", "tokens", "cpu_seconds", "bleu"):
+        _, found = measured("equal_time", column, "epochs", kind=kind)
+        columns[column] = torch.tensor([run[0] for run in found])
+    a_second = columns["tokens"] / columns["cpu_seconds"]
+    size = f"{columns['parameters'][0] / 1e6:.2f} million"
+    rows[name] = [size, f"{columns['cpu_seconds'].mean() / 60:.1f}", a_second, columns["bleu"]]
+table(rows, ["parameters", "minutes", "words learned a second", "BLEU"], digits=1)
+
+# %% [markdown]
+# XXX-claims
+#
+# ## The paper's run
+#
+# Vaswani et al. 2017 trained on 4.5 million pairs of sentences, with 8 P100 GPUs: the base model for 100,000 steps in 12 hours, the big one for 300,000 steps in 3.5 days. Each step saw about 25,000 target tokens. How much arithmetic is that? A weight takes part in one multiplication and one addition for each token, and in twice as many for the gradients: 6 operations for each weight and token (Kaplan et al. 2020).
+#
+# Our Transformer saw 5.6 million tokens in 498 seconds of one core. How many days would this core need for the paper's base model, which has 65 million weights? Guess before you run the cell.
+
+# %% tags=["nbval-check-output"]
+predict("13.days", ...)
+
+# %% tags=["reveals"]
+paper, ours = 6 * 65e6 * 25_000 * 100_000, 6 * 1.9e6 * 5_632_803
+print("Operations in training the paper's base model, and ours:")
+reveal("13.days", round(paper / (ours / 498) / 86_400))
+gpus = 8 * 9.5e12 * 12 * 3600  # what 8 P100 can do in 12 hours, as the paper counts (9.5e12 a second each)
+print(f"paper {paper:.1e}, ours {ours:.1e}: {paper / ours:,.0f} times as many")
+print(f"what its GPUs could have done in that time: {gpus:.1e}")
+
+# %% [markdown]
+# XXX-days The paper's own estimate, 3.3e18, is what its GPUs could have done; a third of that went into the products with weights.
+#
+# The same command trains on a laptop and on GPUs:
+#
+# ```sh
+# course train transformer --data multi30k                               # a laptop
+# course train transformer --data multi30k --preset gpu                  # one GPU, in bf16
+# course train transformer --data multi30k --preset gpu --set compile=true
+# torchrun --nproc-per-node 4 -m -- course_utils train transformer --data multi30k --preset gpu
+# ```
+#
+# We have not run the last three on a GPU yet. Their figures will stand in [Measurements](../docs/measurements.md), beside those of the laptop.
+#
+# ## Writing with a cache
+#
+# In training, the right words are known, and all positions are computed at once. In use, each word needs those before it. A plain loop reads its own words anew at each step. But the decoder's attention is causal: do the keys and values of a word change when more words follow?
+
+# %%
+from torch.utils.flop_counter import FlopCounterMode
+
+model, subwords = load_pretrained("transformer-en-de")
+text = "two young men are playing guitar in front of a red house ."
+source, _, _ = make_batch(subwords.encode([text]), [[]])
+
+
+@torch.no_grad()
+def write(cached):
+    """Translate the source by the most probable word at each step; return the words and what each step costs."""
+    memory, cache = model.start(source)
+    words, costs = [BOS], []
+    while words[-1] != EOS:
+        with FlopCounterMode(display=False) as counter:
+            if cached:  # reads the last word, and keeps its keys and values
+                logits, cache, _ = model.step(torch.tensor([words[-1:]]), memory, cache)
+            else:  # reads all words anew
+                logits = model.readout(model.decode(torch.tensor([words]), memory)[0][:, -1:])
+        words.append(logits[0, -1].argmax().item())
+        costs.append(counter.get_total_flops() / 1e6)
+    return words, costs
+
+
+(words, anew), (same, kept) = write(cached=False), write(cached=True)
+print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(anew):.0%}")
+costs = {"all words anew": [anew], "with a cache": [kept]}
+plots.curves(range(1, len(anew) + 1), costs, "step", "million operations")
+
+# %% [markdown]
+# They do not change, so a decoder keeps them: this is its **cache**. Each step then reads one word, makes its query, key and value, and attends to the keys of all words so far. The result is the same, and a step costs nearly the same for the tenth word as for the first.
+#
+# Move through the steps. On the left is what the cache holds, on the right what comes next. The **temperature** divides the logits before the softmax: what happens to the probabilities when it is small, and when it is large?
+
+# %%
+given = subwords.tokens(words[:-1])
+with torch.no_grad():
+    logits = model(source, torch.tensor([words[:-1]]))[0]  # T V
+
+
+def step_at(step, temperature):
+    left, right = plots.axes(2, width=5.2, height=3.2)
+    filled = torch.arange(len(given)) < step
+    plots.mask(filled.expand(3, -1), given, ["layer 0", "layer 1", "layer 2"], "cache", left, "words read", "")
+    best = (logits[step - 1] / temperature).softmax(-1).topk(5)
+    names = subwords.tokens(best.indices.tolist())
+    plots.bars(dict(zip(names, best.values, strict=True)), "probability", "next word", right)
+    return f"Step {step} reads {given[step - 1]} and adds its keys and values to the cache. The most probable next word is {names[0]}, with {best.values[0]:.2f}."
+
+
+cache_explorer = explore(
+    step_at,
+    step=ipywidgets.IntSlider(value=3, min=1, max=len(given)),
+    temperature=ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.1),
+)
+cache_explorer
+
+# %% [markdown]
+# A small temperature gives all to the most probable word, as greedy search does; a large one makes all words alike, and drawing from them gives more varied and worse sentences.
+#
+# ## What does it know?
+#
+# The model has read nothing but 29,000 captions of photos. Some of these sentences are not like captions. Which of them will it get right?
+
+# %%
+texts = [
+    "Two dogs are running on the beach .",
+    "The man who wears a red hat is sleeping .",
+    "Seven elephants are reading a newspaper .",
+    "A dog is not running on the beach .",
+    "Is the dog running ?",
+    "How was your day ?",
+    "Attention is all you need .",
+]
+table({text: [found] for text, found in zip(texts, translate(model, subwords, texts), strict=True)}, ["German"])
+
+# %% [markdown]
+# It knows that two dogs "rennen", that the verb of a relative clause goes to its end ("der eine rote Mütze trägt"), and it can say things it has never seen, such as what seven elephants read. But captions hardly ever say "not", ask something, or speak of a day. There it drops the "not", turns the question into a statement, and writes nonsense.
+#
+# Where is this knowledge? Here is all of its attention: choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
+
+# %%
+target = torch.tensor([words[:-1]])
+every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
+
+# %% [markdown]
+# The heads of layer 0 still spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next. (The numbers are hundredths; those below 5 are left out.)
+#
+# ## What BERT and GPT keep
+#
+# Most later models are one half of the Transformer. **BERT** (Devlin et al. 2019) keeps the encoder: each word sees all others, and some words are hidden, which it learns to guess. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source: each word sees those before it, and it learns to guess the next. Both have 12 layers of width 768. Can we find the sizes that their papers and code tell, 110 and 117 million, with the layers of this course?
+
+# %% tags=["nbval-check-output"]
+layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
+in_layers = 12 * sum(p.numel() for p in layer.parameters())
+for name, words, places in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512)):
+    in_embeddings = (words + places) * 768
+    print(f"{name:10} {in_layers / 1e6:.1f} in the layers + {in_embeddings / 1e6:.1f} in embeddings")
+
+# %% [markdown]
+# That is 108.9 million for BERT, whose last 0.6 million are a small network on top, and 116.6 for GPT. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
+#
+# The mask decides what a model is good for. GPT can write with a cache, because no word sees what comes after it. BERT sees both sides, which helps to understand a text, but it can't write one word after the other.
+#
+# ## So: how is it trained, and what does it know?
+#
+# XXX-so
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("13.q1", ...)
+
+# %%
+check("13.q2", ...)
+
+# %%
+check("13.q3", ...)
+
+# %%
+check("13.q4", ...)
+
+# %%
+check("13.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# XXX-recap
+#
+# **Exercises**: [open them](../exercises/13_training.ipynb)
+#
+# **Next**: attention was not invented for sentences alone. How can a network look at a picture in glimpses? Lesson 14 answers this; it is still being written.
