@@ -279,4 +279,4 @@ check("12.q5", ...)
 #
 # **Exercises**: [open them](../exercises/12_transformer.ipynb)
 #
-# **Next**: a small Transformer learns a small world in seconds. How is one trained on real sentences, and what does it know then? Lesson 13 answers this; it is still being written.
+# **Next**: a small Transformer learns a small world in seconds. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)

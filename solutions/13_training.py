@@ -11,7 +11,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# The first gradients of a new model are large and point anywhere, so the paper begins with small steps. During a **warm-up** the rate rises in a straight line, and afterwards it falls with the root of the step (Vaswani et al., 2017, equation 3):
+# The first gradients of a new model are large and point anywhere, so the paper begins with small steps. During a **warm-up** the rate rises in a straight line, and afterwards it falls with the root of the step (Vaswani et al. 2017, equation 3):
 #
 # $$\text{rate} = D^{-0.5} \cdot \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
@@ -45,7 +45,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# With plain gradient descent, all numbers of a model share one rate, although the gradients of some are a thousand times as large as those of others. **Adam** keeps two moving means of each number's gradients $g$: $m$ of the gradients, $v$ of their squares. Both begin with zeros, which makes them too small at first; the **bias correction** makes up for that (Kingma & Ba, 2015, algorithm 1). At step $t$:
+# With plain gradient descent, all numbers of a model share one rate, although the gradients of some are a thousand times as large as those of others. **Adam** keeps two moving means of each number's gradients $g$: $m$ of the gradients, $v$ of their squares. Both begin with zeros, which makes them too small at first; the **bias correction** makes up for that (Kingma & Ba 2015, algorithm 1). At step $t$:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
@@ -92,7 +92,7 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# The cross-entropy of a word is smallest where the model gives it the probability 1, which no finite logit reaches: a model that is trained for long becomes surer and surer. With **label smoothing** the target is no longer one word alone. Each of the V classes gets the small share $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al., 2016; Vaswani et al., 2017, section 5.4). With $p$ for the softmax of the logits, a token $y$ costs
+# The cross-entropy of a word is smallest where the model gives it the probability 1, which no finite logit reaches: a model that is trained for long becomes surer and surer. With **label smoothing** the target is no longer one word alone. Each of the V classes gets the small share $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016; Vaswani et al. 2017, section 5.4). With $p$ for the softmax of the logits, a token $y$ costs
 #
 # $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
 #
@@ -224,7 +224,7 @@ check("13.cached_step", cached_step)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A loop of training with a mistake in it hardly ever stops, and its loss falls: somewhat more slowly, or not quite as far. Nobody notices unless somebody compares the weights with those that should come out.
+# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. Nobody notices, unless somebody compares the weights with those that should come out.
 
 # %% [markdown]
 # ## 13.catch_wrong_step

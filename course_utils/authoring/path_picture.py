@@ -14,7 +14,6 @@ PADDING, TITLE_LINE, WORDS_LINE = 18, 22, 20
 TITLE_LETTERS, WORDS_LETTERS = 24, 29  # that fit into a line of a box, in any usual font
 
 TO_COME = (  # the last lesson of each part of the plan, its title and what it is about; it goes once that lesson is there
-    (13, "Training a Transformer", "What each part of its training brings, and what a trained model knows."),
     (
         19,
         "Attention beyond translation",
