@@ -24,6 +24,25 @@ def test_dropout_helps_with_few_sentences_and_not_with_many():
     assert min(bleu("world", 20000, "nothing")) < max(bleu("world", 20000, "no dropout"))
 
 
+def test_with_few_sentences_each_of_these_matters_more_than_the_seed():
+    plain = bleu("world", 1500, "nothing")
+    for changed in ("SGD in place of Adam", "no label smoothing"):
+        assert max(bleu("world", 1500, changed)) < min(plain)
+    for changed in ("Muon in place of Adam", "batches of sentences"):
+        assert min(bleu("world", 1500, changed)) > max(plain) + 2
+    for changed in ("no warm-up", "readout not tied"):
+        assert min(bleu("world", 1500, changed)) < max(plain)
+
+
+def test_on_multi30k_what_costs_much_in_the_small_world_need_not():
+    plain = bleu("multi30k", 29000, "nothing")
+    assert max(plain) - min(plain) > 5  # between seeds
+    assert max(bleu("multi30k", 29000, "SGD in place of Adam")) < min(plain)
+    for changed in ("Muon in place of Adam", "batches of sentences", "readout not tied"):
+        assert min(bleu("multi30k", 29000, changed)) > max(plain)
+    assert min(bleu("multi30k", 29000, "no dropout")) >= max(plain)
+
+
 def test_in_the_same_time_the_transformer_with_muon_is_better_than_the_gru_and_as_large():
     def column(name, kind, optimizer):
         _, runs = measured("equal_time", name, "epochs", kind=kind, optimizer=optimizer)
