@@ -202,7 +202,7 @@ with tempfile.TemporaryDirectory() as folder:
 print(f"BLEU {trainer.curves[-1]['val_bleu']:.1f} in {trainer.progress.seconds:.0f} seconds")
 
 # %% [markdown]
-# That should lie near the row's range. (It need not be the same to the last digit, as another machine rounds differently.)
+# That should lie near the row's range. (Another machine rounds differently.)
 #
 # On Multi30k, after three epochs, seeds differ much: 17.5 to 23.0 BLEU with nothing changed. SGD lies below that, and Muon, batches of sentences and a readout of its own above. No dropout costs nothing here: what costs much in one setting need not in another.
 #
