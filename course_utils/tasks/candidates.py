@@ -7,10 +7,25 @@ import torch
 from course_utils.checks.running.contract import Candidate, Case
 
 
-def one_case_each(draw, names):
-    """Yield a case for each of a task's candidates, in an order that is drawn; `names` tells of each what it is."""
-    for key in torch.randperm(len(names), generator=draw.generator).tolist():
-        yield Case(names[key], (Candidate(key),))
+def one_case_each(task, right, shown, hidden, unseen, verdict=True):
+    """Register a case for each of a task's candidates, in an order that is drawn, and what a test is to say of each.
+
+    Args:
+        task: its candidates are those of `right`, `shown` and `hidden`, in this order.
+        right, shown: names of cases, by candidate.
+        hidden: candidates whose cases all have the name `unseen`.
+        verdict: on those of `right`; on all others it is the opposite.
+    """
+    names = [*right.values(), *shown.values(), *[unseen] * len(hidden)]
+
+    @task.cases
+    def cases(draw):
+        for key in torch.randperm(len(names), generator=draw.generator).tolist():
+            yield Case(names[key], (Candidate(key),))
+
+    @task.oracle
+    def said(candidate):
+        return (task.candidates.index(candidate) < len(right)) == verdict
 
 
 def told_of_the_verdict(task, refused, passed):

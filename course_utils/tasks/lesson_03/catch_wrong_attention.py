@@ -160,16 +160,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong attention that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(candidate):
-    return candidate in RIGHT
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong attention that is not shown")
 
 
 def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):

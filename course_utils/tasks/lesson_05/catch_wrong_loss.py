@@ -188,16 +188,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong loss that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(candidate):
-    return candidate in RIGHT
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong loss that is not shown")
 
 
 @task.property

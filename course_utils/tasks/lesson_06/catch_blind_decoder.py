@@ -345,16 +345,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong decoder that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(decoder):
-    return task.candidates.index(decoder) < len(RIGHT)
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong decoder that is not shown")
 
 
 @task.property

@@ -234,7 +234,6 @@ def _equal_scores(gave, bos, eos, width, longest):
 
 
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
-RIGHT_ONES = CANDIDATES[: len(RIGHT)]
 
 task = Task(
     "07.catch_wrong_beam",
@@ -259,16 +258,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong search that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(candidate):
-    return candidate in RIGHT_ONES
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong search that is not shown")
 
 
 told_of_the_verdict(

@@ -228,7 +228,6 @@ def _problem(logits, rewards, uniform):
 
 
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
-RIGHT_ONES = CANDIDATES[: len(RIGHT)]
 
 task = Task(
     "08.catch_biased_gradient",
@@ -252,16 +251,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong estimator that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(estimator):
-    return estimator in RIGHT_ONES
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong estimator that is not shown")
 
 
 told_of_the_verdict(

@@ -177,17 +177,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw,
-        [*UNAWARE.values(), *AWARE_SHOWN.values(), *["it notices the order, and is not shown"] * len(AWARE_HIDDEN)],
-    )
-
-
-@task.oracle
-def _(model):
-    return task.candidates.index(model) >= len(UNAWARE)
+one_case_each(task, UNAWARE, AWARE_SHOWN, AWARE_HIDDEN, "it notices the order, and is not shown", verdict=False)
 
 
 told_of_the_verdict(

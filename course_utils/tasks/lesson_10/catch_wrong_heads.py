@@ -190,7 +190,6 @@ def _shape(sizes):
 
 
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
-RIGHT_ONES = CANDIDATES[: len(RIGHT)]
 
 task = Task(
     "10.catch_wrong_heads",
@@ -212,16 +211,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong one that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(candidate):
-    return candidate in RIGHT_ONES
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong one that is not shown")
 
 
 told_of_the_verdict(

@@ -324,16 +324,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*BLIND.values(), *AWARE_SHOWN.values(), *["it sees the order, and is not shown"] * len(AWARE_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(model):
-    return task.candidates.index(model) >= len(BLIND)
+one_case_each(task, BLIND, AWARE_SHOWN, AWARE_HIDDEN, "it sees the order, and is not shown", verdict=False)
 
 
 told_of_the_verdict(

@@ -64,16 +64,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong model that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(model):
-    return CANDIDATES.index(model) < len(RIGHT)
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
 
 
 told_of_the_verdict(

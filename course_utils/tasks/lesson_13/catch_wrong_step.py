@@ -89,16 +89,7 @@ task = Task(
 )
 
 
-@task.cases
-def _(draw):
-    yield from one_case_each(
-        draw, [*RIGHT.values(), *WRONG_SHOWN.values(), *["a wrong one that is not shown"] * len(WRONG_HIDDEN)]
-    )
-
-
-@task.oracle
-def _(train):
-    return CANDIDATES.index(train) < len(RIGHT)
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong one that is not shown")
 
 
 told_of_the_verdict(
