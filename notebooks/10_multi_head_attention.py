@@ -182,7 +182,7 @@ for values, title, ax in zip(lost.values(), titles, plots.axes(2, width=4.6, hei
     plots.scores(values, [f"head {h}" for h in range(4)], names, title=title, ax=ax, xlabel="", ylabel="")
 
 # %% [markdown]
-# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The clearest head for the word before costs less than one. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone, 9 points are gone: more than the sum of what the three others cost one at a time. Michel et al. 2019 found the same in a larger model: attention to the source depends most on its many heads.
+# No head costs more than 2.5 BLEU points. (With one model, a few tenths mean little.) The clearest head for the word before costs less than one. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone, 9 points are gone: more than the sum of what the three others cost one at a time.
 #
 # ## So: why several heads?
 #

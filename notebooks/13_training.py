@@ -17,7 +17,7 @@ from course_utils.models.attention import causal_mask
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
-from course_utils.models.transformer import Dropout, EncoderLayer, Transformer
+from course_utils.models.transformer import Cache, Dropout, EncoderLayer, Transformer
 from course_utils.training.batches import Batches
 from course_utils.training.optimizer import orthogonal, schedule
 
@@ -26,9 +26,9 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## How large is a step?
 #
-# Lesson 12 trained a small Transformer in 20 seconds, in a world of some forty words. To train one on real sentences takes a recipe of six ingredients. We look at each of them, and then leave out one at a time.
+# Lesson 12 trained a small Transformer in 20 seconds, in a world of some forty words. To train one on real sentences takes a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each of them, and then leave out one at a time.
 #
-# The first ingredient is the step. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
+# The optimizer decides how large a step is. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
 
 # %%
 pairs = small_world(64, 1, order="verb-last")
@@ -45,7 +45,7 @@ table(
 )
 
 # %% [markdown]
-# A number in the encoder's query matrix has a gradient about a hundred times smaller than one in the readout. No single rate suits both.
+# A number in the encoder's query matrix has a gradient about a hundred times smaller than one in the readout. A rate that suits one is far from suiting the other.
 #
 # **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. As both start at 0, they are too small at first, and so each is divided by 1 - β to the power of the step t:
 #
@@ -70,7 +70,7 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
 # %% [markdown]
 # At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since then m becomes small beside the root of v.
 #
-# **Muon** (Jordan et al. 2024) goes one step further. It treats a whole matrix at once: most of a gradient points in a few directions, and Muon makes all directions count alike. These are the sizes of a gradient's directions, its singular values, before and after. What does Muon do to the small ones?
+# **Muon** (Jordan et al. 2024) goes one step further. It treats a whole matrix at once: most of a gradient points in a few directions, and Muon makes all directions count alike. (It does so to the momentum, a running mean of the gradients.) These are the sizes of a gradient's directions, its singular values, before and after. What does Muon do to the small ones?
 
 # %%
 gradient = model.decoder[1].feed_forward[2].weight.grad  # 32 64
@@ -80,15 +80,15 @@ plots.curves(
     range(1, 33),
     {"the gradient": sizes[0][None], "made orthogonal": sizes[1][None]},
     "direction",
-    "share of the step",
+    "singular value",
 )
 
 # %% [markdown]
-# Before, a few directions make up most of the step; afterwards all have much the same size. The course's Transformers are trained with Muon, but Adam is still the usual choice.
+# Before, one direction is far larger than all others; afterwards nearly all have similar sizes. (The last one is 0 in the gradient, and stays so.) The course's Transformers are trained with Muon, but Adam is still the usual choice.
 #
-# ## When is it large?
+# ## When should the step be large?
 #
-# The second ingredient is a **schedule**: the rate rises over a warm-up, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
+# A **schedule** says so: the rate rises over a warm-up, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
 #
 # $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5})$$
 #
@@ -127,30 +127,28 @@ print("again:      ", dropout(torch.ones(10)))
 print("in use:     ", dropout.eval()(torch.ones(10)))
 
 # %% [markdown]
-# No layer can rely on a single number, and in use nothing is left out. (The others are scaled by 1 / 0.6 = 1.67, but for some rounding.)
+# No layer can rely on a single number, and in use nothing is left out. (The others are scaled by 1 / 0.6 = 1.67. The output has 1.662, because our `Dropout` rounds p.)
 #
-# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is to say. Cross-entropy asks for a probability of 1 for the right word, which only infinite logits give. With smoothing ε, the right word is to get 1 - ε, and the rest is shared by all V words alike, the right one too. Take V = 5 and ε = 0.1: which probabilities are asked for, and what is the lowest loss that a model can reach?
+# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is to say. Cross-entropy asks for a probability of 1 for the right word, which only infinite logits give. With smoothing ε, the right word is to get 1 - ε, and the rest is shared by all V words alike, the right one too. Take V = 5 and ε = 0.1: what probabilities should the model give, and what is the lowest loss that it can reach?
 
 # %% tags=["nbval-check-output"]
-V, smoothing, right = 5, 0.1, 2
-asked = torch.full((V,), smoothing / V)
-asked[right] += 1 - smoothing
+asked = torch.full((5,), 0.1 / 5)  # V = 5, ε = 0.1
+asked[2] += 1 - 0.1  # the right word
 print("asked for:", asked)
-for name, logits in (("what is asked for", asked.log()), ("surer", 2 * asked.log())):
-    loss = F.cross_entropy(logits[None], torch.tensor([right]), label_smoothing=smoothing)
+for name, logits in (("what is asked for", asked.log()), ("more certain", 2 * asked.log())):
+    loss = F.cross_entropy(logits[None], torch.tensor([2]), label_smoothing=0.1)
     print(f"{name:17}  {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# The right word shall get 0.92 and each other one 0.02. A model that says so has a loss of 0.39; one that is surer has a higher loss, although it is right. So a smoothed loss never gets near 0, and it can't be compared with one that is not smoothed.
+# The right word should get 0.92 and each other one 0.02. A model that says so has a loss of 0.39; one that is more certain has a higher loss, although it is right. So a smoothed loss never gets near 0, and it can't be compared with one that is not smoothed.
 #
 # ## What is in a batch?
 #
 # Sentences differ in length, and a batch is padded to its longest one. The paper's batches hold about 25,000 tokens on each side, sentences of like length together. What share of the numbers is padding, if 500 sentences of 1 to 12 words are put together in this way, and what share in random order?
 
 # %%
-sources, targets = small_world(500, 1).ids()
 for by in ("tokens", "sentences"):
-    batches = Batches(sources, targets, tokens=256, seed=0, by=by)
+    batches = Batches(*small_world(500, 1).ids(), tokens=256, seed=0, by=by)
     shapes = [batches.read(places).source for places in batches.epoch(0)]
     padding = sum((source == PAD).sum().item() for source in shapes) / sum(map(torch.numel, shapes))
     sizes = sorted(len(source) for source in shapes)
@@ -159,11 +157,11 @@ for by in ("tokens", "sentences"):
 # %% [markdown]
 # In random order 41 % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, so that each step costs much the same and little is wasted.
 #
-# The last ingredient is one that you know: the embedding is also the readout (Press & Wolf 2017), so that these weights are learned once, from both sides.
+# The last ingredient you know: the embedding is also the readout (Press & Wolf 2017).
 #
 # ## What is each worth?
 #
-# We have switched off each ingredient in turn: in the small world, with 1,500 sentences to learn from (dropout also with 20,000, in as many steps), five times each; and on Multi30k for three epochs, three times each. Each optimizer has the best of several rates. Which change costs most?
+# We have switched off each ingredient in turn: in the small world, with 1,500 sentences to learn from (dropout also with 20,000, in as many steps), five times each; and on Multi30k for three epochs, three times each. Each optimizer has a rate of its own, chosen with one seed; SGD has a momentum of 0.9, as usual. Which change costs most?
 
 # %%
 switched = ["nothing", "SGD in place of Adam", "Muon in place of Adam", "no warm-up"]
@@ -183,9 +181,9 @@ for name in switched:
 table(rows, ["1,500 pairs", "20,000 pairs", "Multi30k"], corner="changed; BLEU", digits=1)
 
 # %% [markdown]
-# With 1,500 pairs SGD costs 7 BLEU, no label smoothing 7 and no dropout 11: each sentence comes 53 times and can be learned by heart. Muon gains 6. So do batches of sentences: where a batch has sentences of one length, a step learns from this length alone. (They take a quarter more time.) A readout of its own changes nothing, and no warm-up hardly anything, since these norms stand in front.
+# With 1,500 pairs SGD costs 7 BLEU and no label smoothing 7; Muon gains 6. No dropout costs 11: each sentence comes 53 times, and the model can learn it by heart. With 20,000 pairs no difference can be seen, since the ranges overlap. No warm-up costs nothing, as this Transformer is pre-norm.
 #
-# With 20,000 pairs, four times each, the ranges with and without dropout overlap.
+# Batches by tokens do *worse* than batches of sentences, perhaps because a step learns from one length alone. What they save is time, here a fifth, and on Multi30k nearly a third.
 #
 # A table is to be believed if it can be made again. We train a row here, "no dropout" with 1,500 pairs, in half a minute. Which BLEU do you expect?
 
@@ -204,11 +202,11 @@ print(f"BLEU {trainer.curves[-1]['val_bleu']:.1f} in {trainer.progress.seconds:.
 # %% [markdown]
 # That should lie near the row's range. (Another machine rounds differently.)
 #
-# On Multi30k, after three epochs, seeds differ much: 17.5 to 23.0 BLEU with nothing changed. SGD lies below that, and Muon, batches of sentences and a readout of its own above. No dropout costs nothing here: what costs much in one setting need not in another.
+# On Multi30k, after three epochs, seeds differ much: 17.5 to 23.0 BLEU with nothing changed. SGD lies below that, and Muon, batches of sentences and a readout of its own above. No loss can be seen without dropout: what costs much in one setting need not in another.
 #
 # ## Smaller, faster, better?
 #
-# Attention is often praised as smaller, faster and better than recurrent networks. We put this to the test: the Transformer and lesson 06's GRU with attention, each with the settings that the course has found best for it, learn on Multi30k for about as long. Three seeds each. Which of the three claims hold?
+# Attention is often praised as smaller, faster and better than recurrent networks. We put this to the test: the Transformer and lesson 06's GRU with attention, both about as large, learn on Multi30k for three to four minutes. Three seeds each. Which of the three claims hold?
 
 # %%
 rows = {}
@@ -222,10 +220,10 @@ for kind, optimizer in (("transformer", "muon"), ("transformer", "adamw"), ("att
     minutes = f"{columns['cpu_seconds'].mean() / 60:.1f}"
     name = {"transformer": "Transformer", "attention": "GRU with attention"}[kind]
     rows[f"{name}, {optimizer}"] = [size, minutes, f"{a_second.mean():,.0f}", columns["bleu"]]
-table(rows, ["parameters", "minutes", "words a second", "BLEU"], corner="model", digits=1)
+table(rows, ["parameters", "minutes", "target tokens a second", "BLEU"], corner="model", digits=1)
 
 # %% [markdown]
-# Smaller? They have the same size, as we chose it so. Faster? On one core both are about as fast. (That a Transformer reads all words at once is of use on a GPU.) Better? With Muon, from which the GRU does not gain, it is 3.6 BLEU ahead; with AdamW it is behind. So no claim holds for attention by itself.
+# Smaller? They have the same size, because we chose them so. Faster? On one core both are about as fast. (That a Transformer reads all words at once is of use on a GPU.) Better? With Muon, from which our GRUs did not gain ([Measurements](../docs/measurements.md)), it is 3.6 BLEU ahead; with AdamW it is behind. So no claim holds for attention by itself.
 #
 # ## The paper's run
 #
@@ -241,7 +239,7 @@ for name, hours, steps in (("base", 12, 100_000), ("big", 3.5 * 24, 300_000)):
 # %% [markdown]
 # These are the 3.3 · 10¹⁸ and 2.3 · 10¹⁹ operations of the paper's table 2. They count what the GPUs *could* have done. How many operations does the training *need*? Each weight takes part in one multiplication and one addition for each token, and in twice as many for the gradients: 6 operations for each weight and token (Kaplan et al. 2020).
 #
-# The base model has 65 million weights. Ours, `transformer-en-de`, has 1.9 million, and saw 5.6 million tokens in 498 seconds of one core. How many days would this core need for the paper's base model?
+# The base model has 65 million weights. Ours, `transformer-en-de`, has 1.9 million, and saw 5.6 million tokens in 498 seconds of one core. (In the table above the core was busy with other work.) How many days would this core need for the paper's base model?
 
 # %% tags=["nbval-check-output"]
 predict("13.days", ...)
@@ -297,8 +295,18 @@ def write(cached):
 print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(anew):.0%}")
 plots.curves(range(len(anew)), {"anew": [anew], "cache": [kept]}, "step", "million operations")
 
+# %% tags=["nbval-check-output"]
+first_keys = []
+for T in (4, 8):  # the decoder reads 4 words, or 8
+    memory, state = model.start(source)
+    caches = [Cache(keys.flatten(0, 1), values.flatten(0, 1), 0) for keys, values, _ in state]
+    with torch.no_grad():
+        model.decode(torch.tensor([words[:T]]), memory, caches)
+    first_keys.append(caches[-1].keys[:, :, :4])
+print("the same keys of the first 4 words:", torch.allclose(*first_keys, atol=1e-5))
+
 # %% [markdown]
-# They do not change, so a decoder keeps them: this is its **cache**. Each step then reads one word, makes its query, key and value, and attends to the keys of all words so far. The result is the same, and a step costs nearly the same for the tenth word as for the first.
+# They do not change (up to rounding), so a decoder keeps them: this is its **cache**. Each step then reads one word, makes its query, key and value, and attends to the keys of all words so far. The result is the same, and a step costs nearly the same for the tenth word as for the first.
 #
 # Move through the steps. On the left is what the cache holds, on the right what comes next. The **temperature** divides the logits before the softmax: what happens to the probabilities when it is small, and when it is large?
 
@@ -353,7 +361,7 @@ table(
 # %% [markdown]
 # It knows that two dogs "rennen", that the verb of a relative clause goes to its end ("der eine rote Mütze trägt"), and how to say what it has never seen, seven reading elephants. But captions hardly ever say "not", or ask something. There it drops the "not", makes the question a statement, and writes nonsense.
 #
-# Where is this knowledge? Here is all of its attention: choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
+# What do its heads look at while it writes? Here is all of its attention: choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
 
 # %%
 target = torch.tensor([words[:-1]])
@@ -371,26 +379,29 @@ layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
 in_layers = 12 * sum(p.numel() for p in layer.parameters())
 for name, words, places in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512)):
     in_embeddings = (words + places) * 768
-    print(f"{name:10} {in_layers / 1e6:.1f} in the layers + {in_embeddings / 1e6:.1f} in embeddings")
+    total = in_layers + in_embeddings
+    print(
+        f"{name:10} {in_layers / 1e6:.1f} in layers + {in_embeddings / 1e6:.1f} in embeddings = {total / 1e6:.1f}"
+    )
 
 # %% [markdown]
-# That is 108.9 million for BERT, whose last 0.6 million are a small network on top, and 116.6 for GPT. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
+# A small network on top adds 0.6 million to BERT's 108.9. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
 #
-# Here are both masks, for a text of four words. Whose is which, and who can write one word after the other, with a cache?
+# Here are both masks, for a text of four words. Which mask belongs to BERT, and which to GPT? And who can write one word after the other, with a cache?
 
 # %%
-words = ["two", "dogs", "are", "running"]
+text = ["two", "dogs", "are", "running"]
 for mask, title, ax in zip(
     (torch.ones(4, 4).bool(), causal_mask(4)), "AB", plots.axes(2, width=3.4), strict=True
 ):
-    plots.mask(mask, words, words, title, ax)
+    plots.mask(mask, text, text, title, ax)
 
 # %% [markdown]
 # A is BERT's: it sees both sides, which helps to understand a text. B is GPT's: no word sees what comes after it, so it can write with a cache.
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained with Adam or Muon along a schedule, on batches of like length, with dropout and smoothed labels; what each is worth depends on model, data and time, and must be measured. It knows what its data show, here captions.
+# It is trained with Adam or Muon along a schedule, with dropout and smoothed labels; what each part is worth depends on model, data and time, and must be measured. It knows what its data show, here captions.
 #
 # ## Questions
 #
@@ -416,7 +427,7 @@ check("13.q5", ...)
 #
 # - How is it trained, and what does it know? By a recipe whose parts must be measured, and no more than its data show.
 # - Adam divides the mean gradient by the root of the mean square, so at first every weight moves by the rate.
-# - Dropout helped where few sentences came again and again, and not where there were many.
+# - Dropout helped where few sentences came again and again; with many, no difference could be seen.
 # - A training run takes about 6 operations for each weight and token: 15,000 times as many for the paper's base model as for ours.
 # - GPT keeps the decoder, which writes with a cache, as no word sees later ones; BERT keeps the encoder.
 #

@@ -51,7 +51,7 @@ check("13.learning_rate", learning_rate)
 #
 # $$\hat m = \frac{m}{1 - \beta_1^t} \qquad \hat v = \frac{v}{1 - \beta_2^t} \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}$$
 #
-# `parameter` is $\theta$. All of it happens number by number, for any shape. Return the new parameter, $m$ and $v$ as new tensors, where $m$ and $v$ are without the correction, as the next step needs them. Steps count from 1. Gradients are not checked.
+# `parameter` is $\theta$. All of it happens number by number, for any shape. Return the new parameter, $m$ and $v$ as new tensors, where $m$ and $v$ are without the correction, as the next step needs them. Steps count from 1. Your result need not be differentiable.
 
 
 # %%
@@ -59,7 +59,7 @@ def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     """Take one step of Adam.
 
     Args:
-        parameter: numbers of any shape, as all four.
+        parameter: a tensor of any shape, which all four share.
         gradient: of the loss with respect to parameter.
         m: the moving mean of the gradients so far.
         v: the moving mean of their squares so far.
@@ -113,9 +113,9 @@ def label_smoothing_loss(logits, target, smoothing, pad):
         The loss, one number.
 
     Example:
-        >>> logits = torch.tensor([[[0.0, 0.0], [9.0, 9.0]]])
+        >>> logits = torch.tensor([[[0.0, 1.0], [9.0, 9.0]]])
         >>> label_smoothing_loss(logits, torch.tensor([[0, 1]]), 0.1, 1)
-        tensor(0.6931)
+        tensor(1.2633)
     """
     ### BEGIN SOLUTION
     log_p = logits.log_softmax(-1)  # B T V
@@ -234,12 +234,12 @@ check("13.cached_step", cached_step)
 # - A batch is a tuple `(x, target, mask)` of N rows: vectors N×D, ids N and truth values N. The logits are `x @ weight`, and the loss is the **mean** cross-entropy over the rows whose `mask` is True. Other rows are padding.
 # - Where the **norm** of the whole gradient, the root of the sum of all its squares, is above `clip`, the gradient is scaled down to the norm `clip`: it is multiplied by $\min(1, \text{clip} / \text{norm})$.
 # - The gradient times `rate` is subtracted from the weight, and the next batch uses the new weight.
-# - The list holds as many weights as there are batches, each as it was after its step. The given `weight` stays as it is.
+# - The list holds as many weights as there are batches, each D×V and as it was after its step. The given `weight` stays as it is.
 #
 # Candidates take any D and N from 1 up, V from 2 up, and 1 to 10 batches. Numbers are float32 and finite; each mask has a True, anywhere; `target` holds ids from 0 to V − 1, also at padding; `rate` is above 0 and at most 1, `clip` above 0. Rounding may move weights by about $10^{-5}$.
 #
 # What goes wrong in real code: gradients add up over batches; padding counts in the sum, in the number of rows, or both; the loss is a sum; the size of the first batch is used for all, or padding is taken to stand at the end; the weights are clipped, or each number of the gradient, or each row or column, or the change of the weights; the gradient is clipped after the step, or never, or always, or by another norm; the rate is divided by the number of batches, or changes from step to step;
-# the first batch is used again and again, or another one than should be, or all at once; gradients are taken at the first weight, or mixed with earlier ones; the weights shrink on the way, or lose digits; there is a softmax too many, over the wrong axis, or with smoothed targets; weights are missing from the list, too many, in another order, or all the same tensor; NaN comes out; the given weight is altered. A candidate that raises an error is wrong, and must not stop your test.
+# the first batch is used again and again, or another one than should be, or all at once; gradients are taken at the first weight, or mixed with earlier ones; the weights shrink on the way, or lose digits; there is a softmax too many, over the wrong axis, or with smoothed targets; weights are missing from the list, too many, in another order, of another shape, or all the same tensor; NaN comes out; the given weight is altered. A candidate that raises an error is wrong, and must not stop your test.
 
 
 # %%

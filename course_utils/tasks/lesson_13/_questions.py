@@ -23,7 +23,7 @@ questions = (
         "label smoothing",
         "A model learns with label smoothing of 0.1 and reaches a loss of 1.5. Another one learns without it and reaches 1.3. Which model gives the right words more probability?",
         right=(
-            "The two losses can't tell it, since they ask for different probabilities.",
+            "The two losses can't tell us, since they ask for different probabilities.",
             "With smoothing even the best model has a loss well above 0. Compare both by one measure, such as the loss without smoothing, or BLEU.",
         ),
         wrong=(
