@@ -17,7 +17,7 @@ from course_utils.models.attention import causal_mask
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
-from course_utils.models.transformer import Cache, Dropout, EncoderLayer, Transformer
+from course_utils.models.transformer import Dropout, EncoderLayer, Transformer
 from course_utils.training.batches import Batches
 from course_utils.training.optimizer import orthogonal, schedule
 
@@ -251,7 +251,7 @@ reveal("13.days", round(paper / (ours / 498) / 86_400))
 print(f"{paper:.1e} and {ours:.1e}: {paper / ours:,.0f} times as many")
 
 # %% [markdown]
-# It would need nearly three months. And of the 3.3 · 10¹⁸ operations that the paper's GPUs could have done, less than a third went into products with weights.
+# It would need nearly three months. And of what the paper's GPUs could have done, less than a third went into products with weights.
 #
 # The same command trains on a laptop and on GPUs:
 #
@@ -262,11 +262,11 @@ print(f"{paper:.1e} and {ours:.1e}: {paper / ours:,.0f} times as many")
 # torchrun --nproc-per-node 4 -m -- course_utils train transformer --data multi30k --preset gpu
 # ```
 #
-# We have not run the last three on a GPU yet. Their figures will stand in [Measurements](../docs/measurements.md), beside those of the laptop.
+# We have not run the last three on a GPU yet. Their figures will stand in [Measurements](../docs/measurements.md).
 #
 # ## Writing with a cache
 #
-# In training, the right words are known, and all positions are computed at once. In use, each word needs those before it. A plain loop reads its own words anew at each step. But the decoder's attention is causal: do the keys and values of a word change when more words follow?
+# In use, each word needs those before it, and a plain loop reads them all anew at each step. But the decoder's attention is causal: a word's keys and values do not depend on later words. So it can keep them, in a **cache**. Does it write the same words then, and how many operations does it save?
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -295,18 +295,8 @@ def write(cached):
 print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(anew):.0%}")
 plots.curves(range(len(anew)), {"anew": [anew], "cache": [kept]}, "step", "million operations")
 
-# %% tags=["nbval-check-output"]
-first_keys = []
-for T in (4, 8):  # the decoder reads 4 words, or 8
-    memory, state = model.start(source)
-    caches = [Cache(keys.flatten(0, 1), values.flatten(0, 1), 0) for keys, values, _ in state]
-    with torch.no_grad():
-        model.decode(torch.tensor([words[:T]]), memory, caches)
-    first_keys.append(caches[-1].keys[:, :, :4])
-print("the same keys of the first 4 words:", torch.allclose(*first_keys, atol=1e-5))
-
 # %% [markdown]
-# They do not change (up to rounding), so a decoder keeps them: this is its **cache**. Each step then reads one word, makes its query, key and value, and attends to the keys of all words so far. The result is the same, and a step costs nearly the same for the tenth word as for the first.
+# The words are the same, and three quarters of the operations are saved. With a cache each step reads one word, makes its query, key and value, and attends to the keys of all words so far. So a step costs nearly the same for the tenth word as for the first.
 #
 # Move through the steps. On the left is what the cache holds, on the right what comes next. The **temperature** divides the logits before the softmax: what happens to the probabilities when it is small, and when it is large?
 
