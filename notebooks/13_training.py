@@ -107,7 +107,7 @@ def schedule_at(width, warmup):
 
 schedule_explorer = explore(
     schedule_at,
-    width=ipywidgets.SelectionSlider(options=[64, 128, 256, 512, 1024], value=512),
+    width=ipywidgets.IntSlider(value=512, min=64, max=1024, step=64),
     warmup=ipywidgets.IntSlider(value=4000, min=500, max=8000, step=500),
 )
 schedule_explorer

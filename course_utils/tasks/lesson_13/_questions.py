@@ -75,7 +75,7 @@ questions = (
             100.0: "That is weights times tokens. Each weight takes part in 2 operations forward and 4 backward for each token.",
             200.0: "That is the forward pass alone. The gradients take twice as many again.",
             6.0: "The factor 6 is right. But 2 · 10⁶ times 5 · 10⁷ is 10¹⁴, which is 100 · 10¹².",
-            0.6: "The factor 6 is right. But 2 · 10⁶ times 5 · 10⁷ is 10¹⁴, which is 100 · 10¹².",
+            0.6: "The digit is right. But 6 · 10¹⁴ is 600 · 10¹²: count the zeros once more.",
         },
         otherwise="Multiply weights and tokens, and then by 6: two operations forward and four for the gradients.",
     ),
