@@ -156,10 +156,12 @@ class Task:
         self.steps_function = function
         return function
 
-    def mistake(self, sentence):
-        """Decorator: a wrong implementation. Its function's name is the mistake's name."""
+    def mistake(self, sentence, name=""):
+        """Decorator: a wrong implementation. Its function's name is the mistake's name; the function gets `name` if one is given."""
 
         def register(function):
+            if name:
+                function.__name__ = name
             self.mistakes.append(Mistake(function.__name__, sentence, function))
             return function
 

@@ -2,12 +2,13 @@
 (function () {
   const root = document.currentScript.parentElement;
   const { attentions, asking } = DATA;
+  const OURS = { "data-lm-suppress-shortcuts": "true" }; // or JupyterLab takes the arrow keys for itself
   const titles = Object.keys(attentions);
   const group = "heads-" + Math.random().toString(36).slice(2);
   const table = root.querySelector("table");
   const caption = table.querySelector("caption");
 
-  function element(name, text, attributes = {}) {
+  function element(name, text = "", attributes = {}) {
     const made = document.createElement(name);
     made.textContent = text;
     Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
@@ -15,12 +16,11 @@
   }
 
   function choice(question, texts, chosen, onChange) {
-    const fieldset = element("fieldset", "");
+    const fieldset = element("fieldset");
     fieldset.append(element("legend", question));
     texts.forEach((text, place) => {
-      const label = element("label", "");
-      const radio = element("input", "", { type: "radio", name: group + question });
-      radio.setAttribute("data-lm-suppress-shortcuts", "true"); // or JupyterLab takes the arrow keys for itself
+      const label = element("label");
+      const radio = element("input", "", { type: "radio", name: group + question, ...OURS });
       radio.checked = place === chosen;
       radio.addEventListener("change", () => onChange(place));
       label.append(radio, " " + text);
@@ -32,12 +32,12 @@
   function show(title, word) {
     const { asks, asked, heads } = attentions[title];
     caption.textContent = `${title}: where each head looks from “${asks[word]}”, in hundredths`;
-    const top = element("tr", "");
-    top.append(element("td", ""), ...asked.map((text) => element("th", text, { scope: "col" })));
+    const top = element("tr");
+    top.append(element("td"), ...asked.map((text) => element("th", text, { scope: "col" })));
     table.tHead.replaceChildren(top);
     table.tBodies[0].replaceChildren(
       ...Object.entries(heads).map(([name, weights]) => {
-        const row = element("tr", "");
+        const row = element("tr");
         const cells = weights[word].map((weight) =>
           element("td", weight >= 5 ? weight : "", { style: `--weight: ${weight / 100}` }),
         );

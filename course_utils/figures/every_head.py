@@ -30,7 +30,7 @@ class EveryHead:
     def __init__(self, attentions, asking):
         self.attentions, self.asking = attentions, asking
 
-    def rows(self) -> tuple[str, list[str], dict[str, list[float]]]:
+    def rows(self) -> tuple[str, list[str], dict[str, list[int]]]:
         """Return what shows at first: a sentence on it, the words that are asked, and each head's weights on them."""
         title, (one, *_) = next(iter(self.attentions)), self.attentions.values()
         sentence = f"{title}: where each head looks from “{one['asks'][self.asking]}”, in hundredths"
@@ -38,9 +38,7 @@ class EveryHead:
 
     def __repr__(self):
         sentence, words, rows = self.rows()
-        looks = [
-            f"{name}: {words[row.index(max(row))]} {max(row):.0f}" for name, row in rows.items()
-        ]  # the most of each
+        looks = [f"{name}: {words[row.index(max(row))]} {max(row)}" for name, row in rows.items()]
         return "\n".join([f"{sentence}, most of all:", *looks])
 
     def _repr_html_(self):

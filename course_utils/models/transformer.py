@@ -294,8 +294,9 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear) and module is not self.readout:
                 nn.init.normal_(module.weight, std=0.5 * module.in_features**-0.5)
                 nn.init.zeros_(module.bias)
-        for words in [self.embedding.words] + [self.readout] * (not self.config["tied"]):
-            nn.init.normal_(words.weight, std=self.config["width"] ** -0.5)
+        nn.init.normal_(self.embedding.words.weight, std=self.config["width"] ** -0.5)
+        if not self.config["tied"]:
+            nn.init.normal_(self.readout.weight, std=self.config["width"] ** -0.5)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Score each next word, given the words before it: source B×S, target B×T → logits B×T×V."""

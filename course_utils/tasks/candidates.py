@@ -56,6 +56,5 @@ def tests_without(task, left_out, test, most):
         for parts in combinations(left_out, n):
             passing, advice = zip(*(left_out[part][:2] for part in parts), strict=True)
             listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
-            mistaken = test(parts)
-            mistaken.__name__ = "without_" + "_".join(parts)
-            task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(mistaken)
+            sentence = f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}"
+            task.mistake(sentence, "without_" + "_".join(parts))(test(parts))

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 
-KEPT = {"adamw": ("exp_avg", "exp_avg_sq", "step"), "sgd": ("momentum_buffer",)}  # of each weight, as torch names it
 MOMENTUM = {"muon": 0.95, "sgd": 0.9}
 
 
@@ -63,7 +62,7 @@ class Optimizer:
         betas: AdamW's, which Muon uses, too.
         weight_decay: for all parameters.
         clip: the largest norm of all gradients together.
-        kind: "adamw" or "muon".
+        kind: "adamw", "muon" or "sgd".
     """
 
     def __init__(
@@ -78,11 +77,12 @@ class Optimizer:
         self.shapes = defaultdict(list)  # the names of the matrices that Muon takes, by shape
         for name, momentum in self.momenta.items():
             self.shapes[momentum.shape].append(name)
-        self.kept = KEPT["sgd" if kind == "sgd" else "adamw"]
         others = [master for name, master in self.masters.items() if name not in self.momenta]
         if kind == "sgd":
+            self.kept = ("momentum_buffer",)  # of each weight, as torch names it
             self.torchs = torch.optim.SGD(others, momentum=MOMENTUM["sgd"], weight_decay=weight_decay)
         else:
+            self.kept = ("exp_avg", "exp_avg_sq", "step")
             self.torchs = torch.optim.AdamW(others, betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True)
 
     def step(self, rate: float) -> Tensor:

@@ -46,9 +46,7 @@ class Settings:
     smoothing: float = 0.1  # of the labels
     average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on goes before it
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
-    compile: bool = (
-        False  # let torch.compile make the model's code faster, which takes a minute at the start: worth it on a GPU
-    )
+    compile: bool = False  # the model's code by torch.compile: faster on a GPU, after a minute at the start
     validate: float = 1.0  # epochs between validations
     stop_on: str = "never"  # "loss" or "bleu": stop when it has not improved in `patience` validations
     patience: int = 3

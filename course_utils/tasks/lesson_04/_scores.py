@@ -91,14 +91,10 @@ AFTER = {  # what is done to a right score that should not be
 def shared_mistakes(task, factors=None, after=tuple(AFTER)):
     """Register the mistakes that many scores share. `factors` gives the two that make the score, `first @ second.mT`."""
 
-    def name(function, name):
-        function.__name__ = name
-        return function
-
     if factors:
         for called, (sentence, product) in PRODUCTS.items():
-            task.mistake(sentence)(name(lambda *args, product=product: product(*factors(*args)), called))
+            task.mistake(sentence, called)(lambda *args, product=product: product(*factors(*args)))
     for called in after:
         sentence, change = AFTER[called]
         right = attention.SCORES[task.id.partition(".")[2]]
-        task.mistake(sentence)(name(lambda *args, change=change, right=right: change(right(*args)), called))
+        task.mistake(sentence, called)(lambda *args, change=change, right=right: change(right(*args)))

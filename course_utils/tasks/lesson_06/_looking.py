@@ -324,5 +324,4 @@ def shared_mistakes(task, score, finish, own):
             context, shares = look(lambda numbers: score(numbers, state, *weights), annotations, mask)
             return finish(context, shares, state, *weights)
 
-        mistaken.__name__ = name
-        task.mistake(sentence)(mistaken)
+        task.mistake(sentence, name)(mistaken)

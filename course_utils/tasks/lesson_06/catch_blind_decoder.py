@@ -550,8 +550,9 @@ def _on_another_mask(name, left_out):
     def test(decoder):
         return _test(decoder, left_out=left_out, mask=mask, order=order)
 
-    test.__name__ = "_without_".join((name, *left_out))
-    task.mistake(f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}")(test)
+    task.mistake(
+        f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}", "_without_".join((name, *left_out))
+    )(test)
 
 
 for name in MASKS:

@@ -254,8 +254,7 @@ for name, (sentence, parts) in PARTS.items():
     def mistaken(states, parts=parts):
         return _contexts(states, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 @task.mistake(

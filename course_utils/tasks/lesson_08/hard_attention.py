@@ -277,9 +277,7 @@ PLACES = {  # mistakes that pick another place: what is said, and how they find 
     ),
 }
 for name, (sentence, place) in PLACES.items():
-    mistaken = _picking(place)
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(_picking(place))
 
 
 def _right(weights, values, uniform):

@@ -412,8 +412,7 @@ for name, (sentence, parts) in PARTS.items():
     def mistaken(scores, centre, window, mask, parts=parts):
         return _weights(scores, centre, window, mask, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 @task.mistake(

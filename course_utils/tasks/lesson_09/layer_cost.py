@@ -208,8 +208,7 @@ def _wrong(kind, name, sentence, multiplications=None, steps=None, path=None):
         parts = (multiplications, steps, path)
         return tuple(part(n, d, k, r) if part else part_right for part, part_right in zip(parts, right, strict=True))
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _wrong(

@@ -121,8 +121,7 @@ def _right_but(name, sentence, near=_within, weights=_softmax, scores=_scores):
     def mistaken(query, key, value, radius):
         return weights(scores(query, key), near(radius, query.shape[1])) @ value
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 # Which places are in reach

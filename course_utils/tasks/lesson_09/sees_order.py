@@ -313,5 +313,4 @@ for _name, (_sentence, _function) in MISTAKES.items():
     def _mistaken(model, function=_function):
         return function(model)
 
-    _mistaken.__name__ = _name
-    task.mistake(_sentence)(_mistaken)
+    task.mistake(_sentence, _name)(_mistaken)

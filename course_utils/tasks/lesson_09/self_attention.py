@@ -190,8 +190,7 @@ def _right_but(name, sentence, weights=None, scale=None, clean=_clean, other_mas
         by = scale(x, weight_q, weight_v) if scale else None
         return _attend(*parts, kept, **({"weights": weights} if weights else {}), scale=by)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 # Projections
@@ -271,9 +270,9 @@ for _name, _turned in TRANSPOSED.items():
         return _attend(*_projected(x, *weights, mask))
 
     _one = all(_turned)
-    _transposed.__name__ = f"{_name.split()[-1]}_transposed"
     task.mistake(
-        f"You transpose {_name}. A word's vector is a row and stands on the left, as in `x @ weight`, with the matrix as it is. Transposed {'they fit' if _one else 'it fits'} only where the widths happen to be equal, and {'give' if _one else 'gives'} a wrong result there."
+        f"You transpose {_name}. A word's vector is a row and stands on the left, as in `x @ weight`, with the matrix as it is. Transposed {'they fit' if _one else 'it fits'} only where the widths happen to be equal, and {'give' if _one else 'gives'} a wrong result there.",
+        f"{_name.split()[-1]}_transposed",
     )(_transposed)
 
 
@@ -554,8 +553,7 @@ def _zeros_at_the_end(name, sentence, clean=_clean, end=_zeros_where_empty):
     def mistaken(x, weight_q, weight_k, weight_v, mask=None):
         return end(_attend(*_projected(x, weight_q, weight_k, weight_v, mask, clean), _filled(-torch.inf)), mask)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _zeros_at_the_end("zeros_into_the_context", f"The values are right, but the gradient is NaN: {AT_THE_END}")

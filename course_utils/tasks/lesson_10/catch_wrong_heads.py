@@ -302,8 +302,7 @@ def _mistaken(name, sentence, **changes):
     def test(candidate):
         return _test(candidate, **changes)
 
-    test.__name__ = name
-    task.mistake(sentence)(test)
+    task.mistake(sentence, name)(test)
 
 
 _mistaken(

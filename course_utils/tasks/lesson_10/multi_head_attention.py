@@ -147,13 +147,7 @@ def _(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=N
     for place, (name, words) in enumerate({"queries": query, "keys": key, "values": value}.items()):
         if mask is not None:
             words = words.masked_fill(~mask.any(2 if place == 0 else 1)[..., None], 0.0)
-        block = lambda rows, place=place: rows.chunk(3)[place]  # noqa: E731
-        weight = yield f"the block of in_weight for the {name}", block, in_weight
-        bias = yield f"the part of in_bias for the {name}", block, in_bias
-        turned = yield f"the block for the {name} transposed", lambda weight: weight.mT, weight
-        product = yield f"the product of words and weight for the {name}", matmul, words, turned
-        projected = yield f"the {name}", torch.add, product, bias
-        part = yield f"the {name} of all heads", split_heads, projected, heads
+        part = yield from projecting(name, place, words, in_weight, in_bias, heads)
         parts.append(part)
     query, key, value = parts
     products = yield "the products of queries and keys", lambda q, k: q @ k.mT, query, key
@@ -165,7 +159,24 @@ def _(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=N
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
     if mask is not None:
         weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask[:, None], 0.0), weights, mask
-    contexts = yield "the contexts of all heads", matmul, weights, value
+    return (yield from joining(weights, value, out_weight, out_bias))
+
+
+def projecting(name, place, words, in_weight, in_bias, heads, what="words"):
+    """The steps that make queries, keys or values of words; `place` is that of their block, `what` the name of the words."""
+    block = lambda rows: rows.chunk(3)[place]  # noqa: E731
+    weight = yield f"the block of in_weight for the {name}", block, in_weight
+    bias = yield f"the part of in_bias for the {name}", block, in_bias
+    turned = yield f"the block for the {name} transposed", lambda weight: weight.mT, weight
+    product = yield f"the product of {what} and weight for the {name}", matmul, words, turned
+    projected = yield f"the {name}", torch.add, product, bias
+    part = yield f"the {name} of all heads", split_heads, projected, heads
+    return part
+
+
+def joining(weights, values, out_weight, out_bias):
+    """The steps from weights to the output."""
+    contexts = yield "the contexts of all heads", matmul, weights, values
     merged = yield "the contexts side by side", merge_heads, contexts
     turned = yield "out_weight transposed", lambda weight: weight.mT, out_weight
     product = yield "the product of contexts and out_weight", matmul, merged, turned
@@ -187,12 +198,12 @@ def _no_cleaning(query, key, value, mask):
     return query, key, value
 
 
-def _blocks(weight, bias):
+def blocks_of(weight, bias):
     """The three pairs of weight and bias, for queries, keys and values."""
     return list(zip(weight.chunk(3), bias.chunk(3), strict=True))
 
 
-def _linear(words, weight, bias):
+def linear(words, weight, bias):
     return words @ weight.mT + bias
 
 
@@ -210,14 +221,14 @@ def _for_all_heads(mask, heads):
 
 
 def _project_out(merged, weight, bias, mask):
-    return _linear(merged, weight, bias)
+    return linear(merged, weight, bias)
 
 
 def heads_with(
     clean=_clean,
     use=lambda query, key, value: (query, key, value),
-    blocks=_blocks,
-    project=_linear,
+    blocks=blocks_of,
+    project=linear,
     split=split_heads,
     cleaned_later=False,
     parts=lambda q, k, v: (q, k, v),
@@ -246,10 +257,7 @@ def heads_with(
 
 
 def _mistake(name, sentence, **parts):
-    mistaken = heads_with(**parts)
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
-    return mistaken
+    return task.mistake(sentence, name)(heads_with(**parts))
 
 
 # Projections
@@ -277,7 +285,7 @@ ORDER = {  # by the order in which a mistake takes the blocks for queries, keys 
     ),
 }
 REORDERED = {
-    name: _mistake(name, sentence, blocks=lambda w, b, order=order: [_blocks(w, b)[i] for i in order])
+    name: _mistake(name, sentence, blocks=lambda w, b, order=order: [blocks_of(w, b)[i] for i in order])
     for name, (order, sentence) in ORDER.items()
 }
 
@@ -294,12 +302,12 @@ for _name, (_own, *_others) in TAKEN.items():
         _mistake(
             f"{_name}_by_the_block_of_{_whose}",
             f"The {_name} are projected by the block of the {_whose}. in_weight and in_bias hold a block for each: that of the queries, then that of the keys, then that of the values.",
-            blocks=lambda w, b, order=_order: [_blocks(w, b)[i] for i in order],
+            blocks=lambda w, b, order=_order: [blocks_of(w, b)[i] for i in order],
         )
 _mistake(
     "one_block_for_all",
     "The queries' block serves for queries, keys and values. in_weight and in_bias hold a block for each of them.",
-    blocks=lambda w, b: _blocks(w, b)[:1] * 3,
+    blocks=lambda w, b: blocks_of(w, b)[:1] * 3,
 )
 _mistake(
     "blocks_transposed",
@@ -706,7 +714,7 @@ _mistake(
 _mistake(
     "with_relu",
     "There is a ReLU behind the output projection. Multi-head attention ends with the projection; a ReLU belongs to the feed-forward layer of a later lesson.",
-    out=lambda merged, weight, bias, mask: _linear(merged, weight, bias).relu(),
+    out=lambda merged, weight, bias, mask: linear(merged, weight, bias).relu(),
 )
 
 
@@ -788,7 +796,7 @@ _mistake(
 
 
 def _with_empty_rows_zero(merged, weight, bias, mask):
-    output = _linear(merged, weight, bias)
+    output = linear(merged, weight, bias)
     return output if mask is None else output.masked_fill(~mask.any(2)[..., None], 0.0)
 
 

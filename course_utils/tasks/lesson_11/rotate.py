@@ -149,8 +149,7 @@ for _name, (_of, _sentence) in _angles.WRONG.items():
     def _mistaken(x, start, of=_of):
         return _turned(x, *_waves(x, start, of))
 
-    _mistaken.__name__ = _name
-    task.mistake(_sentence)(_mistaken)
+    task.mistake(_sentence, _name)(_mistaken)
 
 
 @task.mistake(

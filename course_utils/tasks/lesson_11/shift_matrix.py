@@ -126,8 +126,7 @@ for _name, (_of, _sentence) in _angles.WRONG.items():
         s, c = _sines(width, offset, of)
         return _matrix(c, s, -s, c)
 
-    _mistaken.__name__ = _name
-    task.mistake(_sentence)(_mistaken)
+    task.mistake(_sentence, _name)(_mistaken)
 
 
 @task.mistake(

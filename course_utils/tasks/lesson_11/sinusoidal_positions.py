@@ -117,8 +117,7 @@ for _name, (_of, _sentence) in _angles.WRONG.items():
     def _mistaken(length, width, of=_of):
         return _table(_angles_of(length, width, of))
 
-    _mistaken.__name__ = _name
-    task.mistake(_sentence)(_mistaken)
+    task.mistake(_sentence, _name)(_mistaken)
 
 
 @task.mistake(

@@ -135,8 +135,7 @@ def _mistaken(name, sentence, **changes):
     def test(model):
         return _test(model, **changes)
 
-    test.__name__ = name
-    task.mistake(sentence)(test)
+    task.mistake(sentence, name)(test)
 
 
 @task.mistake("Your test says True to every model.")

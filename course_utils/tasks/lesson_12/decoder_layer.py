@@ -178,8 +178,7 @@ def _mistake(name, sentence, **parts):
     def mistaken(sizes, weights, x, memory, memory_mask):
         return _layer(sizes, weights, x, memory, memory_mask, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _mistake(

@@ -79,8 +79,7 @@ def _mistake(name, sentence, **parts):
     def mistaken(x, weight_1, bias_1, weight_2, bias_2):
         return _network(x, weight_1, bias_1, weight_2, bias_2, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _mistake(

@@ -110,8 +110,7 @@ def _mistake(name, sentence, **parts):
     def mistaken(x, gain, bias, eps):
         return _norm(x, gain, bias, eps, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _mistake(

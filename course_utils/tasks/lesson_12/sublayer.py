@@ -138,8 +138,7 @@ def _mistake(name, sentence, pre=_pre, post=_post, norm=_norm):
     def mistaken(x, function, gain, bias, order):
         return (pre if order == "pre" else post)(x, function, lambda y: norm(y, gain, bias))
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _mistake(

@@ -136,9 +136,7 @@ def _adam(
 
 
 def _mistake(name, sentence, **parts):
-    mistaken = _adam(**parts)
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(_adam(**parts))
 
 
 # The two means
@@ -313,16 +311,15 @@ _mistake(
 )
 
 
-def _eps_first(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+@task.mistake(
+    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps."
+)
+def eps_before_the_correction(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
     factor = (1 - beta2**step) ** 0.5 / (1 - beta1**step)
     return parameter - rate * factor * m / (v.sqrt() + eps), m, v
 
 
-_eps_first.__name__ = "eps_before_the_correction"
-task.mistake(
-    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps."
-)(_eps_first)
 _mistake(
     "eps_forgotten",
     "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.",

@@ -1,6 +1,6 @@
 """Task 13.cached_step: the newest word attends to itself and to the words before it, whose keys and values are kept."""
 
-from operator import matmul, truediv
+from operator import truediv
 
 import torch
 import torch.nn.functional as F
@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.models.plain import merge_heads, split_heads
+from course_utils.tasks.lesson_10.multi_head_attention import blocks_of, joining, linear, projecting
 
 TRANSPOSED = (
     "PyTorch keeps a weight as outputs × inputs: a vector is a row, and `vector @ weight.T` is what its layers compute."
@@ -103,39 +104,20 @@ def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
 def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
     H, parts = keys.shape[1], []
     for place, name in enumerate(("query", "key", "value")):
-        block = lambda rows, place=place: rows.chunk(3)[place]  # noqa: E731
-        weight = yield f"the block of in_weight for the {name}", block, in_weight
-        bias = yield f"the part of in_bias for the {name}", block, in_bias
-        turned = yield f"the block for the {name} transposed", lambda weight: weight.mT, weight
-        product = yield f"the product of word and weight for the {name}", matmul, x, turned
-        projected = yield f"the {name}", torch.add, product, bias
-        part = yield f"the {name} of all heads", split_heads, projected, H
+        part = yield from projecting(name, place, x, in_weight, in_bias, H, "word")
         parts.append(part)
     query, key, value = parts
-    behind = lambda kept, new: torch.cat([kept, new], 2)  # noqa: E731
-    keys = yield "all keys", behind, keys, key
-    values = yield "all values", behind, values, value
+    keys = yield "all keys", _behind, keys, key
+    values = yield "all values", _behind, values, value
     products = yield "the products of query and keys", lambda q, k: q @ k.mT, query, keys
     root = yield "the square root of d", pow, query.shape[-1], 0.5
     scores = yield "the scores", truediv, products, root
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
-    contexts = yield "the contexts of all heads", matmul, weights, values
-    merged = yield "the contexts side by side", merge_heads, contexts
-    turned = yield "out_weight transposed", lambda weight: weight.mT, out_weight
-    product = yield "the product of contexts and out_weight", matmul, merged, turned
-    output = yield "the product plus out_bias", torch.add, product, out_bias
+    output = yield from joining(weights, values, out_weight, out_bias)
     return output, keys, values
 
 
 # A right step, of which mistakes change one part
-
-
-def _blocks(weight, bias):
-    return list(zip(weight.chunk(3), bias.chunk(3), strict=True))
-
-
-def _linear(words, weight, bias):
-    return words @ weight.mT + bias
 
 
 def _behind(kept, new):
@@ -147,8 +129,8 @@ def _attend(query, keys, values, D):
 
 
 def _step(
-    blocks=_blocks,
-    project=_linear,
+    blocks=blocks_of,
+    project=linear,
     split=split_heads,
     made=lambda q, k, v, x: (q, k, v),
     join=_behind,
@@ -156,7 +138,7 @@ def _step(
     seen=lambda all_of_them, old, new: all_of_them,
     attend=_attend,
     merge=merge_heads,
-    out=_linear,
+    out=linear,
     kept=lambda all_of_them, old, new: all_of_them,
     returned=lambda output, keys, values: (output, keys, values),
 ):
@@ -172,9 +154,7 @@ def _step(
 
 
 def _mistake(name, sentence, **parts):
-    mistaken = _step(**parts)
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(_step(**parts))
 
 
 # What is kept, and what is seen
@@ -268,8 +248,8 @@ _mistake(
     "You project the keys and values that are kept once more. They have been projected when they were new: use them as they are."
 )
 def projected_again(x, keys, values, in_weight, in_bias, out_weight, out_bias):
-    H, (_, of_keys, of_values) = keys.shape[1], _blocks(in_weight, in_bias)
-    again = [split_heads(_linear(merge_heads(kept), *pair), H) for kept, pair in ((keys, of_keys), (values, of_values))]
+    H, (_, of_keys, of_values) = keys.shape[1], blocks_of(in_weight, in_bias)
+    again = [split_heads(linear(merge_heads(kept), *pair), H) for kept, pair in ((keys, of_keys), (values, of_values))]
     return _step()(x, *again, in_weight, in_bias, out_weight, out_bias)
 
 
@@ -284,7 +264,7 @@ ORDER = {
     "query_for_all": ((0, 0, 0), f"The block of the queries serves for query, key and value. {BLOCKS}"),
 }  # fmt: skip
 for _name, (_order, _sentence) in ORDER.items():
-    _mistake(_name, _sentence, blocks=lambda w, b, order=_order: [_blocks(w, b)[i] for i in order])
+    _mistake(_name, _sentence, blocks=lambda w, b, order=_order: [blocks_of(w, b)[i] for i in order])
 _mistake(
     "interleaved_blocks",
     "You take every third row of in_weight and every third number of in_bias for the query, the ones behind them for the key, and so on. The first D rows are for the query, the next D for the key, the last D for the value.",

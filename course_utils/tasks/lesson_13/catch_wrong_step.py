@@ -169,8 +169,7 @@ def _mistaken(name, sentence, **changes):
     def test(train):
         return _test(train, **changes)
 
-    test.__name__ = name
-    task.mistake(sentence)(test)
+    task.mistake(sentence, name)(test)
 
 
 _mistaken(

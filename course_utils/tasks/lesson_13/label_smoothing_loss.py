@@ -148,9 +148,7 @@ def _loss(log_p=_log_softmax, q=_smoothed, cost=_cost, mean=_over_tokens):
 
 
 def _mistake(name, sentence, **parts):
-    mistaken = _loss(**parts)
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(_loss(**parts))
 
 
 # The smoothed target

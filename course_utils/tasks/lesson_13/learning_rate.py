@@ -92,8 +92,7 @@ def _mistake(name, sentence, **parts):
     def mistaken(step, width, warmup):
         return _rate(step, width, warmup, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 _mistake(

@@ -136,8 +136,7 @@ def _mistake(name, sentence, **parts):
     def mistaken(lengths, limit):
         return _batches(lengths, limit, **parts)
 
-    mistaken.__name__ = name
-    task.mistake(sentence)(mistaken)
+    task.mistake(sentence, name)(mistaken)
 
 
 # How full a batch may be
