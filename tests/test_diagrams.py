@@ -28,6 +28,7 @@ SHOWN = {
     "looking back": diagrams.looking_back,
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "transformer": diagrams.transformer,
+    "recurrent attention": diagrams.recurrent_attention,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"

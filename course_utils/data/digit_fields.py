@@ -23,7 +23,9 @@ def digits() -> tuple[Tensor, Tensor]:
     return torch.tensor(found.images, dtype=torch.float32) / 16, torch.tensor(found.target)
 
 
-def digit_fields(number: int, side: int, clutter: int, draw: torch.Generator, part="train") -> tuple[Tensor, Tensor, Tensor]:
+def digit_fields(
+    number: int, side: int, clutter: int, draw: torch.Generator, part="train"
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return square fields with one digit each, somewhere, and pieces of other digits strewn about.
 
     Args:

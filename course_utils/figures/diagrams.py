@@ -184,6 +184,37 @@ def transformer(new=()) -> Diagram:
     return _diagram("The Transformer", said, [*encoder, memory, *decoder, out], arrows, new)
 
 
+def recurrent_attention(new=()) -> Diagram:
+    """The recurrent attention model: a sensor sees a small part of the picture, a state remembers it and says where to look next."""
+    middle, low = 78, 198
+    picture = Box("picture", "picture", EDGE, middle - 24, 72, 48, "data")
+    sensor = Box("sensor", "sensor: patches", 132, middle - 27, 84, 54)
+    what = Box("glimpse", "glimpse\nnetwork: what, where", 258, middle - 36, 104, 72)
+    core = Box("core", "core: state *h*_t", 412, middle - 31, 92, 62)
+    action = Box("action", "action\nnetwork", 554, middle - 28, 76, 56)
+    answer = Box("answer", "answer", 672, middle - 20, 68, 40, "data")
+    location = Box("location", "next\nlocation: drawn near *μ*", 132, low - 36, 178, 72, "data")
+    aim = Box("aim", "location\nnetwork: mean *μ*", 412, low - 36, 92, 72)
+    chain = [picture, sensor, what, core, action, answer]
+    shapes = ("", "B P", "B D", "B D", "B V")
+    arrows = [joined(a, b, middle, "", shape) for a, b, shape in zip(chain, chain[1:], shapes, strict=False)]
+    down, at, aside = core.x + core.width / 2, sensor.x + sensor.width / 2, location.right - 24
+    arrows.append(Arrow(((down, core.y + core.height), (down, aim.y))))
+    arrows.append(Arrow(((aim.x, low), (location.right, low)), "", "B 2"))
+    arrows.append(Arrow(((at, location.y), (at, sensor.y + sensor.height))))
+    arrows.append(Arrow(((aside, location.y), (aside, what.y + what.height))))
+    left, right, above = core.x + 24, core.right - 24, core.y - 27
+    over = ((right, core.y), (right, above), (left, above), (left, core.y))
+    arrows.append(Arrow(over))
+    said = (
+        "The sensor cuts patches out of the picture around a location. The glimpse network joins what, where: what is seen, and where it is. "
+        "The core takes this up into its state h_t, and passes it on to itself for the next glimpse. The location network gives a mean μ, and the next "
+        "location is drawn near μ. It goes back to the sensor and to the glimpse network. After the last glimpse the action network gives the answer."
+    )
+    boxes = [*chain, aim, location]
+    return _diagram("The recurrent attention model", said, boxes, arrows, new)
+
+
 def _stack(read, attentions, middle, last):
     """Return the boxes of one side of a Transformer, from what it reads to its layers in a frame; what comes last; and the arrows between."""
     chain = [Box("input", read, EDGE, middle - 24, 72, 48, "data")]

@@ -9,9 +9,16 @@ Shape letters: B batch, Y and X a picture's height and width, T glimpses, P pixe
 the state, V classes.
 """
 
+import math
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from course_utils.data.digit_fields import SIDE, digit_fields
+from course_utils.models.learn import learn
+from course_utils.models.transformer import check_sizes
 
 
 def corner(location: Tensor, height: int, width: int, side: int) -> tuple[Tensor, Tensor]:
@@ -56,3 +63,169 @@ def glimpse(image: Tensor, location: Tensor, size: int, scales: int) -> Tensor:
 
 def _within(places, length):
     return (places >= 0) & (places < length)
+
+
+def location_log_probability(location: Tensor, mean: Tensor, std: float) -> Tensor:
+    """Return the log density of a Gaussian with the same spread in both directions: location B×2, mean B×2 → B."""
+    squares = ((location - mean) / std).square().sum(-1)  # B
+    return -squares / 2 - math.log(2 * math.pi * std**2)
+
+
+class Looks(NamedTuple):
+    """What a model saw and said of pictures: logits B×V; locations B×T×2; for each location that it chose itself, which are all but the
+    first, its log density and the reward that was expected before, B×(T-1) each."""
+
+    logits: Tensor
+    locations: Tensor
+    log_probability: Tensor
+    baseline: Tensor
+
+
+class RecurrentAttentionModel(nn.Module):
+    """The four networks of section 3.1. They never see the picture, only glimpses of it.
+
+    The glimpse network is ReLU(W₁ ReLU(W_what p) + W₂ ReLU(W_where l)); the location network gives the mean of a Gaussian, the action
+    network the logits. The core is a GRU, where the paper has one layer with ReLU for pictures and an LSTM for films.
+
+    Args:
+        size, scales: of a glimpse.
+        features: width of what is seen and of where it is, before they are joined.
+        width: D.
+        classes: V.
+
+    Raises:
+        CourseError: for a size below 1.
+    """
+
+    def __init__(self, size=8, scales=3, features=64, width=128, classes=10):
+        super().__init__()
+        check_sizes(1, size=size, scales=scales, features=features, width=width, classes=classes)
+        self.size, self.scales = size, scales
+        self.what, self.where = nn.Linear(scales * size**2, features), nn.Linear(2, features)
+        self.from_what, self.from_where = nn.Linear(features, width), nn.Linear(features, width)
+        self.core = nn.GRUCell(width, width)
+        self.location, self.action, self.value = nn.Linear(width, 2), nn.Linear(width, classes), nn.Linear(width, 1)
+
+    def see(self, image: Tensor, location: Tensor) -> Tensor:
+        """Return the features of a glimpse: image B×Y×X, location B×2 → B×D."""
+        patches = glimpse(image, location, self.size, self.scales).flatten(1)  # B P
+        return (self.from_what(self.what(patches).relu()) + self.from_where(self.where(location).relu())).relu()
+
+    def aim(self, state: Tensor) -> Tensor:
+        """Return the mean of the next location: state B×D → B×2, from -1 to 1."""
+        return self.location(state).tanh()
+
+    def forward(self, image: Tensor, glimpses: int, spread: float = 0.0, draw: torch.Generator | None = None) -> Looks:
+        """Look at pictures, first at their centre.
+
+        Args:
+            image: B×Y×X, of any size.
+            glimpses: T.
+            spread: standard deviation of the Gaussians from which locations are drawn; with 0 it looks at their means, and all log
+                densities are 0.
+            draw: where chance comes from.
+        """
+        location = image.new_zeros(len(image), 2)  # B 2
+        state = self.core(self.see(image, location))  # B D
+        locations, densities, baselines = [location], [], []
+        for _ in range(glimpses - 1):
+            mean = self.aim(state)
+            drawn = (
+                mean + spread * torch.randn(mean.shape, generator=draw)
+            ).detach()  # a place to look at is no function of the weights
+            densities.append(location_log_probability(drawn, mean, spread) if spread else torch.zeros(len(image)))
+            baselines.append(self.value(state.detach()).squeeze(-1))
+            location = drawn.clamp(-1, 1)
+            locations.append(location)
+            state = self.core(self.see(image, location), state)
+        none = image.new_zeros(len(image), 0)
+        stacked = (torch.stack(found, 1) if found else none for found in (densities, baselines))
+        return Looks(self.action(state), torch.stack(locations, 1), *stacked)
+
+
+def hybrid_loss(logits: Tensor, label: Tensor, log_probability: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+    """Return the loss of section 3.2: cross-entropy for what it says, REINFORCE for where it looks, squares for what it expects.
+
+    Args:
+        logits: B×V.
+        label: B, whole numbers below V.
+        log_probability: of the locations, B×T.
+        reward: B.
+        baseline: B×T.
+
+    Returns:
+        A scalar. Its gradient teaches the locations through `log_probability` alone, and the baseline through the squares alone.
+    """
+    surprise = reward[:, None] - baseline  # B T
+    policy = (surprise.detach() * log_probability).sum(1).mean()
+    return F.cross_entropy(logits, label) - policy + (surprise.square().mean() if baseline.numel() else 0.0)
+
+
+def fit(
+    model: RecurrentAttentionModel,
+    side: int,
+    clutter=0,
+    glimpses=3,
+    seed=0,
+    steps=2000,
+    spread=(0.5, 0.1),
+    loss=hybrid_loss,
+    batch=128,
+) -> list[float]:
+    """Train a model on fields that are new in each step; the reward is the probability that it gives to the right digit.
+
+    Args:
+        side, clutter: of the fields.
+        glimpses: T.
+        seed: of all that is drawn.
+        spread: of the locations in the first step and from two thirds of the steps on.
+        loss: function(logits, label, log_probability, reward, baseline), as `hybrid_loss` is.
+
+    Returns:
+        The loss of each step.
+    """
+    wide, narrow = spread
+    spreads = iter(torch.linspace(0, 1.5, steps).clamp(max=1).mul(narrow - wide).add(wide).tolist())
+
+    def loss_of_batch(draw):
+        fields, labels, _ = digit_fields(batch, side, clutter, draw)
+        looks = model(fields, glimpses, next(spreads), draw)
+        reward = looks.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
+        return loss(looks.logits, labels, looks.log_probability, reward, looks.baseline)
+
+    return learn(model, loss_of_batch, seed, steps, rate=3e-3)
+
+
+@torch.no_grad()
+def evaluate(
+    model: RecurrentAttentionModel, side: int, clutter=0, glimpses=3, number=1000, seed=10_000
+) -> tuple[float, float]:
+    """Return the share of right answers on fields with new digits, and of last glimpses that lie within the digit's box."""
+    fields, labels, corners = digit_fields(number, side, clutter, torch.Generator().manual_seed(seed), "test")
+    looks = model(fields, glimpses)
+    right = (looks.logits.argmax(-1) == labels).float().mean().item()
+    return right, in_box(looks.locations[:, -1], corners, side).float().mean().item()
+
+
+def in_box(location: Tensor, corners: Tensor, side: int) -> Tensor:
+    """Say whether locations lie within the digits' boxes: location N×2, rows and columns of the upper left corners N×2 → N."""
+    pixels = (location.flip(-1) + 1) / 2 * side  # N 2, row and column
+    return ((corners <= pixels) & (pixels <= corners + SIDE)).all(-1)
+
+
+def convolutional(classes=10) -> nn.Sequential:
+    """Return a network that reads every pixel of a picture B×1×Y×X of any size: three layers of 3×3 convolutions, B×V logits."""
+    layers = []
+    for inputs, outputs in ((1, 16), (16, 32), (32, 64)):
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    return nn.Sequential(*layers[:-1], nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(64, classes))
+
+
+def fit_convolutional(model: nn.Module, side: int, clutter=0, seed=0, steps=2000, batch=128) -> list[float]:
+    """Train it as `fit` trains its model, by cross-entropy alone; return the loss of each step."""
+
+    def loss_of_batch(draw):
+        fields, labels, _ = digit_fields(batch, side, clutter, draw)
+        return F.cross_entropy(model(fields[:, None]), labels)
+
+    return learn(model, loss_of_batch, seed, steps, rate=3e-3)
