@@ -1,0 +1,285 @@
+# %%
+import time
+
+import ipywidgets
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, predict, reveal
+from course_utils.data.digit_fields import digit_fields
+from course_utils.data.measured import measured
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.glimpses import (
+    RecurrentAttentionModel,
+    convolutional,
+    corner,
+    evaluate,
+    fit,
+    glimpse,
+    hybrid_loss,
+    in_box,
+)
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## Most of a picture says nothing
+#
+# So far attention read everything there was, and then gave each part a weight. For a sentence that is affordable. Now we read a picture. Somewhere on a field of 32×32 pixels stands a digit of 8×8 pixels, among pieces of other digits. Which pixels do you need to look at, in order to say which digit it is?
+
+# %%
+fields, labels, corners = digit_fields(4, side=32, clutter=4, draw=torch.Generator().manual_seed(0))
+axes = plots.axes(4, width=2.4, height=2.6)
+for field, label, ax in zip(fields, labels, axes, strict=True):
+    pictures.picture(field, f"a {label}", ax)
+
+# %% [markdown]
+# You need the 64 pixels of the digit, out of 1,024, but you have to find them first. A **convolutional network** takes the other way: it slides small filters over the whole picture, so that each of its layers computes something at every place. What does this cost when the picture becomes larger? We count the multiplications of three layers of 3×3 filters with 16, 32 and 64 outputs; after each of the first two layers, only a quarter of the places is left.
+
+# %% tags=["nbval-check-output"]
+sides = (32, 64, 128, 256)
+per_pixel = 9 * 1 * 16 + 9 * 16 * 32 / 4 + 9 * 32 * 64 / 16
+rows = {"pixels": [f"{side**2:,}" for side in sides]}
+rows["multiplications"] = [f"{side**2 * per_pixel:,.0f}" for side in sides]
+table(rows, [f"{side}×{side}" for side in sides], corner="convolutional network")
+
+# %% [markdown]
+# Twice the side means four times the pixels and four times the work, although the digit stays as small as it was.
+#
+# The **recurrent attention model** (Mnih et al. 2014) works as our eyes do: it looks at one small part after another. So it has to decide, again and again, where to look next.
+#
+# ## A sensor that sees little
+#
+# A location is a pair $(x, y)$ of numbers from -1 to 1. The upper left corner of the picture is (-1, -1), and its centre is (0, 0). Around it the sensor cuts out a square, whose left column is $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and likewise its top row. The field is 32 pixels wide, the square 8. Work out on paper where the square around (0.5, -0.5) begins.
+
+# %% tags=["nbval-check-output"]
+top, left = corner(torch.tensor([[0.5, -0.5]]), height=32, width=32, side=8)
+print("top row:", top.item(), " left column:", left.item())
+
+# %% [markdown]
+# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20.
+#
+# One such square would see nothing of what lies beside it. So the sensor takes several around the same location. Each is twice as wide as the one before, and is reduced to the same 8×8 cells: a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. Here is the glimpse at the place of the first digit. Which patch shows what the digit is, and which one shows where other things are?
+
+# %%
+place = torch.tensor([[-0.5, 0.25]])
+patches = glimpse(fields[:1], place, size=8, scales=3)[0]
+axes = plots.axes(4, width=2.4, height=2.7)
+pictures.looks(fields[0], place, 8, corners[0], "the field", axes[0])
+for k, ax in enumerate(axes[1:]):
+    pictures.picture(patches[k], f"patch {k}: {8 * 2**k} pixels wide", ax)
+print("numbers in the glimpse:", patches.numel(), " pixels in the field:", fields[0].numel())
+
+# %% [markdown]
+# Patch 0 shows the digit sharply and nothing else. Patch 2 spans as much as the whole field: in it the digit is a spot of two by two cells, but so is each piece of clutter. This is how an eye is built, too: sharp in the middle, coarse around it.
+#
+# Move the glimpse with the sliders until patch 0 holds the whole digit. How far off may you be before you can't tell any more what it is?
+
+
+# %%
+def glimpse_at(x, y):
+    location = torch.tensor([[x, y]])
+    axes = plots.axes(4, width=2.4, height=2.7)
+    pictures.looks(fields[1], location, 8, corners[1], "the field", axes[0])
+    for k, patch in enumerate(glimpse(fields[1:2], location, 8, 3)[0]):
+        pictures.picture(patch, f"patch {k}", axes[k + 1])
+    within = "within" if in_box(location, corners[1:2], 32).item() else "outside"
+    return f"The glimpse lies at ({x:.2f}, {y:.2f}), {within} the box of the digit."
+
+
+glimpse_explorer = explore(
+    glimpse_at,
+    x=ipywidgets.FloatSlider(value=-0.2, min=-1, max=1, step=0.05),
+    y=ipywidgets.FloatSlider(value=-0.4, min=-1, max=1, step=0.05),
+)
+glimpse_explorer
+
+# %% [markdown]
+# One or two pixels do little harm; with three or four a part of the digit is cut off.
+#
+# ## Four networks
+#
+# The model never sees the picture, only glimpses of it. So it must remember what it has seen and where. Which box decides where to look next?
+
+# %%
+diagrams.recurrent_attention(new=["sensor", "location", "aim"])
+
+# %% [markdown]
+# The **location network** does. In the paper's symbols (section 3.1), with $\rho$ the patches and $l$ their location:
+#
+# - the **glimpse network** joins what is seen and where, $g = \text{ReLU}(W_1\, \text{ReLU}(W_\text{what}\, \rho) + W_2\, \text{ReLU}(W_\text{where}\, l))$;
+# - the **core** takes it up into a state, $h_t = f(h_{t-1}, g_t)$; ours is a GRU, as in lesson 05;
+# - the location network computes a mean, $\mu = \tanh(W_l h_t)$, and the next location is drawn near it;
+# - after the last glimpse the **action network** gives the logits, $W_a h_T$.
+#
+# We look at four fields three times, at first always at the centre. The model has learned nothing yet.
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+model = RecurrentAttentionModel(size=8, scales=3)
+looks = model(fields, glimpses=3, spread=0.2, draw=torch.Generator().manual_seed(0))
+print("logits:   ", tuple(looks.logits.shape))
+print("locations:", tuple(looks.locations.shape))
+print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
+
+# %% [markdown]
+# ## How can it learn where to look?
+#
+# Suppose the answer is wrong because the glimpse lay beside the digit. Can the loss tell the location to move, by its gradient? We ask PyTorch for the gradient of a glimpse with respect to its location, and to the picture.
+
+# %% tags=["nbval-check-output"]
+spot = torch.tensor([[-0.5, 0.25]], requires_grad=True)
+print("through the location:", glimpse(fields[:1], spot, 8, 3).requires_grad)
+print("through the pixels:  ", glimpse(fields[:1].requires_grad_(), spot, 8, 3).requires_grad)
+fields = fields.detach()
+
+# %% [markdown]
+# There is none. A pixel's row and column are whole numbers, which jump or stay. This is the hard attention of lesson 08: look, see whether it was worth it, and make good looks more probable. A location is drawn from a Gaussian around μ, with the same spread σ in both directions. The log of its density is
+#
+# $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
+#
+# The mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) was drawn. The reward turns out lower than expected. Which way does REINFORCE move the mean?
+
+# %% tags=["nbval-check-output"]
+predict("14.mean", ...)
+
+# %% tags=["reveals"]
+print("The gradient of the log density, and the way of the mean:")
+mean, drawn, sigma = torch.tensor([0.1, 0.0], requires_grad=True), torch.tensor([0.3, 0.0]), 0.2
+log_p = torch.distributions.Normal(mean, sigma).log_prob(drawn).sum()
+(gradient,) = torch.autograd.grad(log_p, mean)
+print("log density:", round(log_p.item(), 3), " gradient:", gradient)
+print("with a reward of 0.2 where 0.6 was expected:", (0.2 - 0.6) * gradient)
+reveal("14.mean", "left")
+
+# %% [markdown]
+# The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way.
+#
+# What was expected? The model has a small network for that, which predicts the reward from the state before each look. This **learned baseline** $b_t$ is lower where the state knows little. Together we have the **hybrid loss** (section 3.2):
+#
+# $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
+#
+# Cross-entropy teaches what to say, the middle term where to look, and the last one what to expect.
+
+# %% tags=["nbval-check-output"]
+reward = looks.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
+surprise = reward[:, None] - looks.baseline  # B T-1
+loss = F.cross_entropy(looks.logits, labels)
+loss = loss - (surprise.detach() * looks.log_probability).sum(1).mean() + surprise.square().mean()
+both = hybrid_loss(looks.logits, labels, looks.log_probability, reward, looks.baseline)
+print("by hand and in the package, the difference is", f"{(loss - both).abs().item():.0e}")
+
+# %% [markdown]
+# In the middle term `detach` keeps the baseline out of it: otherwise it could lower the loss by predicting badly. The paper's reward is 1 for a right answer and 0 for a wrong one. Ours is the probability of the right digit, which says more.
+#
+# ## Does it find the digit?
+#
+# Nobody tells the model where the digit stands. We train it on fields of 24×24 pixels without clutter. It has two glimpses, of two patches each: the first one at the centre, the second one where it wants. If it always looked at the centre, the last glimpse would lie within the digit's box in 28 of 100 fields. In how many of 100 does it lie there after training?
+
+# %% tags=["nbval-check-output"]
+predict("14.found", ...)
+
+# %% tags=["reveals"]
+print("On 1,000 fields with digits that it has not seen, before and after training:")
+torch.manual_seed(0)
+model = RecurrentAttentionModel(size=8, scales=2)
+before = evaluate(model, side=24, glimpses=2)
+losses = fit(model, side=24, glimpses=2, steps=2500)
+after = evaluate(model, side=24, glimpses=2)
+columns = ["right answers", "last glimpse in the digit's box"]
+reveal("14.found", round(100 * after[1]))
+table({"before": before, "after 2,500 steps": after}, columns, corner="share of fields")
+
+# %% [markdown]
+# It finds most digits, although it has only ever been told which digit it was. Where does it look? The squares are patch 0 of both glimpses, and the dashed box is the digit's.
+
+# %%
+fields, labels, corners = digit_fields(5, side=24, clutter=0, draw=torch.Generator().manual_seed(5), part="test")
+with torch.no_grad():
+    looks = model(fields, glimpses=2)
+axes = plots.axes(5, width=2.2, height=2.4)
+for i, ax in enumerate(axes):
+    said = looks.logits[i].argmax().item()
+    pictures.looks(fields[i], looks.locations[i], 8, corners[i], f"a {labels[i]}, it says {said}", ax)
+
+# %% [markdown]
+# From the centre the model sees only a coarse spot somewhere, and then it looks there. Choose other fields, and let it look more often than it was trained to. Do its third and fourth looks stay on the digit?
+
+# %%
+NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
+many, names, boxes = digit_fields(1000, side=24, clutter=0, draw=torch.Generator().manual_seed(7), part="test")
+with torch.no_grad():
+    looks = model(many[NUMBER : NUMBER + 1], GLIMPSES)
+ax = plots.axes(width=3.4, height=3.4)
+said = looks.logits.argmax().item()
+pictures.looks(many[NUMBER], looks.locations[0], 8, boxes[NUMBER], f"a {names[NUMBER]}, it says {said}", ax)
+
+# %% [markdown]
+# TEXT-MORE
+#
+# One field is an example. Over all 1,000 fields, is where it looks tied to where the digit is?
+
+# %%
+with torch.no_grad():
+    looks = model(many, glimpses=2)
+centres = ((boxes + 4) / 24 * 2 - 1).flip(-1)  # x and y of the digits' centres, from -1 to 1
+axes = plots.axes(2, width=4, height=3.6)
+for ax, axis, name in zip(axes, (0, 1), "xy", strict=True):
+    ax.plot([-0.75, 0.75], [-0.75, 0.75], color="0.6", linewidth=1)
+    ax.scatter(centres[:, axis], looks.locations[:, -1, axis], s=6, alpha=0.5)
+    ax.set(xlabel=f"{name} of the digit", ylabel=f"{name} of the last glimpse")
+    found = torch.corrcoef(torch.stack([centres[:, axis], looks.locations[:, -1, axis]]))[0, 1]
+    ax.set_title(f"correlation {found:.2f}")
+
+# %% [markdown]
+# The points lie near the grey line, on which the glimpse is at the digit's centre.
+#
+# ## What is each part worth?
+#
+# We trained the model with one to four glimpses, longer than above, with five seeds each, and also one that looks anywhere at random, however it is trained. And then we changed one thing at a time. Which of these do you expect to do the most harm?
+
+# %%
+NAMES = ("learned, 1 glimpse", "learned, 2 glimpses", "learned, 3 glimpses", "learned, 4 glimpses")
+NAMES += ("anywhere, 3 glimpses", "no baseline", "reward 1 or 0", "narrow from the start", "location teaches no state")
+rows = {}
+for name in NAMES:
+    cells = [measured("glimpses", value, "steps", setup=name)[1] for value in ("right", "in_box")]
+    rows[name] = [[run[0] for run in runs] for runs in cells]
+table(rows, columns, corner="5,000 steps, five seeds", digits=2)
+
+# %% [markdown]
+# TEXT-TABLE
+#
+# ## What does a look cost?
+#
+# Each glimpse has 3·64 numbers, whatever the size of the picture. We count the multiplications of three glimpses, and measure both networks on pictures of growing size, in one run. How does each curve rise?
+
+# %%
+convolution, pictures_of = convolutional(), {side: torch.rand(64, side, side) for side in sides}
+ways = {"three glimpses": lambda x: model(x, 3), "convolutional": lambda x: convolution(x[:, None])}
+seconds = {name: [] for name in ways}
+with torch.no_grad():
+    for name, way in ways.items():
+        for x in pictures_of.values():
+            tries = []
+            for _ in range(3):
+                began = time.perf_counter()
+                way(x)
+                tries.append(time.perf_counter() - began)
+            seconds[name].append(1000 * min(tries))
+runs = {name: torch.tensor([found]) for name, found in seconds.items()}
+plots.curves(sides, runs, "side of the picture in pixels", "milliseconds for 64 pictures", log=True)
+
+# %% tags=["nbval-check-output"]
+width, features = 128, 64
+per_glimpse = 192 * features + 2 * features + 2 * features * width + 6 * width**2 + 2 * width
+rows = {"convolutional": [f"{side**2 * per_pixel:,.0f}" for side in sides]}
+rows["three glimpses"] = [f"{3 * per_glimpse:,}"] * 4
+table(rows, [f"{side}×{side}" for side in sides], corner="multiplications")
+
+# %% [markdown]
+# TEXT-COST
+#
+# ## Questions
