@@ -172,10 +172,10 @@ def _well_inside(Y, X, T, side, draw):
 
 
 @cache
-def _trials(settings, locate, seen, change, repeats=2):
+def _trials(settings, locate, seen, change):
     """Images before and after a change, with the other arguments of a call."""
     draw, trials = torch.Generator().manual_seed(3), []
-    for Y, X, T, size, scales in settings * repeats:
+    for Y, X, T, size, scales in settings:
         image, locations = torch.randn(Y, X, generator=draw), locate(Y, X, T, size * 2 ** (scales - 1), draw)
         if locations is None:
             continue
@@ -239,7 +239,7 @@ _mistaken(
 )
 _mistaken(
     "too_much_room",
-    "A model that peeks a little, by about a hundredth, passes your test: there is too much room. Rounding stays below 1e-5.",
+    "Models that peek a little, by about a hundredth, pass your test: there is too much room. Rounding stays below 1e-5.",
     same=lambda before, after: _close(before, after, 0.03),
 )
 _mistaken(
