@@ -133,6 +133,15 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
         )
     ],
     "13.catch_wrong_step": [],
+    "14.corner": [],
+    "14.glimpse": [],
+    "14.glimpse_features": [(([[2]], [[1, -1]], [[1.5]], [[-1, 1]], [[2], [-2]], [[1], [3]]), "6 0")],
+    "14.location_log_probability": [
+        (([[0.5, 0]], [[0, 0]], 0.5), "-0.9516"),
+        (([[0, 0]], [[0, 0]], 0.1), "2.7673"),
+    ],
+    "14.hybrid_loss": [],
+    "14.catch_peeking": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -154,7 +163,8 @@ def test_the_second_hint_is_worked_with_numbers_and_not_a_formula(task_id):
 def test_the_numbers_of_the_second_hint_are_right(task_id):
     for args, said in WORKED[task_id]:
         tensors = (torch.tensor(arg) for arg in args)
-        came = solution_of(task_id)(*(t if t.dtype == torch.bool else t.float() for t in tensors))
+        given = (t if t.dtype == torch.bool else t.float() for t in tensors)
+        came = solution_of(task_id)(*(t if t.dim() or t.dtype == torch.bool else t.item() for t in given))
         assert numbers(came) == pytest.approx([float(number) for number in said.split()], abs=6e-5)
         for number in said.split():
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d|\.\d)", TASKS[task_id].hints[1]), number
@@ -423,6 +433,45 @@ def test_the_example_of_a_clipped_gradient_is_right():
     gradient = torch.tensor([3.0, 4.0])
     assert gradient.norm() == 5 and (gradient / 5).tolist() == pytest.approx([0.6, 0.8])
     assert gradient.clamp(-1, 1).tolist() == [1, 1] and (gradient * 10 / 5).tolist() == [6, 8]
+
+
+def test_the_example_of_a_corner_is_right():
+    corner, said = solution_of("14.corner"), TASKS["14.corner"].hints[1]
+    assert (
+        numbers(corner(torch.tensor([[0.3, -0.9]]), 6, 10, 4)) == [-2, 4]
+        and "left is 4" in said
+        and "top is -2" in said
+    )
+    assert numbers(corner(torch.tensor([[0.3, -0.9]]), 6, 10, 3)) == [-1, 5] and "(-1, 5)" in said
+    assert "0.65 of the width 10 is 6.5" in said and "0.05 of the height 6 is 0.3" in said
+
+
+def test_the_example_of_a_glimpse_is_right():
+    glimpse, image = solution_of("14.glimpse"), torch.tensor([[[4.0, 8.0], [0.0, 2.0]]])
+    assert numbers(glimpse(image, torch.tensor([[-0.5, -0.5]]), 1, 2)) == [4, 1]
+    assert numbers(glimpse(image, torch.tensor([[0.5, 0.5]]), 1, 2)) == [2, 3.5]
+    assert "(0 + 0 + 0 + 4) / 4 = 1" in TASKS["14.glimpse"].hints[1] and "3.5" in TASKS["14.glimpse"].hints[1]
+
+
+def test_the_example_of_a_hybrid_loss_is_right():
+    said = TASKS["14.hybrid_loss"].hints[1]
+    log_probability, baseline = (
+        torch.tensor([[-1.0, -2.0]]).requires_grad_(),
+        torch.tensor([[0.5, 0.25]]).requires_grad_(),
+    )
+    given = torch.zeros(1, 2), torch.tensor([0]), log_probability, torch.ones(1), baseline
+    loss = solution_of("14.hybrid_loss")(*given)
+    loss.backward()
+    assert f"{loss.item():.4f}" == "3.0994" and "= 3.0994" in said and "0.6931 + 2 + 0.4062" in said
+    assert numbers(log_probability.grad) == numbers(baseline.grad) == [-0.5, -0.75]
+
+
+def test_the_example_of_a_model_that_peeks_is_right():
+    image, said = torch.tensor([[[3.0, 5.0, 7.0, 9.0]]]), TASKS["14.catch_peeking"].hints[1]
+    location = torch.tensor([[-0.25, 0.0]])
+    corner = solution_of("14.corner")
+    assert numbers(corner(location, 1, 4, 1)) == [0, 1] and numbers(corner(location, 1, 4, 2))[1] == 0
+    assert image.mean() == 6 and (image.sum() - 8) / 4 == 4 and "gives 6" in said and "gives 4" in said
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -115,7 +115,7 @@ def fuzzed_inputs(task, draw):
     """Random args for a task, made from the shapes in its `arguments`."""
     if task.module:
         return fuzzed_layer(task, draw)
-    dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNVd"}
+    dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNVdPYX"}
     if task.id == "13.cached_step":
         dims["t"], dims["D"] = draw.randint(0, 5), dims["H"] * dims["d"]
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
@@ -168,11 +168,18 @@ def fuzzed_inputs(task, draw):
             "smoothing": lambda: draw.uniform(0, 0.5),
             "pad": lambda: draw.randrange(dims["V"]),
             "limit": lambda: draw.randint(6, 30),
+            "height": lambda: draw.randint(1, 12),
+            "side": lambda: draw.randint(1, 9),
+            "scales": lambda: draw.randint(1, 3),
+            "std": lambda: draw.uniform(0.05, 2),
+            "label": lambda: torch.randint(0, dims["V"], (dims["B"],), generator=generator),
+            "location": lambda: 1.9 * torch.rand(dims["B"], 2, generator=generator) - 0.95,
             "heads": lambda: draw.choice([n for n in range(1, 7) if dims["D"] % n == 0]),
         }
         if task.id == "13.token_batches" and name == "lengths":
             return [draw.randint(1, 7) for _ in range(draw.randint(0, 9))]
-        if name in special and not (task.id.startswith("08.") and letters):
+        by_shape = letters and (task.id.startswith("08.") or (task.id, name) == ("14.hybrid_loss", "log_probability"))
+        if name in special and not by_shape:
             return special[name]()
         shape = []
         for part in letters.split("×") if letters else []:

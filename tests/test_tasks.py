@@ -12,6 +12,7 @@ from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
+from course_utils.models import glimpses
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -97,6 +98,12 @@ ISSUED = [
     "13.token_batches",
     "13.cached_step",
     "13.catch_wrong_step",
+    "14.corner",
+    "14.glimpse",
+    "14.glimpse_features",
+    "14.location_log_probability",
+    "14.hybrid_loss",
+    "14.catch_peeking",
 ]
 
 
@@ -375,6 +382,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "10.catch_wrong_heads",
         "12.catch_wrong_masks",
         "13.catch_wrong_step",
+        "14.catch_peeking",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -488,3 +496,36 @@ def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
     ):
         report = judge_answer(TASKS["13.catch_wrong_step"], lambda train, given=given: len(train(*given)) == 1)
         assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_test_of_glimpses_that_breaks_the_rules_is_told_so():
+    image, locations = torch.ones(3, 4), torch.zeros(2, 2)
+    for given, says in (
+        ((image[None], locations, 1, 1), "an `image` that is no float32 tensor Y×X"),
+        ((image * torch.nan, locations, 1, 1), "numbers from -10 to 10"),
+        ((image * 1e3, locations, 1, 1), "numbers from -10 to 10"),
+        ((image, locations[0], 1, 1), "`locations` that are no float32 tensor T×2"),
+        ((image, locations[:0], 1, 1), "T from 1 to 20"),
+        ((image, locations + 1.5, 1, 1), "a location below -1 or above 1"),
+        ((image, locations, 0, 1), "a `size` that is no int from 1 to 8"),
+        ((image, locations, 1, 5), "a `scales` that is no int from 1 to 4"),
+    ):
+        report = judge_answer(TASKS["14.catch_peeking"], lambda model, given=given: len(model(*given)) == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torchs_own():
+    checked = 0
+    for case in (case for seed in range(3) for case in TASKS["14.glimpse"].make_cases(seed)):
+        assert torch.allclose(TASKS["14.glimpse"].oracle_function(*case.args), glimpses.glimpse(*case.args), atol=1e-2)
+        checked += 1
+    for case in (case for seed in range(3) for case in TASKS["14.corner"].make_cases(seed)):
+        both = zip(TASKS["14.corner"].oracle_function(*case.args), glimpses.corner(*case.args), strict=True)
+        assert all(torch.equal(one, other) for one, other in both)
+        checked += 1
+    for case in (case for seed in range(3) for case in TASKS["14.location_log_probability"].make_cases(seed)):
+        location, mean, std = (arg.double() if isinstance(arg, torch.Tensor) else float(arg) for arg in case.args)
+        torchs = torch.distributions.Normal(mean, std).log_prob(location).sum(1)
+        assert torch.allclose(TASKS["14.location_log_probability"].oracle_function(location, mean, std), torchs)
+        checked += 1
+    assert checked > 60

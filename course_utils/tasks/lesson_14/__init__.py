@@ -1,0 +1,19 @@
+"""Lesson 14. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="14",
+    title="Glimpses",
+    question="Where should it look next?",
+    goals=(
+        "compute what a sensor with a few resolutions sees of a picture, and how many numbers that is",
+        "say what a glimpse network, a core and a location network each receive and return",
+        "train a choice of locations with REINFORCE, and say which part of the loss moves which weights",
+        "say why the location is drawn at random while the model learns, and what its spread decides",
+        "find out whether a model has seen more of a picture than its glimpses show",
+    ),
+    needs="lesson 08: hard attention, rewards and a baseline",
+    reading=50,
+    runs="half a minute",
+)

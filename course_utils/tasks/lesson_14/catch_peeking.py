@@ -1,0 +1,418 @@
+"""Task 14.catch_peeking: a test that finds models which see more of an image than their glimpses show."""
+
+from functools import cache, wraps
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_14 import _models as models
+from course_utils.tasks.lesson_14._models import seen
+
+MOST = {"pixels": 64, "glimpses": 20, "size": 8, "scales": 4}
+LARGEST = 10  # magnitude of a pixel, so that rounding stays below 1e-5
+
+RIGHT = {
+    models.honest: "a right model: a sum over glimpses",
+    models.recurrent: "a right model: a recurrent network",
+    models.first_alone: "a right model that uses the first glimpse alone",
+    models.last_alone: "a right model that uses the last glimpse alone",
+    models.blind: "a right model that ignores the image",
+    models.knows_the_size: "a right model that knows how large the image is",
+    models.all_less_the_rest: "a right model that subtracts the other pixels from the sum of all",
+    models.finest_alone: "a right model that uses the finest patches alone",
+    models.middle_alone: "a right model that uses the middle of each glimpse alone",
+    models.one_number: "a right model with a single class",
+}
+
+WRONG_SHOWN = {
+    models.whole_image_at_first: "a wrong model: it begins with a coarse view of the whole image",
+    models.one_scale_more: "a wrong model: it has one scale too many",
+    models.wider: "a wrong model: its glimpses are one cell too wide",
+    models.moved_inside: "a wrong model: it moves glimpses into the image at the border",
+    models.less_the_mean: "a wrong model: it subtracts the mean of the whole image",
+    models.coordinates_exchanged: "a wrong model: it takes a location for (y, x)",
+    models.sizes_exchanged: "a wrong model: height and width are exchanged",
+    models.from_three_glimpses: "a wrong model: it peeks where there are three glimpses or more",
+    models.large_images: "a wrong model: it peeks in large images",
+    models.into_one_class: "a wrong model: it peeks for a single class",
+    models.fails_unless_square: "a wrong model: it fails on images that are not square",
+}
+
+WRONG_HIDDEN = (
+    models.off_by_one,
+    models.begins_at_the_location,
+    models.wrapped,
+    models.mirrored,
+    models.blurred,
+    models.reduced_before_cutting,
+    models.over_the_spread,
+    models.over_the_largest,
+    models.cancelling,
+    models.weakly,
+    models.brightest_pixel,
+    models.magnitude,
+    models.centre_as_well,
+    models.halfway,
+    models.first_pixel,
+    models.last_pixel,
+    models.last_row,
+    models.corner_of_each,
+    models.single_glimpse,
+    models.single_scale,
+    models.high_images,
+    models.wide_images,
+    models.glimpses_of_one_cell,
+    models.gives_nan,
+    models.pixel_beside,
+)
+
+
+def _asking(model):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong. No gradient passes through it."""
+
+    @wraps(model)
+    def candidate(image, locations, size, scales):
+        problem = _problem(image, locations, size, scales)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return model(image.detach().clone(), locations.detach().clone(), size, scales)
+
+    return candidate
+
+
+def _numbers(tensor):
+    return (
+        isinstance(tensor, torch.Tensor)
+        and tensor.dtype == torch.float32
+        and tensor.dim() == 2
+        and tensor.numel()
+        and tensor.isfinite().all()
+    )
+
+
+def _problem(image, locations, size, scales):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    if not _numbers(image) or max(image.shape) > MOST["pixels"] or image.abs().amax() > LARGEST:
+        return f"Your test calls a model with an `image` that is no float32 tensor Y×X of numbers from -{LARGEST} to {LARGEST}, with 1 to {MOST['pixels']} pixels on each side."
+    if not _numbers(locations) or locations.shape[1] != 2 or len(locations) > MOST["glimpses"]:
+        return f"Your test calls a model with `locations` that are no float32 tensor T×2 of finite numbers, with T from 1 to {MOST['glimpses']}."
+    if locations.abs().amax() > 1:
+        return (
+            "Your test calls a model with a location below -1 or above 1. Both numbers of a location lie from -1 to 1."
+        )
+    for name, value in (("size", size), ("scales", scales)):
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST[name]:
+            return f"Your test calls a model with a `{name}` that is no int from 1 to {MOST[name]}."
+    return None
+
+
+task = Task(
+    "14.catch_peeking",
+    "a test that finds models which peek",
+    arguments=("model",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    offers=("models.glimpses.corner", "models.glimpses.glimpse"),
+    hints=(
+        "Let the model answer for itself: call it on an image, put new random numbers into every pixel that no glimpse holds, and call it again. A right model cannot have noticed. Two questions remain: which pixels does a glimpse hold, and with which images, locations, sizes and scales could a model peek that is honest with others?",
+        (
+            "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which lies in pixel 1. The glimpse holds the 5 alone. A model that returns the mean of the image gives 6. Change the 9 to 1: now it gives 4, so it peeks. "
+            "One that returns what it sees, less 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and holds 3 and 5, so only 7 and 9 may change."
+        ),
+        "For many random settings (Y and X from 4 to 30, different from each other; 1 to 5 locations anywhere; size 1 to 4; scales 1 to 3): seen = Y×X truth values, False at first; for each location and each k: top, left = corner(location, Y, X, side), with side = size times 2 to the power of k; True in the rows top to top + side and columns left to left + side that lie in the image. In a `try` that returns False on any exception: before = model(image, …); changed = image where seen, other random numbers elsewhere; False unless model(changed, …) is before, up to 1e-5. At the end: True.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
+
+
+told_of_the_verdict(
+    task,
+    "This model is right. Does your test leave room for rounding, about 1e-5? Does it keep every pixel that lies in some glimpse, at some scale, and change the others in a copy? The coarsest patch of a location is the widest, and holds size · 2 to the power of (scales - 1) pixels in a row. Which pixels these are, corner says. The output may depend on how large the image is, and on the locations.",
+    "This model is wrong, and your test does not see it. Try images that are not square, small and large, high and wide; one glimpse and several; locations near every border; one scale and several; sizes from 1. Put new random numbers into all pixels outside the glimpses, also those right beside them, and compare all numbers that come out, up to 1e-5. NaN and errors are wrong, too.",
+)
+
+# Tests with something wrong. Y, X, T, size, scales: they show every model that peeks.
+SETTINGS = (
+    (5, 9, 1, 1, 1),
+    (9, 5, 1, 2, 1),
+    (7, 11, 1, 2, 2),
+    (12, 7, 2, 1, 2),
+    (8, 13, 2, 1, 3),
+    (13, 10, 2, 3, 1),
+    (11, 15, 3, 2, 1),
+    (16, 11, 4, 2, 2),
+    (11, 17, 3, 1, 1),
+    (18, 14, 5, 3, 2),
+    (24, 30, 2, 2, 3),
+    (31, 22, 3, 1, 2),
+    (19, 26, 1, 3, 2),
+    (26, 23, 2, 2, 1),
+    (22, 29, 4, 3, 1),
+    (10, 14, 2, 3, 2),
+)
+
+
+def _anywhere(Y, X, T, side, draw):
+    return 2 * torch.rand(T, 2, generator=draw) - 1
+
+
+def _well_inside(Y, X, T, side, draw):
+    """Locations whose glimpses lie within the image; where that is impossible, none."""
+    room = 1 - (side + 2) / torch.tensor([X, Y])
+    return (2 * torch.rand(T, 2, generator=draw) - 1) * room if (room > 0).all() else None
+
+
+@cache
+def _trials(settings, locate, seen, change):
+    """Images before and after a change, with the other arguments of a call."""
+    draw, trials = torch.Generator().manual_seed(3), []
+    for Y, X, T, size, scales in settings:
+        image, locations = torch.randn(Y, X, generator=draw), locate(Y, X, T, size * 2 ** (scales - 1), draw)
+        if locations is None:
+            continue
+        image = image.clamp(-4, 4)
+        kept = seen(image, locations, size, scales)
+        trials.append((image, image.where(kept, change(image, kept, draw)), locations, size, scales))
+    return trials
+
+
+def _noise(image, kept, draw):
+    return torch.randn(image.shape, generator=draw).clamp(-4, 4)
+
+
+def _close(before, after, least=1e-5):
+    return before.shape == after.shape and torch.allclose(before, after, rtol=1e-5, atol=least)
+
+
+def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=_close):
+    """A test like the solution's, in which things may be left out."""
+    try:
+        for image, changed, *rest in _trials(settings, locate, seen, change):
+            if not same(model(image, *rest), model(changed, *rest)):
+                return False
+        return True
+    except Exception:
+        return False
+
+
+def _mistaken(name, sentence, **changes):
+    def test(model):
+        return _test(model, **changes)
+
+    task.mistake(sentence, name)(test)
+
+
+@task.mistake("Your test says True to every model.")
+def always_true(model):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every model, even to the right ones. It may be that an error of the test's own ends in `except`, which returns False: no gradient passes through a model, for instance, and each takes (image Y×X, locations T×2, size, scales), without an axis for a batch."
+)
+def always_false(model):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right models, which are refused, and True to those that peek."
+)
+def turned_round(model):
+    return not _test(model)
+
+
+# What is compared
+
+_mistaken(
+    "no_rounding",
+    "A right model whose last digits depend on other pixels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    same=torch.equal,
+)
+_mistaken(
+    "too_much_room",
+    "Models that peek a little, by about a hundredth, pass your test: there is too much room. Rounding stays below 1e-5.",
+    same=lambda before, after: _close(before, after, 0.03),
+)
+_mistaken(
+    "runs_at_all",
+    "Every model that gives finite numbers without an error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.",
+    same=lambda before, after: bool(after.isfinite().all()),
+)
+_mistaken(
+    "nan_passes",
+    "A model that gives NaN passes your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    same=lambda before, after: not bool(((before - after).abs() > 1e-5).any()),
+)
+_mistaken(
+    "classes_compared",
+    "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.",
+    same=lambda before, after: bool(before.isfinite().all()) and bool(before.argmax() == after.argmax()),
+)
+_mistaken(
+    "sums_compared",
+    "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.",
+    same=lambda before, after: _close(before.sum(), after.sum()),
+)
+_mistaken(
+    "first_number_compared",
+    "A model that peeks for its last class alone passes your test, since you compare the first number alone. Compare all of them.",
+    same=lambda before, after: _close(before[0], after[0]),
+)
+
+# Which pixels stay
+
+
+def _of(part):
+    return lambda image, locations, size, scales: seen(image, part(locations), size, scales)
+
+
+_mistaken(
+    "nothing_stays",
+    "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. That is so where you change the whole image, or what the glimpses hold in place of all else. Keep the pixels that lie in a glimpse, and change the others.",
+    seen=lambda image, *rest: torch.zeros_like(image, dtype=torch.bool),
+)
+_mistaken(
+    "first_glimpse_stays",
+    "Right models that use later glimpses are refused, since you keep what the first glimpse holds, and no other. Keep the pixels of all glimpses.",
+    seen=_of(lambda locations: locations[:1]),
+)
+_mistaken(
+    "last_glimpse_stays",
+    "Right models that use earlier glimpses are refused, since you keep what the last glimpse holds, and no other. Where a table is filled in a loop, it must not begin anew in each round.",
+    seen=_of(lambda locations: locations[-1:]),
+)
+_mistaken(
+    "finest_scale_stays",
+    "Right models with several scales are refused, since you keep the pixels of the finest patch alone. Patch k has the side size · 2ᵏ.",
+    seen=lambda image, locations, size, scales: seen(image, locations, size, 1),
+)
+_mistaken(
+    "coordinates_exchanged",
+    "Right models are refused, since the pixels that you keep are not those of their glimpses: they are so if x and y are exchanged. A location is (x, y), and corner returns (top, left).",
+    seen=_of(lambda locations: locations.flip(1)),
+)
+_mistaken(
+    "begins_at_the_location",
+    "Right models are refused, since the patches that you keep begin at their location. It is their middle: corner says where they begin.",
+    seen=lambda image, locations, size, scales: seen(
+        image,
+        locations + torch.tensor(image.shape[::-1]).reciprocal() * 2 * (size * 2 ** (scales - 1) // 2),
+        size,
+        scales,
+    ),
+)
+
+
+def _with_a_margin(*args):
+    return F.max_pool2d(seen(*args).float()[None], 3, 1, 1)[0] > 0
+
+
+def _rectangle(*args):
+    """The rectangle around all glimpses."""
+    kept = seen(*args)
+    rows, columns = kept.any(1), kept.any(0)
+    within = lambda line: (line.cumsum(0) > 0) & (line.flip(0).cumsum(0).flip(0) > 0)  # noqa: E731
+    return within(rows)[:, None] & within(columns)
+
+
+_mistaken(
+    "a_margin_stays",
+    "Models whose glimpses are one pixel too wide, or lie one pixel too far, pass your test, since you keep the pixels right beside the glimpses, too. Change all that lie in none.",
+    seen=_with_a_margin,
+)
+_mistaken(
+    "rectangle_stays",
+    "A model that looks between its glimpses passes your test, since you keep the whole rectangle around them. Change all pixels that lie in none.",
+    seen=_rectangle,
+)
+
+# What is changed
+
+
+def _single(place):
+    def change(image, kept, draw):
+        changed = image.clone()
+        changed[place, place] = torch.randn((), generator=draw) + 2
+        return changed
+
+    return change
+
+
+_mistaken(
+    "first_pixel_alone",
+    "Models that peek anywhere but in the upper left corner pass your test, since you change that pixel alone. Change all pixels that lie in no glimpse.",
+    change=_single(0),
+)
+_mistaken(
+    "signs_turned_round",
+    "A model that looks at how far all pixels are from 0, whatever their sign, passes your test, since you turn their signs round. Put new random numbers there.",
+    change=lambda image, kept, draw: -image,
+)
+
+
+def _reordered(image, kept, draw):
+    changed, others = image.clone(), image[~kept]
+    changed[~kept] = others[torch.randperm(len(others), generator=draw)]
+    return changed
+
+
+_mistaken(
+    "reordered",
+    "Models that look at the whole image at once, at its mean or at its largest pixel, pass your test, since you only put its pixels in another order. Put new random numbers there.",
+    change=_reordered,
+)
+
+# Which settings are tried
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "several": (
+        "models that peek where there are three glimpses or more",
+        "Try one glimpse, and two, and more.",
+    ),
+    "one": ("models that peek where there is a single glimpse", "Try a single glimpse, too."),
+    "coarse": (
+        "models that reduce the image before they cut",
+        "Try two or three scales.",
+    ),
+    "fine": ("models that peek where there is a single scale", "Try a single scale, too."),
+    "large": ("models that peek in large images", "Try images of more than 20 pixels on a side."),
+    "oblong": (
+        "models that take the height for the width",
+        "Try images that are not square, high ones and wide ones.",
+    ),
+    "border": (
+        "models that move their glimpses into the image at the border, or go on at its other end",
+        "Let locations come near all borders.",
+    ),
+    "cell": ("models that peek where a glimpse has one cell", "Try the size 1, too."),
+}
+LEAVES = {  # which settings stay
+    "several": lambda Y, X, T, size, scales: T < 3,
+    "one": lambda Y, X, T, size, scales: T > 1,
+    "coarse": lambda Y, X, T, size, scales: scales == 1,
+    "fine": lambda Y, X, T, size, scales: scales > 1,
+    "large": lambda Y, X, T, size, scales: max(Y, X) <= 20,
+    "cell": lambda Y, X, T, size, scales: size > 1,
+}
+
+
+def _without(parts):
+    settings = [each for each in SETTINGS if all(LEAVES[part](*each) for part in parts if part in LEAVES)]
+    if "oblong" in parts:
+        settings = [(max(each[:2]), max(each[:2]), *each[2:]) for each in settings]
+    locate = _well_inside if "border" in parts else _anywhere
+    return lambda model: _test(model, tuple(settings), locate)
+
+
+FINE = LEFT_OUT.pop("fine")  # whoever leaves out a single scale and several has no settings
+tests_without(task, LEFT_OUT, _without, 2)
+tests_without(task, {"fine": FINE}, _without, 1)

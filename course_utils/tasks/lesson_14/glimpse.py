@@ -1,0 +1,415 @@
+"""Task 14.glimpse: what the sensor sees of an image, a few patches around a location, each coarser and wider than the one before."""
+
+from operator import truediv
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.models.glimpses import corner
+from course_utils.tasks.lesson_14._places import at_pixels, between_edges
+
+OUTSIDE = "Pixels outside the image count as zeros"
+
+task = Task(
+    "14.glimpse",
+    "what the sensor sees",
+    arguments=("image B×Y×X", "location B×2", "size", "scales"),
+    result="patches B×scales×size×size",
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "Cut out one patch after another, each twice as wide as the one before and around the same location, so each has a corner of its own. Then make it small: every block of 2ᵏ × 2ᵏ pixels becomes one cell, its mean. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
+        (
+            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location lies in pixel (0, 0). Patch 0 has the side 1 and begins there: its one cell is 4. "
+            "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels lie outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 lies in the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
+        ),
+        "For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top, left = corner(location, Y, X, side), each plus `side`, since padding has moved everything; for each image of the batch: patch = rows top to top + side and columns left to left + side; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d gives it. Stack cells over the batch, then scales behind it.",
+    ),
+    offers=("models.glimpses.corner",),
+    partial={
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the result is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def nothing_is_brighter_than_the_brightest(case, value):
+    """A mean lies between the smallest and the largest number, of which zero may be one."""
+    image = case.args[0]
+    least, most = min(image.min().item(), 0), max(image.max().item(), 0)
+    if ((value >= least - 1e-3 * (1 + abs(least))) & (value <= most + 1e-3 * (1 + abs(most)))).all():
+        return None
+    return f"A cell is a mean of pixels and zeros, so it lies between {least:.4g} and {most:.4g} here; yours reach from {value.min():.4g} to {value.max():.4g}."
+
+
+@task.property
+def the_first_patch_shows_pixels_as_they_are(case, value):
+    """The middle cell of patch 0 is the pixel that the location names."""
+    image, location, size, _ = case.args
+    top, left = corner(location, *image.shape[1:], size)
+    rows, columns = top + size // 2, left + size // 2
+    inside = (rows < image.shape[1]) & (columns < image.shape[2])
+    for b in inside.nonzero()[:, 0].tolist():
+        r, c = rows[b].item(), columns[b].item()
+        right, came = image[b, r, c].item(), value[b, 0, size // 2, size // 2].item()
+        if abs(right - came) > 1e-3 * (1 + abs(right)):
+            return f"In patch 0 a cell is a pixel. The location of image {b} lies in pixel ({r}, {c}), whose number is {right:.4g}, so patches[{b}, 0, {size // 2}, {size // 2}] should be that; yours is {came:.4g}."
+    return None
+
+
+def _random(draw, *shape, dtype=torch.float32):
+    """Of ordinary size, and none of them near 0, so that no pixel passes for one outside."""
+    numbers = torch.randn(shape, generator=draw.generator, dtype=torch.float64)
+    return (numbers + 0.5 * numbers.sign()).to(dtype)
+
+
+def _inside(draw, B, Y, X, size, scales):
+    """An image and locations whose patches lie within it."""
+    side = size * 2 ** (scales - 1)
+    rows = draw.whole(side // 2, Y - side + side // 2 + 1, B)
+    columns = draw.whole(side // 2, X - side + side // 2 + 1, B)
+    return _random(draw, B, Y, X), at_pixels(rows, columns, Y, X), size, scales
+
+
+def _anywhere(draw, B, Y, X, size, scales, dtype=torch.float32):
+    return _random(draw, B, Y, X, dtype=dtype), between_edges(draw, B, Y, X, dtype), size, scales
+
+
+@task.cases
+def _(draw):
+    # What a patch is, then what it is near the border; then one axis longer at a time, and all
+    yield Case("one patch within the image", _inside(draw, 2, 5, 7, 2, 1))
+    yield Case("two patches within the image", _inside(draw, 2, 7, 9, 2, 2))
+    yield Case("three patches within the image", _inside(draw, 2, 11, 13, 2, 3), True)
+    yield Case("a patch beyond the border", _anywhere(draw, 2, 5, 7, 3, 1))
+    for dims in ((2, 5, 7, 1, 2), (3, 5, 7, 1, 2), (2, 6, 7, 1, 2), (2, 5, 8, 1, 2), (2, 5, 7, 2, 2), (2, 5, 7, 1, 3)):
+        B, Y, X, size, scales = dims
+        name = f"{B} images of {Y}×{X} pixels, patches of {size}×{size} cells, {scales} scales"
+        yield Case(name, _anywhere(draw, *dims))
+    yield Case("3 images of 13×11 pixels, patches of 5×5 cells, 4 scales", _anywhere(draw, 3, 13, 11, 5, 4), True)
+    yield Case("images as high as they are wide", _anywhere(draw, 2, 11, 11, 3, 2))
+    yield Case("as many scales as cells in a row", _anywhere(draw, 2, 17, 19, 3, 3))
+    yield Case("an image of one pixel", _anywhere(draw, 2, 1, 1, 2, 2), True, edge=True)
+    image = _random(draw, 5, 6, 10)
+    ends = torch.tensor([[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0], [-1.0, 1.0], [1.0, 0.0]])[draw.distinct(5, 0, 5)]
+    yield Case("corners and centre of the image", (image, ends, 1, 3), True, edge=True)
+    yield Case("a single image", _anywhere(draw, 1, 7, 5, 3, 2), True, edge=True)
+    image, *rest = _anywhere(draw, 2, 7, 11, 3, 3)
+    yield Case("pixels near ±10,000", (image * 1e4, *rest), True, edge=True)
+    yield Case("50 images", _anywhere(draw, 50, 11, 7, 3, 2), edge=True)
+    yield Case("float64 numbers", _anywhere(draw, 2, 7, 11, 3, 3, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(image, location, size, scales):
+    (B, Y, X), patches = image.shape, []
+    for b in range(B):
+        column, row = (int((location[b, i].item() + 1) * (X, Y)[i] / 2) for i in (0, 1))
+        for k in range(scales):
+            block = 2**k
+            top, left = row - size * block // 2, column - size * block // 2
+            for cell in range(size * size):
+                r, c = top + cell // size * block, left + cell % size * block
+                seen = image[b, max(r, 0) : max(r + block, 0), max(c, 0) : max(c + block, 0)]
+                patches.append(seen.sum() / block**2)
+    return torch.stack(patches).reshape(B, scales, size, size)
+
+
+@task.steps
+def _(image, location, size, scales):
+    patches = []
+    for k in range(scales):
+        side = size * 2**k
+        pixels = yield "the pixels of a patch", lambda image, side: _cut(image, location, side), image, side
+        blocks = pixels.unflatten(1, (size, -1)).unflatten(3, (size, -1))
+        total = yield "the sum of each block", lambda blocks: blocks.sum((2, 4)), blocks
+        cells = yield "the mean of each block", truediv, total, 4**k
+        patches.append(cells)
+    return torch.stack(patches, 1)
+
+
+# A right glimpse, of which mistakes change one part
+
+
+def _cut(image, location, side, corner=corner, around=None):
+    """The pixels of a patch, B×side×side: what `around` gives for rows and columns beyond the border, else zeros."""
+    (Y, X), batch = image.shape[1:], torch.arange(len(image))[:, None, None]
+    starts = corner(location, Y, X, side)
+    rows, columns = (start[:, None] + torch.arange(side) for start in starts)  # B side each
+    inside = ((rows >= 0) & (rows < Y))[:, :, None] & ((columns >= 0) & (columns < X))[:, None]
+    if around:
+        rows, columns, inside = around(rows, Y), around(columns, X), inside | True
+    pixels = image[batch, rows.clamp(0, Y - 1)[:, :, None], columns.clamp(0, X - 1)[:, None]]
+    return torch.where(inside, pixels, torch.zeros((), dtype=image.dtype))
+
+
+def _means(pixels, block, size):
+    return F.avg_pool2d(pixels[:, None], block)[:, 0]
+
+
+def _glimpse(
+    block=lambda k: 2**k,
+    cut=_cut,
+    reduce=_means,
+    stack=lambda patches: torch.stack(patches, 1),
+    given=lambda image, location: (image, location),
+):
+    def glimpse(image, location, size, scales):
+        image, location = given(image, location)
+        return stack([reduce(cut(image, location, size * block(k)), block(k), size) for k in range(scales)])
+
+    return glimpse
+
+
+def _mistake(name, sentence, **parts):
+    task.mistake(sentence, name)(_glimpse(**parts))
+
+
+# Beyond the border
+
+
+@task.mistake(
+    f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in."
+)
+def slices_without_padding(image, location, size, scales):
+    patches = []
+    for k in range(scales):
+        side = size * 2**k
+        for picture, top, left in zip(image, *corner(location, *image.shape[1:], side), strict=True):
+            patch = picture[top : top + side, left : left + side]
+            if patch.shape != (side, side):
+                raise RuntimeError(f"shape '[{size}, {2**k}, {size}, {2**k}]' is invalid")
+            patches.append(patch.reshape(size, 2**k, size, 2**k).mean((1, 3)))
+    return torch.stack(patches).reshape(scales, len(image), size, size).transpose(0, 1)
+
+
+_mistake(
+    "edge_repeated",
+    f"Beyond the border you repeat the pixels of the border. {OUTSIDE}.",
+    cut=lambda *args: _cut(*args, around=lambda places, length: places.clamp(0, length - 1)),
+)
+_mistake(
+    "wrapped",
+    f"Beyond the border the image begins again from its other end with you, as negative indices and `%` do it. {OUTSIDE}.",
+    cut=lambda *args: _cut(*args, around=lambda places, length: places % length),
+)
+_mistake(
+    "mirrored",
+    f"Beyond the border you mirror the image. {OUTSIDE}.",
+    cut=lambda *args: _cut(*args, around=lambda places, length: _mirrored(places, length)),
+)
+
+
+def _mirrored(places, length):
+    """As padding with mode "reflect": the pixel of the border is not repeated."""
+    period = max(2 * length - 2, 1)
+    return (length - 1 - (places % period - (length - 1)).abs()).clamp(min=0)
+
+
+def _moved_inside(location, height, width, side):
+    top, left = corner(location, height, width, side)
+    return top.clamp(max=height - side).clamp(min=0), left.clamp(max=width - side).clamp(min=0)
+
+
+_mistake(
+    "moved_inside",
+    f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.",
+    cut=lambda *args: _cut(*args, corner=_moved_inside),
+)
+
+
+def _mean_of_what_is_inside(pixels, block, size):
+    """Pixels outside are NaN here."""
+    return _blocks(pixels, block, size).nanmean(-1).nan_to_num()
+
+
+def _blocks(pixels, block, size):
+    """The pixels of each cell, B×size×size×block²."""
+    return pixels.unflatten(1, (size, block)).unflatten(3, (size, block)).transpose(2, 3).flatten(3)
+
+
+_mistake(
+    "zeros_not_counted",
+    f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.",
+    cut=lambda image, location, side: _cut(
+        torch.nn.functional.pad(image, [side] * 4, value=torch.nan),
+        location,
+        side,
+        corner=lambda location, height, width, side: [
+            start + side for start in corner(location, height - 2 * side, width - 2 * side, side)
+        ],
+    ),
+    reduce=_mean_of_what_is_inside,
+)
+
+
+@task.mistake(
+    f"What lies inside the image is stretched to the size of the patch where the patch reaches beyond the border, as adaptive pooling or resizing does it. {OUTSIDE}: fill the patch up with them before you reduce it."
+)
+def stretched(image, location, size, scales):
+    patches = []
+    for b, picture in enumerate(image):
+        for k in range(scales):
+            side = size * 2**k
+            top, left = (int(start) for start in corner(location[b : b + 1], *picture.shape, side))
+            inside = picture[max(top, 0) : max(top + side, 0), max(left, 0) : max(left + side, 0)]
+            patches.append(F.adaptive_avg_pool2d(inside[None], size)[0])
+    return torch.stack(patches).reshape(len(image), scales, size, size)
+
+
+# Where the patches lie
+
+_mistake(
+    "coordinates_exchanged",
+    "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.",
+    given=lambda image, location: (image, location.flip(1)),
+)
+_mistake(
+    "sizes_exchanged",
+    "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.",
+    cut=lambda *args: _cut(*args, corner=lambda at, height, width, side: corner(at, width, height, side)),
+)
+_mistake(
+    "top_and_left_exchanged",
+    "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.",
+    cut=lambda *args: _cut(*args, corner=lambda *given: corner(*given)[::-1]),
+)
+_mistake(
+    "begins_at_the_location",
+    "Your patches begin at the location. It is their middle: the corner lies half of the side before it.",
+    cut=lambda *args: _cut(*args, corner=lambda at, *sizes: [start + sizes[-1] // 2 for start in corner(at, *sizes)]),
+)
+_mistake(
+    "first_location_for_all",
+    "All images are seen at the first location. Each has a location of its own.",
+    given=lambda image, location: (image, location[:1].expand_as(location)),
+)
+_mistake(
+    "first_image_for_all",
+    "All patches come from the first image. Each image is seen at its own location.",
+    given=lambda image, location: (image[:1].expand_as(image), location),
+)
+
+
+@task.mistake(
+    "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own."
+)
+def one_corner_for_all(image, location, size, scales):
+    first = lambda at, height, width, side: corner(at, height, width, size)  # noqa: E731
+    return _glimpse(cut=lambda *args: _cut(*args, corner=first))(image, location, size, scales)
+
+
+# Scales
+
+_mistake(
+    "sides_grow_evenly",
+    "The sides of your patches grow evenly: size, 2·size, 3·size. Each is twice the one before: size, 2·size, 4·size.",
+    block=lambda k: k + 1,
+)
+_mistake(
+    "begins_with_the_second",
+    "Your first patch has twice the side that it should have. k counts from 0: patch 0 has the side size, and its cells are pixels.",
+    block=lambda k: 2 ** (k + 1),
+)
+_mistake(
+    "all_alike",
+    "All your patches are the same, that of scale 0. Patch k has the side size · 2ᵏ.",
+    block=lambda k: 1,
+)
+_mistake(
+    "coarsest_first",
+    "Your patches come in reverse order. The finest, of side size, is the first.",
+    stack=lambda patches: torch.stack(patches[::-1], 1),
+)
+_mistake(
+    "scales_summed",
+    "You sum over the scales. Return every patch by itself, B×scales×size×size.",
+    stack=lambda patches: torch.stack(patches, 1).sum(1, keepdim=True),
+)
+
+# From pixels to cells
+
+_mistake(
+    "summed",
+    "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.",
+    reduce=lambda pixels, block, size: _blocks(pixels, block, size).sum(-1),
+)
+_mistake(
+    "divided_by_one_side",
+    "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.",
+    reduce=lambda pixels, block, size: _blocks(pixels, block, size).sum(-1) / block,
+)
+_mistake(
+    "largest",
+    "Your cells are the largest pixel of their block, as max pooling gives it. Take the mean.",
+    reduce=lambda pixels, block, size: _blocks(pixels, block, size).amax(-1),
+)
+_mistake(
+    "every_nth_pixel",
+    "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.",
+    reduce=lambda pixels, block, size: pixels[:, ::block, ::block],
+)
+_mistake(
+    "interpolated",
+    "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.",
+    reduce=lambda pixels, block, size: F.interpolate(pixels[:, None], size=(size, size), mode="bilinear")[:, 0],
+)
+_mistake(
+    "not_reduced",
+    "You cut size × size pixels out of the middle of every patch, so that they all show nearly the same. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.",
+    reduce=lambda pixels, block, size: pixels[
+        :,
+        (size * block - size) // 2 : (size * block + size) // 2,
+        (size * block - size) // 2 : (size * block + size) // 2,
+    ],
+)
+_mistake(
+    "first_pixels",
+    "You cut size × size pixels out of the upper left of every patch. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.",
+    reduce=lambda pixels, block, size: pixels[:, :size, :size],
+)
+
+
+@task.mistake(
+    "You reduce the whole image first and cut the patches out of what is left, so that the blocks follow the image's grid and not the patch's. Cut the patch out of the image, and reduce it then."
+)
+def reduced_before_cutting(image, location, size, scales):
+    patches = []
+    for k in range(scales):
+        small = F.avg_pool2d(image[:, None], 2**k, ceil_mode=True)[:, 0]
+        patches.append(_cut(small, location, size))
+    return torch.stack(patches, 1)
+
+
+# The result
+
+_mistake(
+    "patches_transposed",
+    "Rows and columns are exchanged within your patches. A patch is like the image: the second to last axis runs down, the last one across.",
+    stack=lambda patches: torch.stack(patches, 1).mT,
+)
+_mistake(
+    "scales_last",
+    "The axis of scales is your last one. It comes right behind the batch: B×scales×size×size.",
+    stack=lambda patches: torch.stack(patches, -1),
+)
+_mistake(
+    "scales_first",
+    "The axis of scales is your first one. The batch comes first: B×scales×size×size.",
+    stack=lambda patches: torch.stack(patches),
+)
+_mistake(
+    "flattened",
+    "You put all cells of an image in one row. Keep the axes: B×scales×size×size.",
+    stack=lambda patches: torch.stack(patches, 1).flatten(1),
+)
+_mistake(
+    "list_returned",
+    "You return a list of patches. Stack them to one tensor, B×scales×size×size.",
+    stack=lambda patches: patches,
+)

@@ -1,0 +1,87 @@
+"""Right answers to 14.glimpse in other styles than the solution's: slices of a padded image, matrices that pick, sums of blocks, loops."""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.models.glimpses import corner
+
+
+def by_slices(image, location, size, scales):
+    """Each patch is a slice of one image that has zeros around it."""
+    (B, Y, X), widest = image.shape, size * 2 ** (scales - 1)
+    padded = torch.zeros(B, Y + 2 * widest, X + 2 * widest, dtype=image.dtype)
+    padded[:, widest : widest + Y, widest : widest + X] = image
+    glimpses = []
+    for b in range(B):
+        for k in range(scales):
+            side = size * 2**k
+            top, left = (int(start) + widest for start in corner(location[b : b + 1], Y, X, side))
+            patch = padded[b, top : top + side, left : left + side]
+            glimpses.append(patch.reshape(size, 2**k, size, 2**k).mean(dim=(1, 3)))
+    return torch.stack(glimpses).view(B, scales, size, size)
+
+
+def by_matrices(image, location, size, scales):
+    """Two matrices for each patch: one picks and adds rows, the other one columns."""
+    patches = []
+    for k in range(scales):
+        block, side = 2**k, size * 2**k
+        starts = corner(location, *image.shape[1:], side)
+        cells = torch.arange(side) // block
+        picking = []
+        for start, length in zip(starts, image.shape[1:], strict=True):
+            places = start[:, None] + torch.arange(side)  # B side
+            hits = (places[:, :, None] == torch.arange(length)).to(image.dtype)  # B side length
+            picking.append(torch.einsum("cs,bsl->bcl", F.one_hot(cells, size).to(image.dtype).T, hits) / block)
+        patches.append(torch.einsum("bry,byx,bcx->brc", picking[0], image, picking[1]))
+    return torch.stack(patches, 1)
+
+
+def by_pad_for_each(image, location, size, scales):
+    """Negative padding crops: one call cuts out a patch and puts zeros around it."""
+    patches = []
+    for k in range(scales):
+        side = size * 2**k
+        top, left = corner(location, image.shape[-2], image.shape[-1], side)
+        for one, t, l in zip(image, top.tolist(), left.tolist(), strict=True):
+            cut = F.pad(one, (-l, l + side - one.shape[1], -t, t + side - one.shape[0]))
+            patches.append(F.avg_pool2d(cut[None, None], 2**k)[0, 0])
+    return torch.stack(patches).unflatten(0, (scales, len(image))).transpose(0, 1)
+
+
+def by_area(image, location, size, scales):
+    """F.interpolate with mode area takes means of blocks."""
+    B, Y, X = image.shape
+    room = size * 2**scales
+    around = F.pad(image.unsqueeze(1), [room] * 4).squeeze(1)
+    result = []
+    for k in range(scales):
+        side = size << k
+        top, left = corner(location, Y, X, side)
+        patches = [around[b].narrow(0, int(top[b]) + room, side).narrow(1, int(left[b]) + room, side) for b in range(B)]
+        result.append(F.interpolate(torch.stack(patches)[:, None], size=(size, size), mode="area"))
+    return torch.cat(result, 1)
+
+
+def as_beginners_write(image, location, size, scales):
+    B, Y, X = image.shape
+    out = torch.zeros(B, scales, size, size, dtype=image.dtype)
+    for k in range(scales):
+        n = 2**k
+        side = size * n
+        top, left = corner(location, Y, X, side)
+        for b in range(B):
+            for i in range(size):
+                for j in range(size):
+                    total = 0.0
+                    r0 = int(top[b]) + i * n
+                    c0 = int(left[b]) + j * n
+                    rows = [r for r in range(r0, r0 + n) if 0 <= r < Y]
+                    columns = [c for c in range(c0, c0 + n) if 0 <= c < X]
+                    if rows and columns:
+                        total = image[b, rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].sum()
+                    out[b, k, i, j] = total / (n * n)
+    return out
+
+
+RIGHT = [by_slices, by_matrices, by_pad_for_each, by_area, as_beginners_write]
