@@ -133,6 +133,20 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
         )
     ],
     "13.catch_wrong_step": [],
+    "15.first_state": [
+        (([[[1, 0], [3, 4]]], [[1, -1], [0.5, 0]], [0, -1]), "0 0"),
+        (([[[1, 0], [3, 4]]], [[1, -1], [0.5, 0]], [1, 0]), "0.7616 0.7616"),
+    ],
+    "15.gated_context": [
+        (([[4, -8]], [[1, 2]], [LN3, 0], 0), "3 -6"),
+        (([[4, -8]], [[1, 2]], [LN3, 0], -LN3), "2 -4"),
+    ],
+    "15.doubly_stochastic": [
+        (([[[1, 0], [0.5, 0.5]]], [[X, X]]), "0.5"),
+        (([[[1, 0], [0.5, 0.5]], [[1, 0], [9, 9]]], [[X, X], [X, N]]), "0.75"),
+    ],
+    "15.pointing_accuracy": [],
+    "15.catch_blind_captioner": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -423,6 +437,26 @@ def test_the_example_of_a_clipped_gradient_is_right():
     gradient = torch.tensor([3.0, 4.0])
     assert gradient.norm() == 5 and (gradient / 5).tolist() == pytest.approx([0.6, 0.8])
     assert gradient.clamp(-1, 1).tolist() == [1, 1] and (gradient * 10 / 5).tolist() == [6, 8]
+
+
+def test_the_example_of_words_that_point_is_right():
+    weights = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]])
+    true, mask = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[X, X], [X, N]])
+    assert weights.argmax(-1)[mask].tolist() == [0, 2, 1]
+    assert solution_of("15.pointing_accuracy")(weights, true, mask) == pytest.approx(2 / 3)
+    wrong = {mistake.name: mistake.function for mistake in TASKS["15.pointing_accuracy"].mistakes}
+    assert (
+        wrong["divided_by_all_steps"](weights, true, mask) == 0.5
+        and wrong["mean_of_captions"](weights, true, mask) == 0.75
+    )
+
+
+def test_the_example_of_a_blind_captioner_is_right():
+    def blind(annotations):
+        return torch.tensor(annotations[:-1]).mean()
+
+    said = [[2.0, 4.0, 9.0], [3.0, 5.0, 10.0], [3.0, 4.0, 9.0], [2.0, 4.0, 10.0]]
+    assert [float(blind(annotations)) for annotations in said] == [3, 4, 3.5, 3]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -97,6 +97,11 @@ ISSUED = [
     "13.token_batches",
     "13.cached_step",
     "13.catch_wrong_step",
+    "15.first_state",
+    "15.gated_context",
+    "15.doubly_stochastic",
+    "15.pointing_accuracy",
+    "15.catch_blind_captioner",
 ]
 
 
@@ -375,6 +380,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "10.catch_wrong_heads",
         "12.catch_wrong_masks",
         "13.catch_wrong_step",
+        "15.catch_blind_captioner",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -487,4 +493,20 @@ def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
         ((torch.ones(3, 2), [(x, target, mask)], 2, 1), "another `rate` than a number above 0"),
     ):
         report = judge_answer(TASKS["13.catch_wrong_step"], lambda train, given=given: len(train(*given)) == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
+    annotations, words = torch.ones(2, 4, 5), torch.ones(2, 3, 3)
+    for given, says in (
+        ((annotations[..., :4], words), "They should be B×L×5"),
+        ((annotations, words[0]), "They should be B×T×3"),
+        ((annotations.double(), words), "`annotations` that are no float32 tensor"),
+        ((annotations, None), "`words` that are no float32 tensor"),
+        ((annotations[:, :0], words), "lie between 1 and 30"),
+        ((annotations, torch.ones(2, 31, 3)), "lie between 1 and 30"),
+        ((annotations / 0, words), "hold NaN, infinity, or numbers above 100"),
+        ((annotations[:1], words), "another number of pictures than of captions"),
+    ):
+        report = judge_answer(TASKS["15.catch_blind_captioner"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)
