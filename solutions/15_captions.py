@@ -167,7 +167,7 @@ check("15.pointing_accuracy", pointing_accuracy)
 # What goes wrong in real code: the picture is ignored, or looked at and not used; the first annotation has no effect, or the last, or one in the middle, every other one, or a whole half; only the place with the largest weight has one, or those with the two largest; a row looks at another row's picture, or all at the same one, or some rows at none; the weights stand one place off, so that an annotation gets none;
 # it works only where there are as many words as places. Or a step sees the next word, or the one after that, or the last, or all of them: in what it reads, in what it looks with, in the first state, in a softmax or a mean over the steps, because it reads from both ends, because its output stands one step too early, or because only the first row is careful. A captioner that raises an error is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. Where a captioner sees such a change, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
+# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. Where a captioner sees such a change, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$. Features are numbers alone, through which no gradient flows.
 
 
 # %%
