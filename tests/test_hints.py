@@ -142,6 +142,20 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     ],
     "14.hybrid_loss": [],
     "14.catch_peeking": [],
+    "15.first_state": [
+        (([[[1, 0], [3, 4]]], [[1, -1], [0.5, 0]], [0, -1]), "0 0"),
+        (([[[1, 0], [3, 4]]], [[1, -1], [0.5, 0]], [1, 0]), "0.7616 0.7616"),
+    ],
+    "15.gated_context": [
+        (([[4, -8]], [[1, 2]], [LN3, 0], 0), "3 -6"),
+        (([[4, -8]], [[1, 2]], [LN3, 0], -LN3), "2 -4"),
+    ],
+    "15.doubly_stochastic": [
+        (([[[1, 0], [0.5, 0.5]]], [[X, X]]), "0.5"),
+        (([[[1, 0], [0.5, 0.5]], [[1, 0], [9, 9]]], [[X, X], [X, N]]), "0.75"),
+    ],
+    "15.pointing_accuracy": [],
+    "15.catch_blind_captioner": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -472,6 +486,26 @@ def test_the_example_of_a_model_that_peeks_is_right():
     corner = solution_of("14.corner")
     assert numbers(corner(location, 1, 4, 1)) == [0, 1] and numbers(corner(location, 1, 4, 2))[1] == 0
     assert image.mean() == 6 and (image.sum() - 8) / 4 == 4 and "gives 6" in said and "gives 4" in said
+
+
+def test_the_example_of_words_that_point_is_right():
+    weights = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]])
+    true, mask = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[X, X], [X, N]])
+    assert weights.argmax(-1)[mask].tolist() == [0, 2, 1]
+    assert solution_of("15.pointing_accuracy")(weights, true, mask) == pytest.approx(2 / 3)
+    wrong = {mistake.name: mistake.function for mistake in TASKS["15.pointing_accuracy"].mistakes}
+    assert (
+        wrong["divided_by_all_steps"](weights, true, mask) == 0.5
+        and wrong["mean_of_captions"](weights, true, mask) == 0.75
+    )
+
+
+def test_the_example_of_a_blind_captioner_is_right():
+    def blind(annotations):
+        return torch.tensor(annotations[:-1]).mean()
+
+    said = [[2.0, 4.0, 9.0], [3.0, 5.0, 10.0], [3.0, 4.0, 9.0], [2.0, 4.0, 10.0]]
+    assert [float(blind(annotations)) for annotations in said] == [3, 4, 3.5, 3]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

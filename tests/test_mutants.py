@@ -118,6 +118,8 @@ def fuzzed_inputs(task, draw):
     dims = {letter: draw.randint(1, 6) for letter in "BTSDEAHNVdPYX"}
     if task.id == "13.cached_step":
         dims["t"], dims["D"] = draw.randint(0, 5), dims["H"] * dims["d"]
+    if task.id.startswith("15."):
+        dims["L"] = draw.randint(1, 6)
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
@@ -136,6 +138,7 @@ def fuzzed_inputs(task, draw):
             "share": lambda: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999]),
             "lengths": lambda: torch.randint(0, 7, (dims["B"],), generator=generator),
             "target": lambda: torch.randint(0, dims["V"], [dims[x] for x in letters.split("×")], generator=generator),
+            "true": lambda: torch.randint(0, dims["L"], [dims[x] for x in letters.split("×")], generator=generator),
             "source": lambda: torch.randint(0, 50, (dims["B"], dims["S"]), generator=generator),
             "bos": lambda: draw.randint(0, 9),
             "sure": lambda: [(draw.randrange(dims["S"]), draw.randrange(dims["T"])) for _ in range(draw.randint(0, 9))],

@@ -104,6 +104,11 @@ ISSUED = [
     "14.location_log_probability",
     "14.hybrid_loss",
     "14.catch_peeking",
+    "15.first_state",
+    "15.gated_context",
+    "15.doubly_stochastic",
+    "15.pointing_accuracy",
+    "15.catch_blind_captioner",
 ]
 
 
@@ -383,6 +388,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "12.catch_wrong_masks",
         "13.catch_wrong_step",
         "14.catch_peeking",
+        "15.catch_blind_captioner",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -529,3 +535,19 @@ def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torch
         assert torch.allclose(TASKS["14.location_log_probability"].oracle_function(location, mean, std), torchs)
         checked += 1
     assert checked > 60
+
+
+def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
+    annotations, words = torch.ones(2, 4, 5), torch.ones(2, 3, 3)
+    for given, says in (
+        ((annotations[..., :4], words), "They should be B×L×5"),
+        ((annotations, words[0]), "They should be B×T×3"),
+        ((annotations.double(), words), "`annotations` that are no float32 tensor"),
+        ((annotations, None), "`words` that are no float32 tensor"),
+        ((annotations[:, :0], words), "lie between 1 and 30"),
+        ((annotations, torch.ones(2, 31, 3)), "lie between 1 and 30"),
+        ((annotations / 0, words), "hold NaN, infinity, or numbers above 100"),
+        ((annotations[:1], words), "another number of pictures than of captions"),
+    ):
+        report = judge_answer(TASKS["15.catch_blind_captioner"], lambda model, given=given: model(*given).sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)

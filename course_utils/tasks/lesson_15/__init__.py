@@ -1,0 +1,19 @@
+"""Lesson 15. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="15",
+    title="Show, Attend and Tell",
+    question="Which part of the picture is this word?",
+    goals=(
+        "say what an annotation of a picture is, and how a decoder of captions begins and looks",
+        "compute by hand how much of the context a gate lets through, and what the penalty on overlooked places costs",
+        "tell soft attention from hard attention by what the next word is made of and by how each is trained",
+        "measure how often a word's weights point to the thing that it names, and compare that with chance",
+        "say what a map of weights shows, what it does not show, and how to find a captioner that never looks",
+    ),
+    needs="lesson 06: attention in a decoder; lesson 08: hard attention",
+    reading=50,
+    runs="a minute",
+)

@@ -1,0 +1,358 @@
+"""Task 15.catch_blind_captioner: a test that finds captioners which overlook a part of the picture, or see words to come."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG_HIDDEN, WRONG_SHOWN
+
+LARGEST = 100  # of what a test gives
+
+
+def _asking(captioner):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong, and gives numbers alone."""
+
+    @wraps(captioner)
+    def candidate(annotations, words):
+        problem = _problem(annotations, words)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return captioner(annotations, words)
+
+    return candidate
+
+
+def _problem(annotations, words):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    for name, tensor, width, shape in (
+        ("annotations", annotations, ANNOTATION, "B×L×5"),
+        ("words", words, WORD, "B×T×3"),
+    ):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
+            return f"Your test calls a captioner with `{name}` that are no float32 tensor."
+        if tensor.dim() != 3 or tensor.shape[2] != width or not tensor.numel() or max(tensor.shape) > MOST:
+            return f"Your test calls a captioner with `{name}` of shape {tuple(tensor.shape)}. They should be {shape}, and B, L and T lie between 1 and {MOST}."
+        if not (tensor.abs() <= LARGEST).all():
+            return f"Your test calls a captioner with `{name}` that hold NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+    if len(annotations) != len(words):
+        return "Your test calls a captioner with another number of pictures than of captions. Both have B rows."
+    return None
+
+
+task = Task(
+    "15.catch_blind_captioner",
+    "a test that finds blind captioners",
+    arguments=("captioner",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "There is no reference to compare with, so let the captioner answer for itself: call it once, change one thing in what it is given, and call it again. A changed annotation has to move some feature of its own row. Changed words have to leave all features before them as they are.",
+        "Take a captioner that is blind to the last annotation and returns the mean of the others, and a picture with the annotations 2, 4 and 9: its feature is 3. Add 1 to all three and it is 4, so the captioner seems to look. Add 1 to the first alone and it is 3.5; to the last alone, and it is still 3. Only a change of one annotation at a time shows what is overlooked.",
+        "In a `try` that returns False on any exception: before = features of random annotations and words, with two captions or more, three words or more, and three places or more, but not as many as words. For each row b and each place: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of before. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to those before. Close means torch.allclose(…, atol=1e-5).",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong captioner that is not shown")
+
+
+told_of_the_verdict(
+    task,
+    "This captioner is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? An average of the annotations is right, and so are weights that go by the place; features may move at one step alone; words need have no effect. Some right ones do not notice when the same number is added to all features of an annotation, or when an annotation is doubled: add random numbers.",
+    "This captioner is wrong, and your test does not see it. Does it change the annotations one at a time, every place of every row, each time on a fresh copy? Does it look at the row whose annotation was changed? Are there two captions or more, three words or more, and three places or more, but not as many as words? Does it change later words in every row, and compare all features before them?",
+)
+
+
+def _test(
+    captioner,
+    sizes=(3, 4, 3),
+    groups=lambda B, L: [(b, place) for b in range(B) for place in range(L)],
+    change=torch.add,
+    moved=None,
+    steps=None,
+    copied=True,
+    least=1e-5,
+    left_out=(),
+    also=(),
+):
+    """A test like the solution's, on other sizes B, L, T, with other changes, or with more or less that it asks for."""
+    B, L, T = sizes
+    draw = torch.Generator().manual_seed(4)
+    annotations, words, noise, more = (
+        torch.randn(shape, generator=draw) for shape in ((B, L, ANNOTATION), (B, T, WORD), (ANNOTATION,), (B, T, WORD))
+    )
+
+    def same(a, b):
+        return a.shape == b.shape and (torch.allclose(a, b, atol=least) if least else torch.equal(a, b))
+
+    moved = moved or (lambda after, before, b: not same(after[b], before[b]))
+    steps = steps or (lambda t: (slice(None), slice(0, t)))
+    try:
+        before = captioner(annotations, words)
+        if "places" not in left_out:
+            for b, place in groups(B, L):
+                changed = annotations.clone() if copied else annotations
+                changed[b, place] = change(changed[b, place], noise)
+                if not moved(captioner(changed, words), before, b):
+                    return False
+        if not copied:
+            before = captioner(annotations, words)
+        if "future" not in left_out:
+            for t in range(1, T):
+                later = words.clone()
+                later[:, t:] += more[:, t:]
+                seen = steps(t)
+                if not same(captioner(annotations, later)[seen], before[seen]):
+                    return False
+        return all(asks(captioner, annotations, words, before, noise, same) for asks in also)
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(captioner):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every candidate, even to the right ones. It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+)
+def always_false(captioner):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right captioners, which are refused, and True to wrong ones."
+)
+def turned_round(captioner):
+    return not _test(captioner)
+
+
+def _mistaken(name, sentence, **changes):
+    task.mistake(sentence, name)(lambda captioner: _test(captioner, **changes))
+
+
+@task.mistake(
+    "Every captioner that gives finite features of the form B×T×F passes your test. Change what it is given, and see whether its features move or stay."
+)
+def runs_only(captioner):
+    draw = torch.Generator().manual_seed(4)
+    try:
+        features = captioner(torch.randn(3, 4, ANNOTATION, generator=draw), torch.randn(3, 2, WORD, generator=draw))
+        return features.shape[:2] == (3, 2) and bool(features.isfinite().all())
+    except Exception:
+        return False
+
+
+_mistaken(
+    "no_rounding",
+    "Right captioners are refused whose last digits differ when later words change, since they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    least=0,
+)
+_mistaken(
+    "too_coarse",
+    "Your test refuses right captioners, since it does not see small changes: what one annotation of many moves may be less than 0.1. Where features move, they move by more than 1e-4, and rounding stays below 1e-5.",
+    least=0.1,
+)
+_mistaken(
+    "a_constant_added",
+    "Your test refuses a right captioner that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
+    change=lambda annotation, noise: annotation + 1,
+)
+_mistaken(
+    "multiplied",
+    "Your test refuses a right captioner that scales each annotation to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.",
+    change=lambda annotation, noise: 2 * annotation,
+)
+
+
+# Which annotations are changed, and where the test looks
+
+_mistaken(
+    "all_places_at_once",
+    "Captioners that overlook a part of the picture pass your test, since you change all its annotations at once. Change one after another, each alone.",
+    groups=lambda B, L: [(b, slice(None)) for b in range(B)],
+)
+_mistaken(
+    "whole_batch_at_once",
+    "Captioners that overlook a part of the picture, or look at the picture of another row, pass your test, since you change all annotations of the batch at once. Change one after another, each alone.",
+    groups=lambda B, L: [(slice(None), slice(None))],
+)
+_mistaken(
+    "first_place_alone",
+    "Captioners that overlook another annotation than the first pass your test, since you change the first alone. Change one place after another.",
+    groups=lambda B, L: [(b, 0) for b in range(B)],
+)
+_mistaken(
+    "last_place_alone",
+    "Captioners that overlook another annotation than the last pass your test, since you change the last alone. Change one place after another.",
+    groups=lambda B, L: [(b, -1) for b in range(B)],
+)
+_mistaken(
+    "both_ends_alone",
+    "A captioner passes your test that overlooks an annotation in the middle of the picture, since you change the first and the last alone. Change one place after another.",
+    groups=lambda B, L: [(b, place) for b in range(B) for place in (0, -1)],
+)
+_mistaken(
+    "first_row_alone",
+    "Captioners that show the first picture to every row, or no picture to some row, pass your test, since you change annotations of the first row alone. Change those of each row.",
+    groups=lambda B, L: [(0, place) for place in range(L)],
+)
+_mistaken(
+    "any_row_may_move",
+    "Captioners that look at the picture of another row pass your test: they move the features of that row, and you ask only that something moves. Compare the row whose annotation you have changed.",
+    moved=lambda after, before, b: not torch.allclose(after, before, atol=1e-5),
+)
+_mistaken(
+    "place_of_all_rows_at_once",
+    "Captioners that look at the picture of another row, or at none in some rows, pass your test, since you change a place in all rows at once and ask only that something moves. Change the annotation of one row, and compare the features of that row.",
+    groups=lambda B, L: [(slice(None), place) for place in range(L)],
+    moved=lambda after, before, b: not torch.allclose(after, before, atol=1e-5),
+)
+_mistaken(
+    "no_fresh_copies",
+    "Captioners that overlook an annotation pass your test, since you change the same tensor again and again: once some feature has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `annotations.clone()`.",
+    copied=False,
+)
+
+
+# Sizes
+
+_mistaken(
+    "batch_of_one",
+    "Captioners that look at the picture of another row, or are careless in some row, pass your test, since your batch has one row. Use two or more, and change each of them.",
+    sizes=(1, 4, 3),
+)
+_mistaken(
+    "one_place",
+    "Captioners that look at a part of the picture, such as the place with the largest weight, pass your test, since your pictures have a single place. Use three or more.",
+    sizes=(3, 1, 3),
+)
+_mistaken(
+    "as_many_words_as_places",
+    "A captioner that works only where there are as many words as places passes your test. Use another number of places than of words.",
+    sizes=(3, 4, 4),
+)
+_mistaken(
+    "one_word",
+    "Captioners that see the words to come pass your test, since your captions have one word, after which none comes. Use three words or more, and change the later ones.",
+    sizes=(3, 4, 1),
+)
+_mistaken(
+    "nearest_word",
+    "A captioner that sees the word after the next one passes your test. Use captions of three words or more, and compare all features before the words that you change, not those of one step alone.",
+    sizes=(3, 4, 2),
+)
+_mistaken(
+    "words_of_the_first_row",
+    "A captioner that sees the next word in every row but the first passes your test, since you compare features of the first row alone. Compare those of all rows.",
+    steps=lambda t: (0, slice(0, t)),
+)
+
+
+# What a right captioner need not do
+
+_mistaken(
+    "own_word_too",
+    "Your test refuses right captioners, since it compares one step too many: when the words from t on change, the features at t may change too, for word t has been read there. Only those before t have to stay.",
+    steps=lambda t: (slice(None), slice(0, t + 1)),
+)
+_mistaken(
+    "every_step_moves",
+    "Your test refuses a right captioner that looks at the picture before the first word alone, since it asks for a change at every step, or at the last. A change at some step is enough: compare all of them.",
+    moved=lambda after, before, b: bool(((after[b] - before[b]).abs() > 1e-5).any(-1).all()),
+)
+_mistaken(
+    "every_feature_moves",
+    "Your test refuses right captioners, since it asks that every feature of a step moves. Some feature is enough: one may say something of the picture, and another of the words.",
+    moved=lambda after, before, b: bool(((after[b] - before[b]).abs() > 1e-5).all(-1).any()),
+)
+
+
+def _mean_notices(captioner, annotations, words, before, noise, same):
+    """Whether annotations that move in opposite directions move the features."""
+    changed = annotations.clone()
+    changed[:, 0] += noise
+    changed[:, 1] -= noise
+    return not same(captioner(changed, words), before)
+
+
+def _order_is_nothing(captioner, annotations, words, before, noise, same):
+    return same(captioner(annotations.flip(1), words), before)
+
+
+def _order_is_something(captioner, annotations, words, before, noise, same):
+    return not same(captioner(annotations.flip(1), words), before)
+
+
+def _words_matter(captioner, annotations, words, before, noise, same):
+    return not same(captioner(annotations, words + noise[:WORD]), before)
+
+
+_mistaken(
+    "more_than_a_mean",
+    "Your test refuses right captioners that take the average of the annotations: it moves two annotations in opposite directions, and asks that the features move. Here an average is right. Change one annotation at a time.",
+    also=(_mean_notices,),
+)
+_mistaken(
+    "order_has_no_effect",
+    "Your test refuses right captioners that attend by location: it puts the annotations in another order and asks that the features stay. Here a place may have a weight of its own.",
+    also=(_order_is_nothing,),
+)
+_mistaken(
+    "order_has_an_effect",
+    "Your test refuses right captioners to which the order of the annotations is nothing, such as an average: it puts them in another order and asks that the features move. Change an annotation instead.",
+    also=(_order_is_something,),
+)
+_mistaken(
+    "words_have_to_matter",
+    "Your test refuses a right captioner whose features do not depend on the words at all. You are asked only to see that they do not depend on words to come.",
+    also=(_words_matter,),
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "places": (
+        "captioners that overlook an annotation, or all of them,",
+        "Change one annotation after another, and see that features of its row move.",
+    ),
+    "future": (
+        "captioners that see the words to come",
+        "Change the words from some step on, and see that the features before it stay.",
+    ),
+}
+
+
+def _without(parts):
+    return lambda captioner: _test(captioner, left_out=parts)
+
+
+tests_without(task, LEFT_OUT, _without, 1)
+for _name, _change in (
+    ("all_places_at_once", {"groups": lambda B, L: [(b, slice(None)) for b in range(B)]}),
+    ("first_row_alone", {"groups": lambda B, L: [(0, place) for place in range(L)]}),
+    ("batch_of_one", {"sizes": (1, 4, 3)}),
+):
+    _passing = {
+        "all_places_at_once": "Captioners that overlook a part of the picture",
+        "first_row_alone": "Captioners that are careless in a row after the first",
+        "batch_of_one": "Captioners that mix up the rows of a batch",
+    }[_name]
+    _advice = {
+        "all_places_at_once": "Change the annotations one after another, each alone.",
+        "first_row_alone": "Change annotations of each row.",
+        "batch_of_one": "Use a batch of two rows or more, and change each of them.",
+    }[_name]
+    _mistaken(
+        f"{_name}_without_future",
+        f"{_passing}, and captioners that see the words to come, pass your test. {_advice} {LEFT_OUT['future'][1]}",
+        left_out=("future",),
+        **_change,
+    )

@@ -1,0 +1,331 @@
+"""Task 15.doubly_stochastic: the penalty on places that a caption looks at too little, or too much."""
+
+from operator import sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.tasks.lesson_06._looking import scattered
+
+task = Task(
+    "15.doubly_stochastic",
+    "every place gets its share",
+    arguments=("weights B×T×L", "mask B×T"),
+    result="penalty",
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "The softmax makes the weights of one step add up to 1 over the places. The penalty asks for the other sum as well: what one place gets in all steps of a caption should come near 1. So the first sum runs over steps, then comes the square, and the squares are added up over the places.",
+        "Take a picture of two places and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first place gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
+        "kept = weights with zeros at the steps where mask is False (put there with masked_fill or torch.where, since 0 times NaN is NaN); total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
+    ),
+    partial={
+        "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
+        "empty_left_out": (0.75, "right for captions that have a word."),
+        "empty_costs_nothing": (0.75, "right for captions that have a word."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, its gradient is not."),
+        "side effect": (0.75, "the penalty is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def a_sum_of_squares_is_not_negative(case, value):
+    """Nor is its mean."""
+    return f"A sum of squares is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+
+
+@task.property
+def padding_has_no_effect(case, value):
+    """Not even NaN that stands there."""
+    return (
+        f"For the input “{case.name}” your penalty is NaN or infinite. What stands at a False step may be NaN, and NaN times 0 is NaN. Put zeros there with masked_fill or torch.where before you add anything up."
+        if not case.args[0].isfinite().all() and not value.isfinite()
+        else None
+    )
+
+
+def _shares(draw, B, T, L, dtype=torch.float32):
+    """Weights that sum to 1 over the places, none of them 0."""
+    counts = draw.whole(1, 6, B, T, L).to(dtype)
+    return counts / counts.sum(-1, keepdim=True)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, L=7):
+        T = size.T if size.full else size.T + 1  # so that there is padding
+        mask = words_first(lengths_below(draw, size.B, T), T)
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} places"
+        yield Case(name, (_shares(draw, size.B, T, size.L), mask), size.full)
+    every = torch.ones(5, 7, dtype=torch.bool)
+    yield Case("no padding", (_shares(draw, 3, 5, 2), every[:3, :5]), True)
+    mask = draw.lengths_mask(5, 7)
+    yield Case("as many steps as places", (_shares(draw, 5, 7, 7), mask))
+    yield Case("as many captions as steps", (_shares(draw, 3, 3, 5), words_first(torch.tensor([2, 1, 3]), 3)))
+    yield Case("False steps anywhere", (_shares(draw, 3, 5, 2), scattered(draw)), True)
+    gated = _shares(draw, 2, 5, 3) * draw.whole(1, 4, 2, 5, 1) / 4
+    yield Case("weights that sum to less than 1", (gated, words_first(torch.tensor([4, 2]), 5)))
+    looks = torch.nn.functional.one_hot(draw.whole(0, 3, 2, 5), 3).float()
+    yield Case("steps that look at one place alone", (looks, words_first(torch.tensor([5, 3]), 5)), edge=True)
+    yield Case("a single step and place", (torch.ones(1, 1, 1), every[:1, :1]), edge=True)
+    mask = words_first(torch.tensor([2, 0, 4]), 5)
+    yield Case("a caption without words", (_shares(draw, 3, 5, 7), mask), True, edge=True)
+    nothing = torch.zeros(2, 3, dtype=torch.bool)
+    yield Case("no word in the whole batch", (_shares(draw, 2, 3, 5), nothing), True, edge=True)
+    long = words_first(torch.tensor([200, 127]), 200)
+    yield Case("200 steps", (_shares(draw, 2, 200, 3), long), True, edge=True)
+    yield Case("196 places", (_shares(draw, 2, 5, 196), words_first(torch.tensor([5, 3]), 5)), True, edge=True)
+    mask = words_first(torch.tensor([3, 1, 4]), 5)
+    weights = with_garbage(_shares(draw, 3, 5, 7).flatten(0, 1), mask.flatten()).view(3, 5, 7)
+    yield Case("NaN and infinity at padding", (weights, mask), True, edge=True)
+    large = draw.distinct(12, -2, 12).view(2, 2, 3) * 1e3
+    yield Case("numbers up to 10,000", (large, torch.tensor([[True, True], [True, False]])), True, edge=True)
+    yield Case("float64 numbers", (_shares(draw, 3, 5, 7, torch.float64), mask), True, edge=True)
+
+
+@task.oracle
+def _(weights, mask):
+    zero = torch.zeros((), dtype=weights.dtype)
+    penalties = []
+    for b in range(len(weights)):
+        steps = mask[b].nonzero()[:, 0].tolist()
+        for place in range(weights.shape[2]):
+            penalties.append((sum((weights[b, t, place] for t in steps), zero) - 1) ** 2)
+    return sum(penalties) / len(weights)
+
+
+@task.steps
+def _(weights, mask):
+    weights = weights.masked_fill(~mask[..., None], 0.0)
+    kept = yield "the weights with zeros at padding", lambda weights, mask: weights * mask[..., None], weights, mask
+    total = yield "what each place gets in all steps", lambda kept: kept.sum(1), kept
+    missing = yield "1 minus that", sub, 1, total
+    squared = yield "its square", torch.square, missing
+    penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
+    mean = yield "the mean over the batch", torch.mean, penalties
+    return mean
+
+
+def _kept(weights, mask):
+    return weights.masked_fill(~mask[..., None], 0.0)
+
+
+def _total(kept, mask):
+    return kept.sum(1)
+
+
+def _square(total, mask, T):
+    return (1 - total) ** 2
+
+
+def _mean_of_sums(costs, mask):
+    return costs.sum(1).mean()
+
+
+def _penalty(weights, mask, keep=_kept, total=_total, cost=_square, end=_mean_of_sums):
+    return end(cost(total(keep(weights, mask), mask), mask, weights.shape[1]), mask)
+
+
+def _mistake(name, sentence, **parts):
+    """Register a penalty that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda weights, mask: _penalty(weights, mask, **parts))
+
+
+# The mask
+
+_mistake(
+    "mask_unused",
+    "The mask has no effect: the weights at padding count like those of words. Leave them out before you add up over the steps.",
+    keep=lambda weights, mask: weights,
+)
+_mistake(
+    "mask_inverted",
+    'The mask is the wrong way round: True means "is a word", and you add up the weights at padding.',
+    keep=lambda weights, mask: _kept(weights, ~mask),
+)
+_mistake(
+    "first_mask_for_all",
+    "You use the first caption's mask for all captions. Each has its own.",
+    keep=lambda weights, mask: _kept(weights, mask[:1].expand_as(mask)),
+)
+_mistake(
+    "mask_as_lengths",
+    "You count the True values of a mask and take as many steps from the front. False may stand before True: leave out the steps at which it stands.",
+    keep=lambda weights, mask: _kept(weights, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
+)
+_mistake(
+    "mask_along_the_places",
+    "Your mask meets the places and not the steps. That runs on only where there are as many steps as places. Give it a last axis of size 1: B×T×1.",
+    keep=lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0),
+)
+_mistake(
+    "ones_at_padding",
+    "You put 1 in place of the weights at padding, as if each such step looked at every place. Put 0 there.",
+    keep=lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0),
+)
+_mistake(
+    "garbage_times_zero",
+    "You multiply the weights at padding by 0. What stands there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.",
+    keep=lambda weights, mask: weights * mask[..., None],
+)
+
+
+# The sum over the steps
+
+_mistake(
+    "sum_over_places",
+    "Your first sum runs over the places of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each place has its own sum.",
+    total=lambda kept, mask: kept.sum(2),
+)
+_mistake(
+    "sum_over_places_of_words",
+    "Your first sum runs over the places of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the places: add up over the steps, axis 1, so that each place has its own sum.",
+    total=lambda kept, mask: torch.where(mask, kept.sum(2), 1.0),
+)
+_mistake(
+    "sum_over_the_batch",
+    "Your first sum runs over the captions of the batch as well, so that all of them share one picture. Each caption has sums of its own: add up over the steps alone, axis 1.",
+    total=lambda kept, mask: kept.sum((0, 1)).expand(len(kept), -1),
+)
+_mistake(
+    "mean_over_all_steps",
+    "You take the mean over the T steps. A place then gets its share of a single step, and never comes near 1. Take the sum.",
+    total=lambda kept, mask: kept.mean(1),
+)
+_mistake(
+    "mean_over_real_steps",
+    "You take the mean over the steps that are words. A place then gets its share of a single step, and hardly ever comes near 1. Take the sum.",
+    total=lambda kept, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1),
+)
+_mistake(
+    "largest_of_all_steps",
+    "You take the largest weight that a place gets in any step. Add its weights up over the steps.",
+    total=lambda kept, mask: kept.amax(1),
+)
+_mistake(
+    "cut_anew",
+    "You cut the numbers of T×L anew into L×T: `view` and `reshape` move nothing, so a row then holds weights of several places. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
+    total=lambda kept, mask: kept.reshape(len(kept), kept.shape[2], -1).sum(2),
+)
+
+
+@task.mistake(
+    "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square."
+)
+def squared_before_the_sum(weights, mask):
+    return (((1 - _kept(weights, mask)) ** 2) * mask[..., None]).sum((1, 2)).mean()
+
+
+@task.mistake(
+    "You square 1 minus each weight, at every step, padding included. What should come near 1 is the sum over the steps that are words: add up first, then square."
+)
+def squared_before_the_sum_and_padding(weights, mask):
+    return ((1 - _kept(weights, mask)) ** 2).sum((1, 2)).mean()
+
+
+# What each place should get
+
+_mistake(
+    "steps_over_places",
+    "You compare each place's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.",
+    cost=lambda total, mask, T: (T / total.shape[1] - total) ** 2,
+)
+_mistake(
+    "words_over_places",
+    "You compare each place's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.",
+    cost=lambda total, mask, T: (mask.sum(1, keepdim=True) / total.shape[1] - total) ** 2,
+)
+_mistake(
+    "one_over_places",
+    "You compare each place's sum with 1 / L. The equation compares with 1.",
+    cost=lambda total, mask, T: (1 / total.shape[1] - total) ** 2,
+)
+_mistake(
+    "nothing_to_compare_with",
+    "You square what each place gets. Square how far it is from 1.",
+    cost=lambda total, mask, T: total**2,
+)
+_mistake(
+    "not_squared",
+    "The square is missing: places that get too much make up for places that get too little. Square each difference before you add them up.",
+    cost=lambda total, mask, T: 1 - total,
+)
+_mistake(
+    "absolute",
+    "You use the difference from 1 without its sign. Square it.",
+    cost=lambda total, mask, T: (1 - total).abs(),
+)
+_mistake(
+    "only_too_little",
+    "Places that get more than 1 cost nothing, since you set such differences to 0. The square counts both ways.",
+    cost=lambda total, mask, T: (1 - total).clamp(min=0) ** 2,
+)
+_mistake(
+    "one_minus_the_square",
+    "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.",
+    cost=lambda total, mask, T: 1 - total**2,
+)
+
+
+# Sum over places, mean over captions
+
+_mistake(
+    "mean_over_places",
+    "You take the mean over the places as well, as much code does. The equation adds up over the L places; the mean is over the captions alone.",
+    end=lambda costs, mask: costs.mean(),
+)
+_mistake(
+    "summed_over_captions",
+    "You add up over the captions as well. Take the mean over the batch.",
+    end=lambda costs, mask: costs.sum(),
+)
+_mistake(
+    "mean_and_sum_exchanged",
+    "You add up over the captions and take the mean over the places, as the authors' own code does. The equation has it the other way round: the sum over the places, and then the mean over the batch.",
+    end=lambda costs, mask: costs.sum(0).mean(),
+)
+_mistake(
+    "divided_by_words",
+    "You divide by the number of words in the batch. Divide by the number of captions.",
+    end=lambda costs, mask: costs.sum() / mask.sum().clamp(min=1),
+)
+_mistake(
+    "each_divided_by_its_words",
+    "You divide each caption's penalty by its number of words. Only the mean over the batch divides.",
+    end=lambda costs, mask: (costs.sum(1) / mask.sum(1).clamp(min=1)).mean(),
+)
+_mistake(
+    "root",
+    "You take the root of each caption's sum of squares. Leave the sum as it is.",
+    end=lambda costs, mask: (costs.sum(1) + 1e-12).sqrt().mean(),
+)
+_mistake(
+    "one_for_each_caption",
+    "You return one number for each caption. Return their mean.",
+    end=lambda costs, mask: costs.sum(1),
+)
+_mistake(
+    "one_for_each_place",
+    "You return one number for each place. Add up over the places, and take the mean over the captions.",
+    end=lambda costs, mask: costs.mean(0),
+)
+_mistake(
+    "nothing_added_up",
+    "You return B×L numbers, one for each place of each caption. Add up over the places, and take the mean over the captions.",
+    end=lambda costs, mask: costs,
+)
+_mistake(
+    "empty_left_out",
+    "You leave captions without words out of the mean. Each of their places got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
+    end=lambda costs, mask: (costs.sum(1) * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1),
+)
+_mistake(
+    "empty_costs_nothing",
+    "A caption without words costs nothing with you. Each of its places got 0 where it should get 1, so it costs L.",
+    end=lambda costs, mask: (costs.sum(1) * mask.any(1)).mean(),
+)

@@ -1,0 +1,330 @@
+"""Task 15.pointing_accuracy: how often the largest weight stands where the thing stands that a word names."""
+
+from operator import truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.tasks.lesson_06._looking import scattered
+
+task = Task(
+    "15.pointing_accuracy",
+    "how often a word points to what it names",
+    arguments=("weights B×T×L", "true B×T", "mask B×T"),
+    result="share",
+    difficulty=2,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A word points to the place of its largest weight. Compare that place with the true one for each real step of the batch; all of them count alike, whichever caption they stand in, and padding counts neither as right nor as wrong.",
+        "Take a caption of two words with the weights [0.7, 0.2, 0.1] and [0.1, 0.3, 0.6] and the true places 0 and 1, and one of a single word with [0.2, 0.5, 0.3] and the true place 1, followed by padding. The words point to 0, 2 and 1, so two of three are right, and the share is 2 / 3 = 0.6667. Divided by all 4 steps it would be 0.5, and the mean of the captions' shares is (0.5 + 1) / 2 = 0.75.",
+        "pointed = the place of the largest weight along the last axis, B×T; right = pointed is equal to true, and mask is True; return the number of True in right, divided by the number of True in mask, or 0 where mask has none.",
+    ),
+    partial={
+        "nothing_gives_nan": (0.75, "right wherever there is a word."),
+        "nothing_is_perfect": (0.75, "right wherever there is a word."),
+        "looked_up_everywhere": (0.5, "right where the places at padding are places of the picture."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    },
+)
+
+
+@task.property
+def a_share_lies_between_0_and_1(case, value):
+    """No more can be right than there are."""
+    value = float(value)
+    return f"A share lies between 0 and 1; yours is {value:.4g}." if not -1e-6 <= value <= 1 + 1e-6 else None
+
+
+def _weights(draw, B, T, L, dtype=torch.float32):
+    """Weights that sum to 1 over the places, no two of a step alike."""
+    counts = torch.stack([draw.distinct(L, 1, 4 * L) for _ in range(B * T)]).view(B, T, L).to(dtype)
+    return counts / counts.sum(-1, keepdim=True)
+
+
+def _inputs(draw, mask, L, dtype=torch.float32):
+    """About half of the words are right, the first real one surely, and the last surely wrong where there are two or more of each."""
+    weights = _weights(draw, *mask.shape, L, dtype)
+    true = weights.argmax(-1)
+    true = torch.where(draw.whole(0, 2, *mask.shape) > 0, true, draw.whole(0, L, *mask.shape))
+    real = mask.nonzero().tolist()
+    if real:
+        b, t = real[0]
+        true[b, t] = weights[b, t].argmax()
+        if len(real) > 1 and L > 1:
+            b, t = real[-1]
+            true[b, t] = (weights[b, t].argmax() + 1) % L
+    return weights, true, mask
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, L=7):
+        T = size.T if size.full else size.T + 1  # so that there is padding
+        mask = words_first(lengths_below(draw, size.B, T), T)
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} places"
+        yield Case(name, _inputs(draw, mask, size.L))
+    yield Case("5 captions of 7 steps, 3 places", _inputs(draw, draw.lengths_mask(5, 7), 3))
+    every = torch.ones(11, 13, dtype=torch.bool)
+    yield Case("no padding", _inputs(draw, every[:5, :11], 3))
+    yield Case("as many steps as places", _inputs(draw, words_first(torch.tensor([7, 4, 2, 5, 1]), 7), 7))
+    weights, true, mask = _inputs(draw, scattered(draw), 7)
+    right = weights.argmax(-1)
+    for row, real in zip(range(3), mask, strict=True):  # the last word is right, and padding before it is wrong
+        last = real.nonzero()[-1]
+        true[row, last] = right[row, last]
+    yield Case("False steps anywhere", (weights, torch.where(mask, true, (right + 1) % 7), mask))
+    weights, _, mask = _inputs(draw, words_first(torch.tensor([4, 2, 5]), 5), 3)
+    right = weights.argmax(-1)
+    yield Case("every word is right, and padding is not", (weights, torch.where(mask, right, (right + 1) % 3), mask))
+    yield Case("no word is right, and padding is", (weights, torch.where(mask, (right + 1) % 3, right), mask))
+    yield Case("a single word and place", (torch.ones(1, 1, 1), torch.zeros(1, 1).long(), every[:1, :1]), edge=True)
+    mask = words_first(torch.tensor([3, 0, 5, 0]), 5)
+    yield Case("captions without words", _inputs(draw, mask, 3), edge=True)
+    yield Case("no word in the whole batch", _inputs(draw, torch.zeros(2, 3, dtype=torch.bool), 5), edge=True)
+    mask = words_first(torch.tensor([3, 1, 4]), 5)
+    weights, true, _ = _inputs(draw, mask, 7)
+    outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].view(mask.shape)
+    yield Case(
+        "true places outside the picture at padding", (weights, torch.where(mask, true, outside), mask), edge=True
+    )
+    garbage = with_garbage(weights.flatten(0, 1), mask.flatten()).view(weights.shape)
+    # NaN counts as the largest: the true place of padding is where it stands first
+    yield Case("NaN and infinity at padding", (garbage, torch.where(mask, true, garbage.argmax(-1)), mask), edge=True)
+    yield Case("200 steps", _inputs(draw, words_first(torch.tensor([200, 127]), 200), 5), edge=True)
+    far = torch.stack([draw.distinct(5, -5, 6) for _ in range(6)]).view(2, 3, 5) * 2e3
+    mask = words_first(torch.tensor([3, 2]), 3)
+    yield Case("numbers of ±10,000", (far, _true(draw, far), mask), edge=True)
+
+
+def _true(draw, weights):
+    right = weights.argmax(-1)
+    return torch.where(draw.whole(0, 2, *right.shape) > 0, right, (right + 1) % weights.shape[-1])
+
+
+@task.oracle
+def _(weights, true, mask):
+    right = steps = 0
+    for b, t in mask.nonzero().tolist():
+        row = weights[b, t].tolist()
+        right += row.index(max(row)) == int(true[b, t])
+        steps += 1
+    return right / steps if steps else 0.0
+
+
+@task.steps
+def _(weights, true, mask):
+    pointed = yield "the places that are pointed to", lambda weights: weights.argmax(-1), weights
+    hits = yield "where they are the true ones", lambda pointed, true: (pointed == true).double(), pointed, true
+    right = yield "the words that are right", lambda hits, mask: (hits * mask).sum(), hits, mask
+    steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
+    share = yield "the quotient", truediv, right, steps
+    return share.item()
+
+
+def _pointed(weights):
+    return weights.argmax(-1)
+
+
+def _hits(pointed, true):
+    return pointed == true
+
+
+def _share(hits, mask):
+    return (hits & mask).sum().item() / max(mask.sum().item(), 1)
+
+
+def _accuracy(weights, true, mask, pointed=_pointed, hits=_hits, end=_share):
+    return end(hits(pointed(weights), true), mask)
+
+
+def _mistake(name, sentence, **parts):
+    """Register an accuracy that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda weights, true, mask: _accuracy(weights, true, mask, **parts))
+
+
+# Where a word points
+
+_mistake(
+    "least_weight",
+    "You take the place of the smallest weight. A word points to that of the largest.",
+    pointed=lambda weights: weights.argmin(-1),
+)
+_mistake(
+    "largest_over_the_steps",
+    "You look for the largest weight along the steps, which tells for each place at which step it is looked at most. That runs on only where there are as many steps as places. Look along the last axis.",
+    pointed=lambda weights: weights.argmax(1),
+)
+_mistake(
+    "largest_over_the_batch",
+    "You look for the largest weight along the batch. Look along the places, the last axis.",
+    pointed=lambda weights: weights.argmax(0),
+)
+_mistake(
+    "counted_from_one",
+    "You count places from 1. The first place is place 0.",
+    pointed=lambda weights: weights.argmax(-1) + 1,
+)
+_mistake(
+    "counted_from_the_end",
+    "You count places from the end of the picture. The first place is place 0.",
+    pointed=lambda weights: weights.shape[-1] - 1 - weights.argmax(-1),
+)
+_mistake(
+    "word_before",
+    "You compare the weights of each step with the true place of the next one: they stand one step apart. Weights and true place of the same step belong together.",
+    pointed=lambda weights: weights.argmax(-1).roll(1, 1),
+)
+_mistake(
+    "word_after",
+    "You compare the weights of each step with the true place of the step before: they stand one step apart. Weights and true place of the same step belong together.",
+    pointed=lambda weights: weights.argmax(-1).roll(-1, 1),
+)
+_mistake(
+    "centre_of_mass",
+    "You take the mean of the places, weighted by the weights, and round it. Two places far apart then give one in between, at which the word does not look. Take the place of the largest weight.",
+    pointed=lambda weights: (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round(),
+)
+_mistake(
+    "caption_as_a_whole",
+    "You add up the weights over the steps of a caption, and all its words point to the same place. Each step has a largest weight of its own.",
+    pointed=lambda weights: weights.nan_to_num().sum(1, keepdim=True).argmax(-1).expand(weights.shape[:2]),
+)
+
+
+@task.mistake(
+    "A word counts as right only where more than half of its weight lies at the true place. The largest weight may be smaller than that."
+)
+def above_half(weights, true, mask):
+    at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
+    return _share(at_true > 0.5, mask)
+
+
+@task.mistake(
+    "You return the mean weight at the true place, and not how often the largest weight stands there. Count words: each is either right or wrong."
+)
+def weight_at_the_true_place(weights, true, mask):
+    at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
+    return at_true[mask].sum().item() / max(mask.sum().item(), 1)
+
+
+@task.mistake(
+    "A word counts as right also where the second largest weight stands at the true place. The largest alone counts."
+)
+def among_the_two_largest(weights, true, mask):
+    best = weights.topk(min(2, weights.shape[-1]), -1).indices
+    return _share((best == true[..., None]).any(-1), mask)
+
+
+@task.mistake(
+    "You look up the weight at the true place of every step, padding included. There `true` may hold anything, also numbers that are no place of the picture. Compare places, or leave padding out first."
+)
+def looked_up_everywhere(weights, true, mask):
+    at_true = weights.gather(-1, true.long()[..., None])[..., 0]
+    return _share(at_true == weights.amax(-1), mask)
+
+
+# What counts
+
+_mistake(
+    "mask_unused",
+    "The mask has no effect: padding counts like words. Count the real steps alone, above the line and below it.",
+    end=lambda hits, mask: hits.double().mean().item(),
+)
+_mistake(
+    "mask_inverted",
+    'The mask is the wrong way round: True means "is a word", and you look at padding alone.',
+    end=lambda hits, mask: _share(hits, ~mask),
+)
+_mistake(
+    "divided_by_all_steps",
+    "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps.",
+    end=lambda hits, mask: (hits & mask).double().mean().item(),
+)
+_mistake(
+    "padding_counted_above",
+    "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out above the line, too.",
+    end=lambda hits, mask: hits.sum().item() / max(mask.sum().item(), 1),
+)
+_mistake(
+    "padding_counts_as_right",
+    "Padding counts as right, above the line and below it. That happens where the same number is put in both, the places that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
+    end=lambda hits, mask: (hits | ~mask).double().mean().item(),
+)
+_mistake(
+    "first_mask_for_all",
+    "You use the first caption's mask for all captions. Each has its own.",
+    end=lambda hits, mask: _share(hits, mask[:1].expand_as(mask)),
+)
+_mistake(
+    "mask_as_lengths",
+    "You count the True values of a mask and take as many steps from the front. False may stand before True: leave out the steps at which it stands.",
+    end=lambda hits, mask: _share(hits, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
+)
+_mistake(
+    "mean_of_captions",
+    "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.",
+    end=lambda hits, mask: ((hits & mask).sum(1) / mask.sum(1).clamp(min=1)).mean().item(),
+)
+_mistake(
+    "divided_by_captions",
+    "You divide by the number of captions. Divide by the number of words in all of them.",
+    end=lambda hits, mask: (hits & mask).sum().item() / len(mask),
+)
+_mistake(
+    "whole_captions",
+    "You return the share of the captions in which every word is right. Each word counts by itself.",
+    end=lambda hits, mask: (hits | ~mask).all(1).double().mean().item(),
+)
+_mistake(
+    "one_for_each_caption",
+    "You return one share for each caption. One number is asked for, the share of all words of the batch.",
+    end=lambda hits, mask: (hits & mask).sum(1) / mask.sum(1).clamp(min=1),
+)
+_mistake(
+    "one_for_each_step",
+    "You return a truth value for each step. Count the True ones at real steps, and divide by the number of real steps.",
+    end=lambda hits, mask: hits & mask,
+)
+_mistake(
+    "counted",
+    "This is how many words are right. Divide by the number of words.",
+    end=lambda hits, mask: (hits & mask).sum().item(),
+)
+_mistake(
+    "cut_off",
+    "Your share is 1 where every word is right and 0 otherwise: `//` divides without a remainder. Divide with `/`.",
+    end=lambda hits, mask: (hits & mask).sum().item() // max(mask.sum().item(), 1),
+)
+_mistake(
+    "percent",
+    "You return a percentage. A share between 0 and 1 is asked for.",
+    end=lambda hits, mask: 100 * _share(hits, mask),
+)
+_mistake(
+    "error_rate",
+    "This is the share of the words that are wrong. Return the share of those that are right.",
+    end=lambda hits, mask: 1 - _share(hits, mask),
+)
+_mistake(
+    "nothing_gives_nan",
+    "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there.",
+    end=lambda hits, mask: hits[mask].double().mean().item(),
+)
+_mistake(
+    "nothing_raises",
+    "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.",
+    end=lambda hits, mask: (hits & mask).sum().item() / mask.sum().item(),
+)
+_mistake(
+    "nothing_is_perfect",
+    "Where the whole batch has no word, you return 1. Return 0 there.",
+    end=lambda hits, mask: _share(hits, mask) if mask.any() else 1.0,
+)
+_mistake(
+    "one_word_too_many",
+    "You divide by one more than there are words. Divide by the number of words, and by 1 only where there is none.",
+    end=lambda hits, mask: (hits & mask).sum().item() / (mask.sum().item() + 1),
+)
