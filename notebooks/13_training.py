@@ -423,4 +423,4 @@ check("13.q5", ...)
 #
 # **Exercises**: [open them](../exercises/13_training.ipynb)
 #
-# **Next**: attention was not invented for sentences alone. How can a network look at a picture in glimpses? Lesson 14 answers this; it is still being written.
+# **Next**: attention was not invented for sentences alone. How does a network look at a picture in glimpses? [Where should it look next?](14_glimpses.ipynb)

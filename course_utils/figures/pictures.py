@@ -39,3 +39,24 @@ def looks(image, locations, size, corner=None, title="", ax=None):
         row, column = (float(place) - 0.5 for place in corner)
         ax.add_patch(plt.Rectangle((column, row), 8, 8, fill=False, color="white", linestyle="--", linewidth=1.2))
     ax.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5))
+
+
+def attended(image, weights, cell=None, title="", ax=None):
+    """Show a picture, and on it how much each of its cells is attended to: the more, the stronger the colour.
+
+    Args:
+        image: Y×X.
+        weights: one for each cell, row by row; there are as many rows of cells as columns.
+        cell: the number of a cell to mark with dashes, such as the one of the thing that a word names.
+    """
+    ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
+    picture(image, title, ax)
+    weights = torch.as_tensor(weights).double()
+    grid = round(len(weights) ** 0.5)
+    side = torch.as_tensor(image).shape[0] / grid
+    for number, weight in enumerate(weights.tolist()):
+        row, column = divmod(number, grid)
+        place = (side * column - 0.5, side * row - 0.5)
+        ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
+        if number == cell:
+            ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="white", linestyle="--", linewidth=1.2))

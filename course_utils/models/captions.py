@@ -145,18 +145,74 @@ def hard_loss(told: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tupl
     return -reward - policy - entropy * spread, reward.item()
 
 
-def fit(model: Captioner, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=False, penalty=0.0):
-    """Train a captioner on annotated scenes, N×L×E; return the loss of each step."""
+def fit(model: Captioner, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=0.0, penalty=0.0):
+    """Train a captioner on annotated scenes, N×L×E; return the loss of each step.
+
+    `hard` is the share of batches for which places are drawn; in the paper it is a half (section 4.1), as the others keep the noise low.
+    """
     baseline = [-3.0]  # near the log probability of a word among 21
 
     def loss_of_batch(draw):
         rows = torch.randint(len(annotations), (batch,), generator=draw)
         wanted = seen.wanted[rows]
-        told = model(annotations[rows], seen.given[rows], hard, draw)
-        if not hard:
+        drawn = bool(torch.rand((), generator=draw) < hard)
+        told = model(annotations[rows], seen.given[rows], drawn, draw)
+        if not drawn:
             return soft_loss(told, wanted, penalty)
         loss, reward = hard_loss(told, wanted, baseline[0])
         baseline[0] = 0.9 * baseline[0] + 0.1 * reward
         return loss
 
     return learn(model, loss_of_batch, seed, steps, rate=5e-3)
+
+
+class Score(NamedTuple):
+    """Shares, from 0 to 1: of right words and whole captions; of words for things whose largest weight lies on the thing, at the word
+    itself and one word earlier; and the mean weight on the thing."""
+
+    words: float
+    captions: float
+    pointing: float
+    one_earlier: float
+    on_thing: float
+
+
+@torch.no_grad()
+def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Score:
+    """Say how well a captioner names and points, given the right words before each word."""
+    told = model(annotations, seen.given, hard)
+    real, right = seen.wanted != PAD, told.logits.argmax(-1) == seen.wanted  # B T each
+    picture, word = seen.named.nonzero(as_tuple=True)
+    true = seen.true[picture, word]
+    at = [told.weights[picture, place] for place in (word, word - 1)]  # each names×L; before each name stands an "a"
+    pointing, one_earlier = ((weights.argmax(-1) == true).float().mean().item() for weights in at)
+    on_thing = at[0].gather(1, true[:, None]).mean().item()
+    words, captions = right[real].float().mean().item(), (right | ~real).all(1).float().mean().item()
+    return Score(words, captions, pointing, one_earlier, on_thing)
+
+
+class Described(nn.Module):
+    """A captioner as the search wants it, whose "source" is a picture: a row of ids, one for each annotation."""
+
+    def __init__(self, model: Captioner, annotations: Tensor):
+        super().__init__()
+        B, L, _ = annotations.shape
+        self.model, self.annotations = model, annotations.flatten(0, 1)  # B·L E
+        self.source = 1 + torch.arange(B * L).view(B, L)  # from 1, as 0 is padding
+
+    def start(self, source: Tensor) -> tuple[dict, tuple]:
+        """Return the annotations with their keys, and the first state and memory, B×1×H each."""
+        annotations = self.annotations[source - 1]  # B L E
+        state, memory = self.model.begin(annotations)
+        return {"annotations": annotations, "keys": self.model.key(annotations)}, (state[:, None], memory[:, None])
+
+    def step(self, tokens: Tensor, memory: dict, state: tuple) -> tuple[Tensor, tuple, Tensor]:
+        """Read one more word of each hypothesis: tokens B×K → logits B×K×V, the next state, weights B×K×L."""
+        B, K = tokens.shape
+        annotations, keys = (value.repeat_interleave(K, 0) for value in (memory["annotations"], memory["keys"]))
+        h, c = (part.flatten(0, 1) for part in state)  # B·K H each
+        weights = self.model.attend(h, keys)  # B·K L
+        context = (weights[:, None] @ annotations)[:, 0]  # B·K E
+        logits, h, c = self.model.say(self.model.embedding(tokens.flatten()), context, h, c)
+        logits, h, c, weights = (part.view(B, K, -1) for part in (logits, h, c, weights))
+        return logits, (h, c), weights

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 08: hard attention, rewards and a baseline",
     reading=50,
-    runs="half a minute",
+    runs="a minute",
 )

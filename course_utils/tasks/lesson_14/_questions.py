@@ -1,0 +1,121 @@
+"""The questions of lesson 14: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    NumberQuestion(
+        "14.q1",
+        "how many numbers a glimpse has",
+        "A sensor takes three patches of 8×8 cells each from a picture of 128×128 pixels. How many numbers does one glimpse have?",
+        answer=192,
+        tolerance=0.5,
+        why="Three patches of 64 cells each are 192 numbers. The size of the picture does not matter.",
+        wrong={
+            64: "That is one patch of 8×8 cells. The sensor takes three.",
+            1344: "You have counted the pixels that the patches span, 8², 16² and 32². Each patch is reduced to 8×8 cells.",
+            16384: "Those are the pixels of the whole picture. A glimpse has only the cells of its patches.",
+            512: "That is 8³. Each of the three patches has 8 · 8 cells.",
+        },
+        otherwise="Each patch has 8 · 8 cells, however many pixels it spans, and there are three patches.",
+    ),
+    Question(
+        "14.q2",
+        "what each network reads",
+        "What does the location network read, and what comes out of it?",
+        right=(
+            "It reads the core's state, and gives the mean of the Gaussian from which the next location is drawn.",
+            "The state is all that the model knows: what it has seen so far, and where. The picture itself is never read.",
+        ),
+        wrong=(
+            (
+                "It reads the whole picture at a coarse resolution, and gives the place of the digit.",
+                "None of the four networks sees the picture. What a coarse patch has shown is known only through the state.",
+            ),
+            (
+                "It reads the last glimpse, and gives one weight for each pixel of the picture.",
+                "There are no weights over pixels here: it gives one pair of numbers, and it reads the state, which holds the earlier glimpses too.",
+            ),
+            (
+                "It reads the location so far, and gives the direction in which the reward grows.",
+                "The location reaches it only through the state. And it gives a place, not a direction; the reward comes later.",
+            ),
+        ),
+    ),
+    Question(
+        "14.q3",
+        "which term moves which weights",
+        "In the hybrid loss, which term moves the weights of the location network?",
+        right=(
+            "Only the one with the log densities: a location has no gradient, so cross-entropy does not reach it.",
+            "Rows and columns of pixels are whole numbers. What teaches the location is the reward, through the density of the place that was drawn.",
+        ),
+        wrong=(
+            (
+                "Cross-entropy, through the glimpses that the locations lead to.",
+                "The sensor rounds a location to whole pixels, and there no gradient comes through.",
+            ),
+            (
+                "All three of them, as they are added up to one loss.",
+                "They are added up, but a gradient flows only where a term depends on the weights in a way that can be differentiated.",
+            ),
+            (
+                "The square of the surprise, since it compares the reward with what was expected.",
+                "That term teaches the baseline what to expect. It does not depend on the location network's weights.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "14.q4",
+        "which way the mean moves",
+        "A location was drawn at x = 0.5 from a Gaussian with mean 0.1 and σ = 0.2. The reward is 0.9, and 0.4 was expected. "
+        "What is (R - b) times the gradient of the log density with respect to the mean's x?",
+        answer=5.0,
+        tolerance=0.01,
+        why="The gradient is (0.5 - 0.1) / 0.2² = 10, and the surprise is 0.9 - 0.4 = 0.5. The mean moves towards the place that was drawn.",
+        wrong={
+            -5.0: "That is the sign in the loss, which is minimised. The question asks for the direction in which the mean moves.",
+            9.0: "You have multiplied by the reward itself. The baseline is subtracted first.",
+            1.0: "You have divided by σ. The gradient of the log density has σ² below the line.",
+            10.0: "That is the gradient of the log density alone. It still has to be multiplied by the surprise, R - b.",
+            0.2: "You have left out the division by σ².",
+        },
+        otherwise="Take (l - μ) / σ² and multiply it by R - b.",
+    ),
+    Question(
+        "14.q5",
+        "a model that has seen more",
+        "You suspect that a model has read more of a picture than its glimpses show. How do you find out?",
+        right=(
+            "Change pixels outside all its glimpses, keep the locations, and see whether its answer changes.",
+            "A model that keeps to its glimpses can't notice. If the answer changes, it has read something else.",
+        ),
+        wrong=(
+            (
+                "Change pixels inside its glimpses, and see whether its answer stays the same.",
+                "That tests whether it uses what it sees. A model that peeks may use that as well.",
+            ),
+            (
+                "Compare its accuracy with that of a convolutional network on the same pictures.",
+                "A model may peek and do badly, or keep to its glimpses and do well. Accuracy can't tell.",
+            ),
+            (
+                "Compute the gradient of its answer with respect to the locations, which must be zero.",
+                "It is zero for every model that rounds to whole pixels, whatever else it reads.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "14.mean",
+        "Which way does the mean move?",
+        why="The place that was drawn lies to the right of the mean and was worse than expected, so places like it should become less probable.",
+        choices=("left", "right", "it stays"),
+    ),
+    Prediction(
+        "14.found",
+        "In how many of 100 fields does the last glimpse lie within the digit's box?",
+        why="The reward alone has taught it: glimpses that showed the digit led to better answers, and the means moved towards them.",
+    ),
+)

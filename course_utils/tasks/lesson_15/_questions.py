@@ -1,0 +1,119 @@
+"""The questions of lesson 15: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "15.q1",
+        "what an annotation is",
+        "A picture is cut into 5×5 cells. What does the captioner attend to when it writes a word?",
+        right=(
+            "To 25 annotations, one vector for each cell, which a convolutional network has made of the picture.",
+            "They take the place of the source's hidden states in lesson 06. The decoder itself never sees a pixel.",
+        ),
+        wrong=(
+            (
+                "To the 2,500 pixels of the picture, each of which gets a weight.",
+                "There is one weight for each cell. The pixels are read once, by the convolutional network.",
+            ),
+            (
+                "To the words that it has written so far, each of which gets a weight.",
+                "The words so far are held in the LSTM's state. The weights belong to cells of the picture.",
+            ),
+            (
+                "To one vector for the whole picture, the mean of all its cells.",
+                "The mean makes only the first state. Before each word, the weights choose among the 25 vectors anew.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "15.q2",
+        "the penalty by hand",
+        "A caption has two words and a picture has two places. The weights are (1, 0) for the first word and (0.5, 0.5) for the second. "
+        "What is the sum over the places of (1 - Σ_t α)²?",
+        answer=0.5,
+        tolerance=0.005,
+        why="Over time the places get 1.5 and 0.5. So the sum is (1 - 1.5)² + (1 - 0.5)² = 0.25 + 0.25 = 0.5.",
+        wrong={
+            0.25: "That is one of the two places. The squares of both are added up.",
+            1.0: "You have added up the distances from 1. They are squared first.",
+            0.0: "Positive and negative distances would cancel, but each is squared before they are added up.",
+            2.5: "You have squared what each place gets, 1.5 and 0.5. It is the distance from 1 that is squared.",
+        },
+        otherwise="Add up the weights of each place over the words, subtract the sum from 1, square it, and add up both squares.",
+    ),
+    Question(
+        "15.q3",
+        "soft and hard",
+        "What does the hard captioner read for a word, and what teaches its weights?",
+        right=(
+            "It reads one annotation, drawn with the weights, and the log probability of the word serves as a reward.",
+            "A draw has no gradient, so REINFORCE has to estimate it. Softly trained batches in between keep the noise low.",
+        ),
+        wrong=(
+            (
+                "It reads one annotation, and cross-entropy teaches the weights through it.",
+                "Cross-entropy reaches the annotation that was read, but not the choice of it.",
+            ),
+            (
+                "It reads the weighted sum, and then rounds the weights to 0 and 1.",
+                "A weighted sum of all is what soft attention reads. Hard attention draws one place beforehand.",
+            ),
+            (
+                "It reads the annotation with the largest weight, and the true place teaches the weights.",
+                "Nobody tells it the true place, neither in training nor afterwards. And in training the place is drawn.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "15.q4",
+        "pointing by chance",
+        "A model ignores the picture and puts its largest weight on one of the 25 cells at random. What is its pointing accuracy on average?",
+        answer=0.04,
+        tolerance=0.0005,
+        why="The thing lies in one of 25 cells, so the guess is right in 1 of 25 cases.",
+        wrong={
+            0.2: "That is one of five. A cell has a row and a column, so there are 5 · 5 of them.",
+            0.5: "There are 25 cells to point at, not two.",
+            25.0: "That is the number of cells. The share that is right by chance is one over it.",
+        },
+        otherwise="Divide 1 by the number of cells.",
+    ),
+    Question(
+        "15.q5",
+        "what a map of weights shows",
+        "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
+        right=(
+            "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
+            "That is what the penalty made ours do. Its words were still right more often than not.",
+        ),
+        wrong=(
+            (
+                "That the model has not seen the seven, and guesses the word.",
+                "Its state may hold what an earlier look has shown. Change the cell of the seven, and see whether the word changes.",
+            ),
+            (
+                "That the model is broken, since the weights of a good model explain its words.",
+                "A model may name things rightly and look at them at another time. Weights are no explanation by themselves.",
+            ),
+            (
+                "That the empty cell holds what the model has taken for a seven.",
+                "An empty cell's annotation says nothing of a seven. The state is the other place from which the word can come.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "15.pointing",
+        "For what share of the things does the largest weight lie on the thing, when its name is written?",
+        why="The context flows straight into the next word, so looking at the thing when it is named lowers the loss most directly.",
+    ),
+    Prediction(
+        "15.penalty",
+        "What does the penalty do to the share of things that are pointed at when they are named?",
+        why="The penalty asks each cell to be looked at once in all, and not to be overlooked. Which word looks at it, it does not say.",
+        choices=("it rises", "it stays", "it falls to almost 0"),
+    ),
+)
