@@ -27,17 +27,7 @@ for field, label, ax in zip(fields, labels, axes, strict=True):
     pictures.picture(field, f"a {label}", ax)
 
 # %% [markdown]
-# You need 64 of 1,024 pixels, but you have to find them. A **convolutional network** slides small filters over the whole picture and computes something at every place. What does this cost when the picture grows? We count the multiplications of three layers with 16, 32 and 64 filters of 3×3; behind each of the first two, a quarter of the places is left.
-
-# %% tags=["nbval-check-output"]
-sides = (32, 64, 128, 256)
-per_pixel = 9 * 1 * 16 + 9 * 16 * 32 / 4 + 9 * 32 * 64 / 16
-rows = {"pixels": [f"{side**2:,}" for side in sides]}
-rows["multiplications"] = [f"{side**2 * per_pixel:,.0f}" for side in sides]
-table(rows, [f"{side}×{side}" for side in sides], corner="convolutional network")
-
-# %% [markdown]
-# Twice the side means four times the work, although the digit stays as small as it was.
+# You need 64 of 1,024 pixels, but you have to find them. A **convolutional network** slides small filters over the whole picture and computes something at every place. On a field with twice the side that is four times the work, although the digit stays as small as it was.
 #
 # The **recurrent attention model** (Mnih et al. 2014) works as our eyes do: it looks at one small part after another, and so has to decide where to look next.
 #
@@ -212,7 +202,22 @@ said = looks.logits.argmax().item()
 pictures.looks(many[NUMBER], looks.locations[0], 8, boxes[NUMBER], f"a {names[NUMBER]}, it says {said}", ax)
 
 # %% [markdown]
-# Later looks mostly stay near the digit, though it was never trained to look a third time. One field is an example. Over all 1,000 fields, is where it looks tied to where the digit is?
+# Later looks mostly stay near the digit, though it was never trained to look a third time. Does it see anything besides its glimpses? If it did, noise on the other pixels would change its answer. What do you expect?
+
+# %%
+seen = torch.zeros(24, 24, dtype=torch.bool)
+tops, lefts = ram.corner(looks.locations[0], 24, 24, side=16)  # of the wider patch of each glimpse
+for top, left in zip(tops.tolist(), lefts.tolist(), strict=True):
+    seen[max(top, 0) : top + 16, max(left, 0) : left + 16] = True
+with torch.no_grad():
+    noisy = model(torch.where(seen, many[NUMBER], torch.rand(24, 24))[None], GLIMPSES)
+print(f"pixels seen: {seen.sum()} of 576")
+print("the logits stay as they are:", torch.equal(noisy.logits, looks.logits))
+
+# %% [markdown]
+# They stay as they are, to the last digit. Such a test finds a model that peeks; the last exercise asks for one.
+#
+# One field is an example. Over all 1,000 fields, is where it looks tied to where the digit is?
 
 # %%
 with torch.no_grad():
@@ -231,7 +236,7 @@ for ax, axis, name in zip(axes, (0, 1), "xy", strict=True):
 #
 # ## What is each part worth?
 #
-# We trained the model with one to four glimpses, longer than above, with five seeds each, and also one that looks anywhere at random, however it is trained. And then we changed one thing at a time. Which of these do you expect to do the most harm?
+# We trained the model longer than above, on fields of 32×32 pixels, with one to four glimpses. Then we kept two glimpses and changed one thing at a time: in the first of these rows, the second look goes anywhere at random. Which change does the most harm?
 
 # %%
 NAMES = ("learned, 1 glimpse", "learned, 2 glimpses", "learned, 3 glimpses", "learned, 4 glimpses")
@@ -249,15 +254,15 @@ for name in NAMES:
 table(rows, columns, corner="5,000 steps, five seeds", digits=2)
 
 # %% [markdown]
-# A look of its own helps far more than a random one. More looks change little: two suffice for one digit on an empty field.
-#
-# Without the baseline the digit is found less often; so it is with a narrow spread, which hardly tries anything else. And where the gradient of the log density stops at the location network, the state never learns to hold where things are.
+# One look of its own helps far more than a random one, and each further look helps a little. Without the baseline the digit is found less often. The paper's reward and a narrow spread from the start change little here. But where the gradient of the log density stops at the location network, the state never learns to hold where things are, and the model does not find the digit.
 #
 # ## What does a look cost?
 #
-# Each glimpse has 3·64 numbers, whatever the size of the picture. Here are the multiplications of three glimpses, beside those from the beginning.
+# Each glimpse has 3·64 numbers, whatever the size of the picture. We count the multiplications of three glimpses, and those of a convolutional network with three layers of 16, 32 and 64 filters of 3×3; behind each of the first two, a quarter of the places is left.
 
 # %% tags=["nbval-check-output"]
+sides = (32, 64, 128, 256)
+per_pixel = 9 * 1 * 16 + 9 * 16 * 32 / 4 + 9 * 32 * 64 / 16
 width, features = 128, 64
 per_glimpse = 192 * features + 2 * features + 2 * features * width + 6 * width**2 + 2 * width
 rows = {"convolutional": [f"{side**2 * per_pixel:,.0f}" for side in sides]}
@@ -297,7 +302,7 @@ for name in ("convolutional", "learned, 2 glimpses", "clutter, convolutional", "
 table(rows, ["right answers"], corner="fields of 32×32 pixels", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often, above all among clutter. What did the paper find, with larger digits and far more training? These are errors in percent, on fields with clutter (Mnih et al. 2014, table 2); the last two rows are from a reimplementation of the networks in Almahairi et al. 2016.
+# Here the convolutional network is right more often, above all among clutter. In the paper (table 2), with larger digits and far more training, it was the other way round; the last two rows are from a reimplementation of the networks in Almahairi et al. 2016.
 #
 # | errors in percent | 60×60 pixels | 100×100 pixels |
 # | --- | --- | --- |
@@ -306,11 +311,11 @@ table(rows, ["right answers"], corner="fields of 32×32 pixels", digits=2)
 # | convolutional, 3 layers | | 1.69 |
 # | convolutional, 6 layers | | 0.92 |
 #
-# Glimpses beat the small network of their time, by a third. Deeper networks, at a higher cost, do far better.
+# Glimpses beat the small network of their time. Deeper ones, at a higher cost, do far better.
 #
 # ## So: where should it look next?
 #
-# Where a look from such a state has led to reward: the location network turns the state into a place, and REINFORCE makes good places more probable.
+# Where a look from such a state has led to reward: REINFORCE makes places that paid more probable.
 #
 # ## Questions
 #

@@ -96,7 +96,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# Nearly all of them. Nobody asked for it: to say "seven" at the right time, it helps to look at the seven. Move the sliders. What does it look at for "a", and for a relation such as "above"?
+# Nearly all of them, though nobody asked for it: to say "seven", it helps to look at the seven. Move the sliders. What does it look at for "a", and for a relation such as "above"?
 
 # %%
 with torch.no_grad():
@@ -158,7 +158,7 @@ for i in (0, 1, 2):
 #
 # ## Draw one cell
 #
-# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE has to teach the weights: the log probability of the word is the reward, a running mean the baseline. The paper adds two things that keep the noise low: a bonus for weights that are spread out (their entropy), and in half of the cases soft attention in place of the draw. Do they matter? All numbers here are for 1,200 steps and five seeds.
+# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights: the log probability of the word is the reward, a running mean the baseline. To keep the noise low, the paper takes soft attention in half of the cases. Does this matter?
 
 # %%
 columns = ["right words", "right captions", "pointing"]
@@ -171,17 +171,20 @@ for setup in ("soft", "hard, half of the batches", "hard, all batches", "soft, r
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Hard attention reads one annotation per word, and still points well, if half of the batches are soft. With draws alone it does not learn in this time where to look: its words are no better than those of a model that always reads the average. And a softly trained model can't be read at one cell, since it has learned to use mixtures.
+# Hard attention points well, if half of the batches are soft. With draws alone it does not learn where to look: its words are no better than those of a model that reads the average. And a softly trained model can't be read at one cell, as it uses mixtures.
 #
-# In the paper, on photos, hard attention does slightly better by BLEU-4 and slightly worse by METEOR: 25.0 and 23.0 against 24.3 and 23.9 on COCO.
+# | the paper, on photos of COCO | BLEU-4 | METEOR |
+# | --- | --- | --- |
+# | soft attention | 24.3 | 23.90 |
+# | hard attention | 25.0 | 23.04 |
 #
 # ## A penalty on what is overlooked
 #
-# The weights of one word add up to 1 over the cells. The paper also wants the weights of one *cell* to add up to about 1 over the words, so that no part of the picture is overlooked. It adds a penalty, the **doubly stochastic** regulariser (equation 14):
+# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) wants a *cell's* weights over all words to do so, too, so that nothing is overlooked:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# Two words, two cells: the weights are (1, 0) and (0.5, 0.5). How large is the sum over the cells?
+# Two words have the weights (1, 0) and (0.5, 0.5). How large is the sum?
 
 # %% tags=["nbval-check-output"]
 weights = torch.tensor([[1.0, 0.0], [0.5, 0.5]])  # T L
@@ -205,7 +208,7 @@ for setup in ("soft", "penalty 0.01", "penalty 1", "no gate", "no places"):
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# It falls to almost 0, even with a small λ, and one word earlier nearly all weights point to the thing. The model looks while it writes “a”, remembers what it saw, and has its weights free at the name, to make the cells' sums more even. Fewer captions are right; the authors report a gain, on photos with 196 places. Without rows and columns, most captions are wrong.
+# It falls to almost 0, even with a small λ, and one word earlier nearly all weights point to the thing. The model looks while it writes “a” and remembers, which leaves the weights at the name free to even out the cells' sums. Fewer captions are right; the authors report a gain, on photos with 196 places.
 #
 # ## Is the map an explanation?
 #
@@ -252,11 +255,11 @@ rows["a random cell"] = [still_right(one, anywhere) for one in both]
 table(rows, ["no penalty", "with penalty"], corner="names still right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, the cell with the largest weight is the one that the name depends on. With it, that cell matters no more than a random one, and the cell looked at one word earlier matters most. A map says where a context came from, not what a word depends on; for texts Jain & Wallace (2019) warn of the same.
+# Without the penalty, the name depends on the cell with the largest weight. With it, that cell matters no more than a random one; what matters is the cell looked at one word earlier. A map says where a context came from, not what a word depends on (for texts: Jain & Wallace 2019).
 #
 # ## So: which part of the picture is this word?
 #
-# In our first model it is the part where the weight lies when the word is written: if that part is emptied, the name is wrong. It need not be so, as a model may look earlier and remember.
+# In our first model it is the part where the weight lies when the word is written. It need not be so: a model may look earlier and remember.
 #
 # ## Questions
 #

@@ -12,6 +12,8 @@ positions.csv, asked.csv                benchmarks/positions.py       ways to te
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
+glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
+captions.csv                            benchmarks/captions.py        naming and pointing, softly, hard, and with a penalty
 """
 
 import csv

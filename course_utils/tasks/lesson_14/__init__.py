@@ -10,7 +10,7 @@ lesson = Lesson(
         "compute what a sensor with a few resolutions sees of a picture, and how many numbers that is",
         "say what a glimpse network, a core and a location network each receive and return",
         "train a choice of locations with REINFORCE, and say which part of the loss moves which weights",
-        "say why the location is drawn at random while the model learns, and what its spread decides",
+        "compute which way a reward moves the mean of the next location",
         "find out whether a model has seen more of a picture than its glimpses show",
     ),
     needs="lesson 08: hard attention, rewards and a baseline",

@@ -1,0 +1,216 @@
+"""What lesson 15 shows: the captioner against its equations, what it looks at, the scenes it describes, and its losses."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from programs import program
+
+from course_utils.base.errors import CourseError
+from course_utils.data.measured import measured
+from course_utils.data.scenes import CELL, FIRST, GRID, RELATIONS, THINGS, WORDS, say, scenes, things
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.models.captions import (
+    WIDTH,
+    Captioner,
+    Described,
+    Encoder,
+    Told,
+    fit,
+    hard_loss,
+    score,
+    soft_loss,
+)
+from course_utils.translation.search import beam_search
+
+
+def drawn(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def a_captioner(**more):
+    torch.manual_seed(0)
+    return Captioner(words=9, annotation=5, width=3, hidden=7, alignment=4, **more).double()
+
+
+def some(B=2, L=6, T=4):
+    annotations = torch.randn(B, L, 5, generator=drawn(), dtype=torch.float64)
+    return annotations, torch.randint(1, 9, (B, T), generator=drawn())
+
+
+@pytest.mark.parametrize("gate", [True, False])
+@pytest.mark.parametrize("hard", [True, False])
+def test_a_captioner_does_what_its_equations_say(gate, hard):
+    model, (annotations, given) = a_captioner(gate=gate), some()
+    told = model(annotations, given, hard)
+    for row in range(2):
+        a = annotations[row]
+        h, c = (torch.tanh(layer(a.sum(0) / 6)) for layer in (model.first_state, model.first_memory))
+        for t in range(4):
+            scores = [model.v(torch.tanh(model.key(a[i]) + model.query(h))).item() for i in range(6)]
+            weights = torch.tensor(scores, dtype=torch.float64).softmax(0)
+            torch.testing.assert_close(told.weights[row, t], weights)
+            context = a[int(weights.argmax())] if hard else sum(weights[i] * a[i] for i in range(6))
+            if gate:
+                context = torch.sigmoid(model.gate(h)) * context
+            word = model.embedding(given[row, t])
+            h, c = model.cell(torch.cat([word, context])[None], (h[None], c[None]))
+            h, c = h[0], c[0]
+            said = model.readout(torch.tanh(word + model.from_state(h) + model.from_context(context)))
+            torch.testing.assert_close(told.logits[row, t], said)
+    assert (told.places is not None) == hard
+
+
+def test_words_depend_on_the_picture_and_on_no_later_word():
+    model, (annotations, given) = a_captioner(), some()
+    told = model(annotations, given)
+    later = given.clone()
+    later[:, 2:] = 1 + given[:, 2:] % 8
+    assert torch.equal(model(annotations, later).logits[:, :2], told.logits[:, :2])
+    for place in range(6):
+        moved = annotations.clone()
+        moved[:, place] += 1
+        assert (model(moved, given).logits - told.logits).abs().amax((1, 2)).min() > 1e-6
+
+
+def test_a_draw_follows_the_weights():
+    model = a_captioner()
+    annotations = torch.randn(1, 3, 5, generator=drawn(), dtype=torch.float64).expand(3000, -1, -1)
+    told = model(annotations, torch.full((3000, 1), BOS), hard=True, draw=drawn())
+    shares = torch.bincount(told.places[:, 0], minlength=3) / 3000
+    torch.testing.assert_close(shares.double(), told.weights[0, 0], atol=0.04, rtol=0)
+    again = model(annotations, torch.full((3000, 1), BOS), hard=True, draw=drawn())
+    assert torch.equal(told.places, again.places)
+
+
+def test_the_search_reads_a_captioner_word_by_word_as_training_does():
+    model, (annotations, given) = a_captioner().eval(), some(B=3)
+    told, described = model(annotations, given), Described(model, annotations)
+    memory, state = described.start(described.source)
+    for t in range(4):
+        logits, state, weights = described.step(given[:, t : t + 1], memory, state)
+        torch.testing.assert_close(logits[:, 0], told.logits[:, t])
+        torch.testing.assert_close(weights[:, 0], told.weights[:, t])
+    best = beam_search(described, described.source, width=4, longest=5, weights=True)
+    for found, a in zip(best, annotations, strict=True):
+        row = torch.tensor([[BOS, *found.tokens]])
+        wanted = torch.tensor([*found.tokens, EOS])
+        log_p = model(a[None], row).logits[0].log_softmax(-1)[torch.arange(len(wanted)), wanted].sum()
+        assert found.log_probability == pytest.approx(log_p.item(), abs=1e-4)
+        assert found.weights.shape == (len(found.tokens), 6)
+
+
+def test_the_penalty_counts_real_words_and_each_place_once():
+    weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5], [9.0, 9.0]]])  # the last word is padding
+    told, wanted = Told(torch.zeros(1, 3, 4), weights), torch.tensor([[3, EOS, PAD]])
+    without, with_it = soft_loss(told, wanted), soft_loss(told, wanted, penalty=2.0)
+    assert without.item() == pytest.approx(torch.tensor(4.0).log().item())
+    assert (with_it - without).item() == pytest.approx(2 * 0.5)
+
+
+def test_the_loss_of_hard_attention_word_by_word():
+    generator = drawn(3)
+    logits = torch.randn(2, 3, 5, generator=generator, requires_grad=True)
+    scores = torch.randn(2, 3, 4, generator=generator, requires_grad=True)
+    places = torch.randint(4, (2, 3), generator=generator)
+    wanted = torch.tensor([[3, 4, EOS], [4, EOS, PAD]])
+    weights = scores.softmax(-1)
+    loss, reward = hard_loss(Told(logits, weights, places), wanted, baseline=-1.0, entropy=0.1)
+    said, policy, spread, real = 0.0, 0.0, 0.0, 0
+    for b in range(2):
+        for t in range(3):
+            if wanted[b, t] != PAD:
+                log_p = logits[b, t].log_softmax(-1)[wanted[b, t]]
+                said, real = said + log_p, real + 1
+                policy = policy + (log_p.detach() + 1.0) * weights[b, t, places[b, t]].log()
+                spread = spread - (weights[b, t] * weights[b, t].log()).sum()
+    expected = -(said + policy + 0.1 * spread) / real
+    torch.testing.assert_close(loss, expected)
+    assert reward == pytest.approx((said / real).item(), abs=1e-6)
+    ours, theirs = (torch.autograd.grad(one, (logits, scores), retain_graph=True) for one in (loss, expected))
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_a_caption_says_what_stands_where():
+    made = scenes(60, drawn())
+    for image, wanted, given, true, named in zip(
+        made.images, made.wanted, made.given, made.true, made.named, strict=True
+    ):
+        words = say(wanted).split()
+        assert given[0] == BOS and torch.equal(given[1 : len(words) + 1], wanted[: len(words)])
+        assert wanted[len(words)] == EOS and not wanted[len(words) + 1 :].any()
+        cells = [divmod(cell, GRID) for cell in true[named].tolist()]
+        kinds = [words[i] for i in range(len(words)) if words[i] in THINGS]
+        assert 2 <= len(cells) == len(kinds) <= 4 and named.sum() == len(kinds)
+        columns = [column for _, column in cells]
+        assert columns == sorted(set(columns))  # from left to right, one in each column
+        relations = [word for word in words if word in RELATIONS]
+        for (row, _), (below, _), relation in zip(cells, cells[1:], relations, strict=False):
+            assert relation == ("beside" if row == below else "above" if row < below else "below")
+        filled = image.view(GRID, CELL, GRID, CELL).amax((1, 3)) > 0
+        assert filled.nonzero().tolist() == sorted(map(list, cells))
+    assert WORDS.index("zero") == FIRST and len(set(WORDS)) == len(WORDS)
+
+
+def test_single_things_are_what_they_are_called():
+    images, which = things(40, drawn())
+    assert images.shape == (40, CELL, CELL) and which.min() >= 0 and which.max() < len(THINGS)
+    crosses = images[which == THINGS.index("cross")]
+    assert len(crosses) and all(cross.sum() == 2 * 2 * 8 - 4 for cross in crosses)
+
+
+@pytest.mark.parametrize("number", [(0, 2), (3, 2), (2, 6)])
+def test_a_scene_has_one_to_five_things(number):
+    with pytest.raises(CourseError, match=f"1 to 5 things.*not {number[0]} to {number[1]}"):
+        scenes(1, drawn(), fewest=number[0], most=number[1])
+
+
+def test_scenes_are_made_of_two_kinds_of_digits():
+    with pytest.raises(CourseError, match="there is no 'val'"):
+        scenes(1, drawn(), part="val")
+
+
+def test_an_annotation_says_what_and_where():
+    torch.manual_seed(0)
+    encoder, images = Encoder(), scenes(2, drawn()).images
+    found = encoder(images)
+    assert found.shape == (2, GRID * GRID, WIDTH) and not found.requires_grad
+    cell = found[0].view(GRID, GRID, WIDTH)
+    for row in range(GRID):
+        for column in range(GRID):
+            assert cell[row, column, 64:].tolist() == [float(i == row) for i in range(5)] + [
+                float(i == column) for i in range(5)
+            ]
+    shifted = encoder(images.roll(CELL, dims=2))[0].view(GRID, GRID, WIDTH)
+    torch.testing.assert_close(shifted[1:4, 2:4, :64], cell[1:4, 1:3, :64], atol=1e-5, rtol=0)
+    assert not encoder(images, places=False)[..., 64:].any()
+
+
+def test_scores_count_what_they_say():
+    """A captioner that knows the truth, and one that looks one word too early."""
+    made = scenes(20, drawn())
+    looking = F.one_hot(made.true, GRID * GRID).float()  # N T C
+    knowing = 9.0 * F.one_hot(made.wanted, len(WORDS)).float()
+    for weights, pointing in ((looking, 1.0), (looking.roll(-1, 1), 0.0)):
+        found = score(lambda annotations, given, hard, w=weights: Told(knowing, w), None, made)
+        assert (found.words, found.captions) == (1.0, 1.0)
+        assert found.pointing == pytest.approx(
+            pointing, abs=0.05
+        )  # a thing in cell 0, where weights without a thing lie
+    assert found.one_earlier == 1.0
+
+
+def test_training_lowers_the_loss():
+    made, encoder = scenes(100, drawn()), Encoder()
+    annotations = encoder(made.images)
+    for more in ({}, {"hard": 0.5}, {"penalty": 0.1}):
+        torch.manual_seed(0)
+        model = Captioner()
+        before = soft_loss(model(annotations, made.given), made.wanted).item()
+        losses = fit(model, annotations, made, steps=40, batch=16, **more)
+        assert len(losses) == 40 and soft_loss(model(annotations, made.given), made.wanted).item() < 0.7 * before
+
+
+def test_the_table_has_five_seeds_of_everything():
+    for setup in program("captions").SETUPS:
+        _, runs = measured("captions", "words", "steps", setup=setup)
+        assert len(runs) == 5, setup
