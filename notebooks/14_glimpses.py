@@ -27,13 +27,13 @@ for field, label, ax in zip(fields, labels, axes, strict=True):
     pictures.picture(field, f"a {label}", ax)
 
 # %% [markdown]
-# You need 64 of 1,024 pixels, but you have to find them. A **convolutional network** slides small filters over the whole picture and computes something at every place. On a field with twice the side that is four times the work, although the digit stays as small as it was.
+# You need 64 of 1,024 pixels. A **convolutional network** slides small filters over all pixels: on a field with twice the side it has four times the work.
 #
-# The **recurrent attention model** (Mnih et al. 2014) works as our eyes do: it looks at one small part after another, and so has to decide where to look next.
+# The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another, as our eyes do. So it has to decide where to look next.
 #
 # ## A sensor that sees little
 #
-# A location is a pair $(x, y)$ of numbers from -1 to 1. The upper left corner of the picture is (-1, -1), and its centre is (0, 0). Around it the sensor cuts out a square, whose left column is $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and likewise its top row. The field is 32 pixels wide, the square 8. Work out on paper where the square around (0.5, -0.5) begins.
+# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the upper left corner, (0, 0) the centre. Around it the sensor cuts out a square, whose left column is $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and likewise its top row. Where does a square of 8 pixels around (0.5, -0.5) begin?
 
 # %% tags=["nbval-check-output"]
 top, left = ram.corner(torch.tensor([[0.5, -0.5]]), height=32, width=32, side=8)
@@ -45,7 +45,7 @@ print("top row:", top.item(), " left column:", left.item())
 # One such square would see nothing of what lies beside it. So the sensor takes several around the same location. Each is twice as wide as the one before, and is reduced to the same 8×8 cells: a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. Here is the glimpse at the place of the first digit. Which patch shows what the digit is, and which one shows where other things are?
 
 # %%
-place = torch.tensor([[-0.5, 0.25]])
+place = torch.tensor([[-0.5, 0.0625]])
 patches = ram.glimpse(fields[:1], place, size=8, scales=3)[0]
 axes = plots.axes(4, width=2.4, height=2.7)
 pictures.looks(fields[0], place, 8, corners[0], "the field", axes[0])
@@ -54,7 +54,7 @@ for k, ax in enumerate(axes[1:]):
 print("numbers in the glimpse:", patches.numel(), " pixels in the field:", fields[0].numel())
 
 # %% [markdown]
-# Patch 0 shows the digit sharply and nothing else. Patch 2 spans as much as the whole field: in it the digit is a spot of two by two cells, but so is each piece of clutter. This is how an eye is built, too: sharp in the middle, coarse around it.
+# Patch 0 shows the digit sharply and nothing else. Patch 2 is as wide as the field: in it the digit is a spot of a few cells, and so is each piece of clutter. This is how an eye is built, too: sharp in the middle, coarse around it.
 #
 # Move the glimpse with the sliders until patch 0 holds the whole digit. How far off may you be before you can't tell any more what it is?
 
@@ -91,7 +91,7 @@ diagrams.recurrent_attention(new=["sensor", "location", "aim"])
 # The **location network** does. In the paper's symbols (section 3.1), with $\rho$ the patches and $l$ their location:
 #
 # - the **glimpse network** joins what is seen and where, $g = \text{ReLU}(W_1\, \text{ReLU}(W_\text{what}\, \rho) + W_2\, \text{ReLU}(W_\text{where}\, l))$;
-# - the **core** takes it up into a state, $h_t = f(h_{t-1}, g_t)$; ours is a GRU, as in lesson 05;
+# - the **core** adds it to its state, $h_t = f(h_{t-1}, g_t)$; ours is a GRU, as in lesson 05;
 # - the location network computes a mean, $\mu = \tanh(W_l h_t)$, and the next location is drawn near it;
 # - after the last glimpse the **action network** gives the logits, $W_a h_T$.
 #
@@ -117,7 +117,7 @@ print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8,
 fields = fields.detach()
 
 # %% [markdown]
-# There is none: rows and columns are whole numbers. As in lesson 08, we draw: a location comes from a Gaussian around μ with spread σ. The log of its density is
+# Through the location there is none: rows and columns are whole numbers. As in lesson 08, we draw: a location comes from a Gaussian around μ with spread σ. The log of its density is
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -127,7 +127,7 @@ fields = fields.detach()
 predict("14.mean", ...)
 
 # %% tags=["reveals"]
-print("The gradient of the log density, and the way of the mean:")
+print("The gradient of the log density, and the direction in which the mean moves:")
 mean, drawn, sigma = torch.tensor([0.1, 0.0], requires_grad=True), torch.tensor([0.3, 0.0]), 0.2
 log_p = torch.distributions.Normal(mean, sigma).log_prob(drawn).sum()
 (gradient,) = torch.autograd.grad(log_p, mean)
@@ -138,7 +138,7 @@ reveal("14.mean", "left")
 # %% [markdown]
 # The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way.
 #
-# What was expected? The model has a small network for that, which predicts the reward from the state before each look. This **learned baseline** $b_t$ is lower where the state knows little. Together we have the **hybrid loss** (section 3.2):
+# What was expected? One more layer predicts the reward $R$ from the state before each look: the **learned baseline** $b_t$. Together we have the **hybrid loss** (section 3.2):
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
@@ -153,11 +153,13 @@ both = ram.hybrid_loss(looks.logits, labels, looks.log_probability, reward, look
 print("by hand and in the package, the difference is", f"{(loss - both).abs().item():.0e}")
 
 # %% [markdown]
-# In the middle term `detach` keeps the baseline out of it: otherwise it could lower the loss by predicting badly. The paper's reward is 1 for a right answer and 0 for a wrong one. Ours is the probability of the right digit.
+# The middle term must not move the baseline, hence `detach`. The paper's reward is 1 or 0 for a right or wrong answer; ours is the probability of the right digit.
 #
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit stands. We train it on fields of 24×24 pixels without clutter. It has two glimpses, of two patches each: the first one at the centre, the second one where it wants. If it always looked at the centre, the last glimpse would lie within the digit's box in 28 of 100 fields. In how many of 100 does it lie there after training?
+# Nobody tells the model where the digit stands. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second where it wants. In training σ falls from 0.5 to 0.1: first it tries far away, later nearby. Afterwards it looks at μ.
+#
+# The centre of the field lies within the digit's box in 28 of 100 fields. In how many does the centre of the last glimpse lie there after training?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -174,7 +176,7 @@ reveal("14.found", round(100 * after[1]))
 table({"before": before, "after 2,500 steps": after}, columns, corner="share of fields")
 
 # %% [markdown]
-# It finds most digits, although it has only ever been told which digit it was. Where does it look? The squares are patch 0 of both glimpses, and the dashed box is the digit's.
+# It finds most digits, although it has only ever been told which digit it was. (A found digit can still be misread.) Where does it look? The squares are patch 0 of both glimpses, and the dashed box is the digit's.
 
 # %%
 fields, labels, corners = digit_fields(
@@ -188,7 +190,7 @@ for i, ax in enumerate(axes):
     pictures.looks(fields[i], looks.locations[i], 8, corners[i], f"a {labels[i]}, it says {said}", ax)
 
 # %% [markdown]
-# From the centre the model sees only a coarse spot somewhere, and then it looks there. Choose other fields, and let it look more often than it was trained to. Do its third and fourth looks stay on the digit?
+# From the centre the model sees only a coarse spot somewhere, and then it looks there. Choose other fields, and let it look more often than in training. Do its third and fourth looks stay on the digit?
 
 # %%
 NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
@@ -200,9 +202,16 @@ with torch.no_grad():
 ax = plots.axes(width=3.4, height=3.4)
 said = looks.logits.argmax().item()
 pictures.looks(many[NUMBER], looks.locations[0], 8, boxes[NUMBER], f"a {names[NUMBER]}, it says {said}", ax)
+with torch.no_grad():
+    places = model(many, GLIMPSES).locations
+shares = [ram.in_box(places[:, t], boxes, 24).float().mean().item() for t in range(GLIMPSES)]
+print(
+    "within the digit's box, of all 1,000 fields:",
+    *[f"look {t}: {share:.2f} " for t, share in enumerate(shares, 1)],
+)
 
 # %% [markdown]
-# Later looks mostly stay near the digit, though it was never trained to look a third time. Does it see anything besides its glimpses? If it did, noise on the other pixels would change its answer. What do you expect?
+# The second look finds the digit, and the third mostly leaves it again: the model was never trained to look a third time. Does it see anything besides its glimpses? If it did, noise on the other pixels would change its answer. What do you expect?
 
 # %%
 seen = torch.zeros(24, 24, dtype=torch.bool)
@@ -232,11 +241,11 @@ for ax, axis, name in zip(axes, (0, 1), "xy", strict=True):
     ax.set_title(f"correlation {found:.2f}")
 
 # %% [markdown]
-# The points lie near the grey line, on which the glimpse is at the digit's centre.
+# The points follow the grey line, on which the glimpse's centre is the digit's.
 #
 # ## What is each part worth?
 #
-# We trained the model longer than above, on fields of 32×32 pixels, with one to four glimpses. Then we kept two glimpses and changed one thing at a time: in the first of these rows, the second look goes anywhere at random. Which change does the most harm?
+# We trained it longer, on fields of 32×32 pixels, with three patches and one to four glimpses. Then we kept two glimpses and changed one thing at a time: the second look goes anywhere at random; there is no baseline; the reward is the paper's; σ is 0.1 from the start; the location network does not teach the state that it reads. Which change does the most harm?
 
 # %%
 NAMES = ("learned, 1 glimpse", "learned, 2 glimpses", "learned, 3 glimpses", "learned, 4 glimpses")
@@ -254,17 +263,18 @@ for name in NAMES:
 table(rows, columns, corner="5,000 steps, five seeds", digits=2)
 
 # %% [markdown]
-# One look of its own helps far more than a random one, and each further look helps a little. Without the baseline the digit is found less often. The paper's reward and a narrow spread from the start change little here. But where the gradient of the log density stops at the location network, the state never learns to hold where things are, and the model does not find the digit.
+# One look of its own helps far more than a random one. Further looks help a little, though not to find the digit. Without the baseline it is found less often; the paper's reward and a narrow σ change little here. If the location network does not teach the state, the state never learns to hold where things are.
 #
 # ## What does a look cost?
 #
-# Each glimpse has 3·64 numbers, whatever the size of the picture. We count the multiplications of three glimpses, and those of a convolutional network with three layers of 16, 32 and 64 filters of 3×3; behind each of the first two, a quarter of the places is left.
+# We count the multiplications of three glimpses, and of a convolutional network with three layers of 16, 32 and 64 filters of 3×3; pooling after each of the first two leaves a quarter of the places.
 
 # %% tags=["nbval-check-output"]
 sides = (32, 64, 128, 256)
 per_pixel = 9 * 1 * 16 + 9 * 16 * 32 / 4 + 9 * 32 * 64 / 16
 width, features = 128, 64
-per_glimpse = 192 * features + 2 * features + 2 * features * width + 6 * width**2 + 2 * width
+per_glimpse = 192 * features + 2 * features + 2 * features * width  # what and where
+per_glimpse += 6 * width**2 + 2 * width  # the GRU has six matrices; the location network
 rows = {"convolutional": [f"{side**2 * per_pixel:,.0f}" for side in sides]}
 rows["three glimpses"] = [f"{3 * per_glimpse:,}"] * 4
 table(rows, [f"{side}×{side}" for side in sides], corner="multiplications")
@@ -290,9 +300,9 @@ runs = {name: torch.tensor([found]) for name, found in seconds.items()}
 plots.curves(sides, runs, "side of the picture in pixels", "milliseconds for 64 pictures", log=True)
 
 # %% [markdown]
-# The convolutional network takes about four times as long whenever the side doubles. Three glimpses take about the same time for every picture.
+# The convolutional network's time grows with the picture's area. That of the glimpses hardly changes.
 #
-# So glimpses are cheap. Are they also as good? Here are both networks, without clutter and with four pieces of it.
+# So glimpses are cheap. Are they also as good? Here are both networks, without clutter and with four pieces of it (the convolutional one after 1,000 and 2,000 steps).
 
 # %%
 rows = {}
@@ -341,7 +351,7 @@ check("14.q5", ...)
 #
 # - Where should it look next? Where earlier looks, from a state like this one, led to reward.
 # - A sensor takes a few patches around a location, sharp in the middle and coarse around it. Its cost does not grow with the picture.
-# - A location has no gradient. It is drawn from a Gaussian, and the density of the place drawn is moved by reward minus baseline.
+# - A location is drawn from a Gaussian, and a draw passes no gradient on. Reward minus baseline moves the density of the place that was drawn.
 # - The hybrid loss has three terms: what to say, where to look, what to expect.
 # - Glimpses are cheap, but they are not always more accurate: what is not looked at is not seen.
 #

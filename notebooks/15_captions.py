@@ -5,6 +5,7 @@ import torch
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured
 from course_utils.data.scenes import FIRST, WORDS, say, scenes, things
+from course_utils.data.subwords import EOS
 from course_utils.figures import diagrams, pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -63,10 +64,12 @@ print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %%
 cells = "annotations: one per cell"
-diagrams.attention("state: *h*_t", cells, cells, "perceptron", then="LSTM", title="Show, Attend and Tell")
+diagrams.attention(
+    "state: before a word", cells, cells, "perceptron", then="LSTM", title="Show, Attend and Tell"
+)
 
 # %% [markdown]
-# Both are the annotations $a_i$. In the paper's symbols, with $E y$ the word before:
+# Both are the annotations $a_i$ (and no cell is padding, so the mask closes nothing). In the paper's symbols, with $E y_{t-1}$ the embedding of the word before:
 #
 # $$h_0 = \tanh(W \bar a + b) \qquad \alpha_t = \text{softmax}(f_\text{att}(a, h_{t-1})) \qquad \hat z_t = \beta_t \sum_i \alpha_{ti}\, a_i \qquad h_t = \text{LSTM}(E y_{t-1}, \hat z_t, h_{t-1})$$
 #
@@ -123,9 +126,7 @@ word_explorer = explore(
 word_explorer
 
 # %% [markdown]
-# For “a”, which follows from the words before it, the weights are spread out. For a relation a good part of them lies on the next thing, whose row decides which relation it is.
-#
-# Which words need the picture at all? The gate says how much of the context each one lets through. Which kind of word do you expect to have the lowest gate?
+# Which words need the picture at all? Here are the gate, the largest weight, and the weight on the thing that is named next, by the kind of word. Which kind do you expect to have the lowest gate?
 
 # %%
 with torch.no_grad():
@@ -134,13 +135,19 @@ with torch.no_grad():
         gates.append(model.gate(h).sigmoid()[:, 0])
         context = (model.attend(h, keys)[:, None] @ unseen_annotations)[:, 0]
         _, h, c = model.say(word, context, h, c)
-gates, wanted = torch.stack(gates, 1), unseen.wanted  # N T each
-kinds = {"“a”": wanted == WORDS.index("a"), "things": wanted >= FIRST, "end": wanted == 2}
-kinds["relations"] = (wanted > WORDS.index("a")) & (wanted < FIRST)
-table({kind: [gates[where].mean()] for kind, where in kinds.items()}, ["mean gate"], digits=2)
+gates, wanted, largest = torch.stack(gates, 1), unseen.wanted, told.weights.amax(-1)  # N T each
+kinds = {"things": (wanted >= FIRST, 0), "“a”": (wanted == WORDS.index("a"), 1)}
+kinds["relations"] = ((wanted > WORDS.index("a")) & (wanted < FIRST), 2)  # two words before the next name
+rows = {}
+for kind, (where, ahead) in kinds.items():
+    scene, word = where.nonzero(as_tuple=True)
+    on_next = told.weights[scene, word, unseen.true[scene, word + ahead]].mean()
+    rows[kind] = [gates[where].mean(), largest[where].mean(), on_next]
+rows["end"] = [gates[wanted == EOS].mean(), largest[wanted == EOS].mean(), ""]
+table(rows, ["gate", "largest weight", "weight on the next thing"], corner="means", digits=2)
 
 # %% [markdown]
-# Words for things let nearly all of their context through, but so does “a”, which does not need it. Nothing in the loss asks a gate to close where the context does no harm.
+# At a name nearly all weight lies on the thing. At a relation much of it lies on the next thing, whose row decides which relation it is; for “a” the weights are spread more widely. The end of a caption has the lowest gate. But “a”, which needs no picture, lets through as much as a name: nothing in the loss asks a gate to close where the context does no harm.
 #
 # So far each word was given the right words before it. Lesson 07's beam search lets the model write on its own. How many of 500 whole captions are right?
 
@@ -158,7 +165,7 @@ for i in (0, 1, 2):
 #
 # ## Draw one cell
 #
-# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights: the log probability of the word is the reward, a running mean the baseline. To keep the noise low, the paper takes soft attention in half of the cases. Does this matter?
+# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights: the log probability of the word is the reward, a running mean the baseline. To keep the noise low, the paper takes soft attention in half of the cases. What do these soft batches change?
 
 # %%
 columns = ["right words", "right captions", "pointing"]
@@ -171,9 +178,9 @@ for setup in ("soft", "hard, half of the batches", "hard, all batches", "soft, r
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Hard attention points well, if half of the batches are soft. With draws alone it does not learn where to look: its words are no better than those of a model that reads the average. And a softly trained model can't be read at one cell, as it uses mixtures.
+# With half of the batches soft, hard attention points well in most runs. With draws alone it hardly learns where to look: its words are no better than those of a model that reads the average and so never looks, whose pointing is at chance. And a softly trained model can't be read at one cell, presumably since some of its words use mixtures.
 #
-# | the paper, on photos of COCO | BLEU-4 | METEOR |
+# | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR |
 # | --- | --- | --- |
 # | soft attention | 24.3 | 23.90 |
 # | hard attention | 25.0 | 23.04 |
@@ -191,14 +198,14 @@ weights = torch.tensor([[1.0, 0.0], [0.5, 0.5]])  # T L
 print("each cell over time:", weights.sum(0), " penalty:", (1 - weights.sum(0)).square().sum())
 
 # %% [markdown]
-# The cells get 1.5 and 0.5, so it is 0.25 + 0.25. The authors report that it makes captions better. What does it do here to the share of things that are pointed at when they are named?
+# The cells get 1.5 and 0.5, so it is 0.25 + 0.25. The authors report that it makes captions better. What happens here to the share of things that are pointed at when they are named?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
 
 # %% tags=["reveals"]
 print("With the penalty, and without a part of the model:")
-reveal("15.penalty", "it falls to almost 0")
+reveal("15.penalty", "a fall to almost 0")
 columns = ["right words", "right captions", "pointing", "pointing one word earlier"]
 rows = {}
 for setup in ("soft", "penalty 0.01", "penalty 1", "no gate", "no places"):
@@ -208,7 +215,7 @@ for setup in ("soft", "penalty 0.01", "penalty 1", "no gate", "no places"):
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# It falls to almost 0, even with a small λ, and one word earlier nearly all weights point to the thing. The model looks while it writes “a” and remembers, which leaves the weights at the name free to even out the cells' sums. Fewer captions are right; the authors report a gain, on photos with 196 places.
+# It falls to almost 0, with λ = 1 in all runs and with 0.01 in most, and at a price: fewer captions are right. (The authors report a gain, on photos.) Twenty-five cells share at most twelve words here, so the penalty is lowest if weights are spread out. Without a gate, the model does no worse; without rows and columns, most captions are wrong.
 #
 # ## Is the map an explanation?
 #
@@ -228,7 +235,7 @@ for ax, word in zip(axes, (0, 1), strict=True):
     pictures.attended(unseen.images[SCENE], elsewhere.weights[SCENE, word], cell, said, ax)
 
 # %% [markdown]
-# At the name, the second word, the weights lie elsewhere, and yet the name is right. So what does a name depend on? We test it: in place of one annotation we put that of an empty cell, and see how many names are still right. Which cell matters, for each of the two models?
+# At the name, the second word, the weights are spread thinly over the other cells, and yet this name is right. So what does a name depend on? We put the annotation of an empty cell in the place of one cell's, and see how many names are still right. Which cell matters, for each of the two models?
 
 
 # %%
@@ -237,29 +244,31 @@ empty, rows = encoder(torch.zeros(1, 50, 50))[0], {}  # 25 74
 
 
 def still_right(captioner, cell):
-    """Return the share of right names if one cell is emptied for each of them."""
+    """Return the share of right names if a cell is emptied for each of them."""
     changed = unseen_annotations[picture]
-    changed[torch.arange(len(cell)), cell] = empty[cell]
+    if cell is not None:
+        changed[torch.arange(len(cell)), cell] = empty[cell]
     with torch.no_grad():
         logits = captioner(changed, unseen.given[picture]).logits[torch.arange(len(word)), word]
     return (logits.argmax(-1) == unseen.wanted[picture, word]).float().mean()
 
 
 both = {model: told, penalised: elsewhere}
+rows["nothing"] = [still_right(one, None) for one in both]
 for name, back in (("where the weight is", 0), ("where it was one word earlier", 1)):
     rows[name] = [
         still_right(one, seen.weights[picture, word - back].argmax(-1)) for one, seen in both.items()
     ]
 anywhere = torch.randint(25, word.shape, generator=draw)
 rows["a random cell"] = [still_right(one, anywhere) for one in both]
-table(rows, ["no penalty", "with penalty"], corner="names still right, if we empty", digits=2)
+table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, the name depends on the cell with the largest weight. With it, that cell matters no more than a random one; what matters is the cell looked at one word earlier. A map says where a context came from, not what a word depends on (for texts: Jain & Wallace 2019).
+# Without the penalty, a name depends on the cell with the largest weight (where the “a” often looks, too). With it, that cell matters no more than a random one, and the cell looked at one word earlier does. A map says where a context came from, not what a word depends on (for texts: Jain & Wallace 2019).
 #
 # ## So: which part of the picture is this word?
 #
-# In our first model it is the part where the weight lies when the word is written. It need not be so: a model may look earlier and remember.
+# In our first model, the part where the weight lies when the word is written. But a model may also look earlier and remember.
 #
 # ## Questions
 #
@@ -286,8 +295,8 @@ check("15.q5", ...)
 # - Which part of the picture is this word? The cells from which its context comes, if the model looks at a thing when it names it; ours does.
 # - Annotations are one vector for each cell, and places have to be added to them.
 # - A gate says how much of the context a word needs.
-# - Hard attention reads one annotation. It learns reliably only if soft batches keep the noise low.
-# - A penalty can move the weights away from the word without making it wrong. So a map of weights has to be tested, not only looked at.
+# - Hard attention reads one annotation. Soft batches in between help it to learn where to look.
+# - A penalty can move the weights away from the word that needs them. So a map of weights has to be tested, not only looked at.
 #
 # **Exercises**: [open them](../exercises/15_captions.ipynb)
 #

@@ -183,7 +183,7 @@ check("14.location_log_probability", location_log_probability)
 #
 # $$\frac1B \sum_b -\ln \text{softmax}(\text{logits}_b)_{\text{label}_b} \;-\; \frac1B \sum_b \sum_t \underbrace{(R_b - b_{bt})}_{\text{a plain number}} \ln p_{bt} \;+\; \frac{1}{B\,T} \sum_b \sum_t (R_b - b_{bt})^2$$
 #
-# Through the second part no gradient reaches the baseline; through the third one does. The reward is given, and its gradient is not looked at.
+# Through the second part no gradient reaches the baseline; through the third one does. The reward is given, and the check does not look at its gradient.
 
 
 # %%

@@ -123,6 +123,24 @@ def test_the_time_limit_can_be_raised():
     assert judge_answer(DOT, slow, seconds=60).state == "passed"
 
 
+def test_what_an_answer_would_import_late_is_imported_before_its_time_begins():
+    """Torch's comparison imports sympy when it is first used, which on a busy machine takes as long as an answer may."""
+    code = (
+        "import sys, torch\n"
+        "from course_utils.checks.running.contract import Case\n"
+        "from course_utils.checks.running.run import run\n"
+        "def compares(x):\n"
+        "    found.append('sympy' in sys.modules)\n"
+        "    torch.testing.assert_close(x, x)\n"
+        "    return x\n"
+        "found = ['sympy' in sys.modules]\n"
+        "run(compares, [Case('one', (torch.ones(2),))])\n"
+        "print(found[:2])\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[False, True]", shown.stderr
+
+
 def test_running_out_of_memory_is_told_in_a_sentence():
     report = judge_answer(DOT, lambda s, h: torch.ones(10**8, 10**8) @ s)
     assert report.state == "error" and "more memory than there is" in report.message

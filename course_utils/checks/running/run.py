@@ -159,10 +159,14 @@ def code_of(answer):
         return None
 
 
+_LATE = {"optim": "torch._dynamo", "assert_close": "sympy"}  # what is imported, by the name that an answer uses
+
+
 def _import_late(answer):
-    """Import now what an answer would import in its own time: the first optimizer of a process takes seconds."""
-    if "optim" in getattr(code_of(answer), "co_names", ()):
-        importlib.import_module("torch._dynamo")
+    """Import now what an answer would import in its own time: a process's first optimizer takes seconds, its first comparison one."""
+    for name in getattr(code_of(answer), "co_names", ()):
+        if name in _LATE:
+            importlib.import_module(_LATE[name])
 
 
 class _Kept(io.StringIO):

@@ -46,13 +46,13 @@ questions = (
         "which term moves which weights",
         "In the hybrid loss, which term moves the weights of the location network?",
         right=(
-            "Only the one with the log densities: a location has no gradient, so cross-entropy does not reach it.",
-            "Rows and columns of pixels are whole numbers. What teaches the location is the reward, through the density of the place that was drawn.",
+            "Only the one with the log densities: a place that was drawn is cut off from its mean, so cross-entropy does not reach it.",
+            "What teaches the location network is the reward, through the density of the place that was drawn.",
         ),
         wrong=(
             (
                 "Cross-entropy, through the glimpses that the locations lead to.",
-                "The sensor rounds a location to whole pixels, and there no gradient comes through.",
+                "The place was drawn, and neither the draw nor the sensor, which rounds to whole pixels, passes a gradient on.",
             ),
             (
                 "All three of them, as they are added up to one loss.",
@@ -100,7 +100,7 @@ questions = (
             ),
             (
                 "Compute the gradient of its answer with respect to the locations, which must be zero.",
-                "It is zero for every model that rounds to whole pixels, whatever else it reads.",
+                "A location also goes into the glimpse network as it is, so this gradient is not zero, and it says nothing about pixels.",
             ),
         ),
     ),
@@ -115,7 +115,7 @@ predictions = (
     ),
     Prediction(
         "14.found",
-        "In how many of 100 fields does the last glimpse lie within the digit's box?",
+        "In how many of 100 fields does the centre of the last glimpse lie within the digit's box?",
         why="The reward alone has taught it: glimpses that showed the digit led to better answers, and the means moved towards them.",
     ),
 )

@@ -193,7 +193,7 @@ def _(location, mean, std):
 
 @_mistake(
     "variance_taken_for_the_std",
-    "You take std² where a standard deviation is wanted, as torch.distributions.Normal does. Give it std itself.",
+    "You use std² as if it were the standard deviation. It is std itself; torch.distributions.Normal, too, wants std and not its square.",
 )
 def _(location, mean, std):
     return _each(location, mean, std**2)

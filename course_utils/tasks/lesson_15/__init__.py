@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute by hand how much of the context a gate lets through, and what the penalty on overlooked places costs",
         "tell soft attention from hard attention by what the next word is made of and by how each is trained",
         "measure how often a word's weights point to the thing that it names, and compare that with chance",
-        "say what a map of weights shows, what it does not show, and how to find a captioner that never looks",
+        "say what a map of weights shows and what it does not, and test what a word depends on",
     ),
     needs="lesson 06: attention in a decoder; lesson 08: hard attention",
     reading=50,

@@ -29,18 +29,18 @@ questions = (
     NumberQuestion(
         "15.q2",
         "the penalty by hand",
-        "A caption has two words and a picture has two places. The weights are (1, 0) for the first word and (0.5, 0.5) for the second. "
-        "What is the sum over the places of (1 - Σ_t α)²?",
-        answer=0.5,
-        tolerance=0.005,
-        why="Over time the places get 1.5 and 0.5. So the sum is (1 - 1.5)² + (1 - 0.5)² = 0.25 + 0.25 = 0.5.",
+        "A caption has two words and a picture has two cells. The weights are (1, 0) for the first word and (0.2, 0.8) for the second. "
+        "What is the sum over the cells of (1 - Σ_t α)²?",
+        answer=0.08,
+        tolerance=0.0005,
+        why="Over the words the cells get 1.2 and 0.8. So the sum is (1 - 1.2)² + (1 - 0.8)² = 0.04 + 0.04 = 0.08.",
         wrong={
-            0.25: "That is one of the two places. The squares of both are added up.",
-            1.0: "You have added up the distances from 1. They are squared first.",
+            0.04: "That is one of the two cells. The squares of both are added up.",
+            0.4: "You have added up the distances from 1. They are squared first.",
             0.0: "Positive and negative distances would cancel, but each is squared before they are added up.",
-            2.5: "You have squared what each place gets, 1.5 and 0.5. It is the distance from 1 that is squared.",
+            2.08: "You have squared what each cell gets, 1.2 and 0.8. It is the distance from 1 that is squared.",
         },
-        otherwise="Add up the weights of each place over the words, subtract the sum from 1, square it, and add up both squares.",
+        otherwise="Add up the weights of each cell over the words, subtract the sum from 1, square it, and add up both squares.",
     ),
     Question(
         "15.q3",
@@ -67,17 +67,18 @@ questions = (
     ),
     NumberQuestion(
         "15.q4",
-        "pointing by chance",
-        "A model ignores the picture and puts its largest weight on one of the 25 cells at random. What is its pointing accuracy on average?",
-        answer=0.04,
-        tolerance=0.0005,
-        why="The thing lies in one of 25 cells, so the guess is right in 1 of 25 cases.",
+        "better than chance",
+        "A caption names five things. For four of them, the largest of the 25 weights lies on the thing. How many times chance is this pointing accuracy?",
+        answer=20,
+        tolerance=0.05,
+        why="The pointing accuracy is 4/5 = 0.8, chance is 1/25 = 0.04, and 0.8 / 0.04 = 20.",
         wrong={
-            0.2: "That is one of five. A cell has a row and a column, so there are 5 · 5 of them.",
-            0.5: "There are 25 cells to point at, not two.",
-            25.0: "That is the number of cells. The share that is right by chance is one over it.",
+            0.8: "That is the pointing accuracy. Divide it by what a random cell would give.",
+            4.0: "You have divided by 1/5. There are 25 cells to point at, with a row and a column each.",
+            0.04: "That is chance. Divide the pointing accuracy by it.",
+            25.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
         },
-        otherwise="Divide 1 by the number of cells.",
+        otherwise="Divide the share of things that are pointed at by the share that a random cell would get.",
     ),
     Question(
         "15.q5",
@@ -85,7 +86,7 @@ questions = (
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
             "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
-            "That is what the penalty made ours do. Its words were still right more often than not.",
+            "That is what the penalty made ours do: emptying the cell that it had looked at one word earlier took the name away.",
         ),
         wrong=(
             (
@@ -112,8 +113,8 @@ predictions = (
     ),
     Prediction(
         "15.penalty",
-        "What does the penalty do to the share of things that are pointed at when they are named?",
+        "What happens to the share of things that are pointed at when they are named?",
         why="The penalty asks each cell to be looked at once in all, and not to be overlooked. Which word looks at it, it does not say.",
-        choices=("it rises", "it stays", "it falls to almost 0"),
+        choices=("a rise", "no change", "a fall to almost 0"),
     ),
 )

@@ -228,6 +228,14 @@ def squared_before_the_sum_and_padding(weights, mask):
     return ((1 - _kept(weights, mask)) ** 2).sum((1, 2)).mean()
 
 
+_mistake(
+    "squared_after_the_sum",
+    "You add up the differences of a caption's places and square their sum, in which too much at one place and too little at another cancel. Square each place's difference first, then add up.",
+    cost=lambda total, mask, T: 1 - total,
+    end=lambda costs, mask: (costs.sum(1) ** 2).mean(),
+)
+
+
 # What each place should get
 
 _mistake(
