@@ -58,7 +58,7 @@ SETUPS = {  # the class of the model, clutter, what `fit` is told
     "no baseline": (RecurrentAttentionModel, 0, TWO | {"loss": no_baseline}),
     "reward 1 or 0": (RecurrentAttentionModel, 0, TWO | {"loss": right_or_wrong}),
     "narrow from the start": (RecurrentAttentionModel, 0, TWO | {"spread": (0.1, 0.1)}),
-    "location teaches no state": (Apart, 0, TWO),
+    "no gradient to the state": (Apart, 0, TWO),
     "convolutional": (convolutional, 0, {"steps": 1000}),
     "clutter, 4 glimpses": (RecurrentAttentionModel, 4, TWO | {"glimpses": 4}),
     "clutter, convolutional": (convolutional, 4, {"steps": 2000}),

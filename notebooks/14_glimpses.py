@@ -56,7 +56,7 @@ print("numbers in the glimpse:", patches.numel(), " pixels in the field:", field
 # %% [markdown]
 # Patch 0 shows the digit sharply and nothing else. Patch 2 is as wide as the field: in it the digit is a spot of a few cells, and so is each piece of clutter. This is how an eye is built, too: sharp in the middle, coarse around it.
 #
-# Move the glimpse with the sliders until patch 0 holds the whole digit. How far off may you be before you can't tell any more what it is?
+# Move the glimpse with the sliders until patch 0 holds the whole digit. How far off can you be before you can no longer tell what it is?
 
 
 # %%
@@ -108,7 +108,7 @@ print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose the answer is wrong because the glimpse lay beside the digit. Can the loss tell the location to move, by its gradient? We ask PyTorch for the gradient of a glimpse with respect to its location, and to the picture.
+# Suppose the answer is wrong because the glimpse lay beside the digit. Can the gradient of the loss tell the location which way to move? We ask PyTorch for the gradient of a glimpse with respect to its location, and to the picture.
 
 # %% tags=["nbval-check-output"]
 spot = torch.tensor([[-0.5, 0.25]], requires_grad=True)
@@ -117,7 +117,7 @@ print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8,
 fields = fields.detach()
 
 # %% [markdown]
-# Through the location there is none: rows and columns are whole numbers. As in lesson 08, we draw: a location comes from a Gaussian around μ with spread σ. The log of its density is
+# No gradient flows through the location, because rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around μ with spread σ. The log of its density is
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -142,7 +142,7 @@ reveal("14.mean", "left")
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# Cross-entropy teaches what to say, the middle term where to look, and the last one what to expect.
+# Cross-entropy teaches what to say, the middle term where to look, the last one what to expect.
 
 # %% tags=["nbval-check-output"]
 reward = looks.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
@@ -153,13 +153,13 @@ both = ram.hybrid_loss(looks.logits, labels, looks.log_probability, reward, look
 print("by hand and in the package, the difference is", f"{(loss - both).abs().item():.0e}")
 
 # %% [markdown]
-# The middle term must not move the baseline, hence `detach`. The paper's reward is 1 or 0 for a right or wrong answer; ours is the probability of the right digit.
+# The middle term must not move the baseline: hence `detach`. The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit.
 #
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit stands. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second where it wants. In training σ falls from 0.5 to 0.1: first it tries far away, later nearby. Afterwards it looks at μ.
+# Nobody tells the model where the digit stands. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second wherever it chooses. During training σ falls from 0.5 to 0.1, so it tries distant places first and nearby ones later. In use it looks at μ.
 #
-# The centre of the field lies within the digit's box in 28 of 100 fields. In how many does the centre of the last glimpse lie there after training?
+# The centre of the field lies within the digit's box in 28 of 100 fields. In how many does the centre of the last glimpse, after training?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -226,7 +226,7 @@ print("the logits stay as they are:", torch.equal(noisy.logits, looks.logits))
 # %% [markdown]
 # They stay as they are, to the last digit. Such a test finds a model that peeks; the last exercise asks for one.
 #
-# One field is an example. Over all 1,000 fields, is where it looks tied to where the digit is?
+# One field is an example. Over all 1,000 fields, does where it looks depend on where the digit is?
 
 # %%
 with torch.no_grad():
@@ -241,11 +241,11 @@ for ax, axis, name in zip(axes, (0, 1), "xy", strict=True):
     ax.set_title(f"correlation {found:.2f}")
 
 # %% [markdown]
-# The points follow the grey line, on which the glimpse's centre is the digit's.
+# The points follow the grey line, where the glimpse and the digit have the same centre.
 #
 # ## What is each part worth?
 #
-# We trained it longer, on fields of 32×32 pixels, with three patches and one to four glimpses. Then we kept two glimpses and changed one thing at a time: the second look goes anywhere at random; there is no baseline; the reward is the paper's; σ is 0.1 from the start; the location network does not teach the state that it reads. Which change does the most harm?
+# We trained it longer, on fields of 32×32 pixels, with three patches and one to four glimpses. Then we kept two glimpses and changed one thing at a time: the second look goes anywhere at random; there is no baseline; the reward is the paper's; σ is 0.1 from the start; the location network passes no gradient back to the state that it reads. Which change does the most harm?
 
 # %%
 NAMES = ("learned, 1 glimpse", "learned, 2 glimpses", "learned, 3 glimpses", "learned, 4 glimpses")
@@ -254,7 +254,7 @@ NAMES += (
     "no baseline",
     "reward 1 or 0",
     "narrow from the start",
-    "location teaches no state",
+    "no gradient to the state",
 )
 rows = {}
 for name in NAMES:
@@ -263,7 +263,7 @@ for name in NAMES:
 table(rows, columns, corner="5,000 steps, five seeds", digits=2)
 
 # %% [markdown]
-# One look of its own helps far more than a random one. Further looks help a little, though not to find the digit. Without the baseline it is found less often; the paper's reward and a narrow σ change little here. If the location network does not teach the state, the state never learns to hold where things are.
+# One look that the model chooses helps far more than a random one. Further looks help a little, though not in finding the digit. Without the baseline it is found less often; the paper's reward and a narrow σ change little here. Without a gradient from the location network, the state never learns to hold where things are.
 #
 # ## What does a look cost?
 #
@@ -325,7 +325,7 @@ table(rows, ["right answers"], corner="fields of 32×32 pixels", digits=2)
 #
 # ## So: where should it look next?
 #
-# Where a look from such a state has led to reward: REINFORCE makes places that paid more probable.
+# Where earlier looks from such a state were rewarded: REINFORCE makes those places more probable.
 #
 # ## Questions
 #

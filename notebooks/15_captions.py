@@ -32,7 +32,7 @@ for number, ax in enumerate(axes):
 #
 # ## A vector for each cell
 #
-# **Show, Attend and Tell** (Xu et al. 2015) takes them from a convolutional network that was trained beforehand to classify pictures, and then stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels, the same convolutions give 5×5 vectors, one for each cell: the **annotations**. How many of the single things does it name rightly?
+# **Show, Attend and Tell** (Xu et al. 2015) takes them from a convolutional network that was trained beforehand to classify pictures, and then stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels, the same convolutions give 5×5 vectors, one for each cell: the **annotations**. How many of the single things does it name correctly?
 
 # %%
 torch.manual_seed(0)
@@ -41,7 +41,7 @@ encoder.fit(steps=500)
 images, which = things(1000, torch.Generator().manual_seed(1), part="test")
 with torch.no_grad():
     named = encoder.name(encoder.see(images[:, None]).flatten(1)).argmax(-1)
-print(f"single things named rightly: {(named == which).float().mean():.2f}")
+print(f"single things named correctly: {(named == which).float().mean():.2f}")
 annotations, unseen_annotations = encoder(training.images), encoder(unseen.images)
 print("annotations:", tuple(annotations.shape))
 
@@ -73,7 +73,7 @@ diagrams.attention(
 #
 # $$h_0 = \tanh(W \bar a + b) \qquad \alpha_t = \text{softmax}(f_\text{att}(a, h_{t-1})) \qquad \hat z_t = \beta_t \sum_i \alpha_{ti}\, a_i \qquad h_t = \text{LSTM}(E y_{t-1}, \hat z_t, h_{t-1})$$
 #
-# The first state is made of the mean annotation $\bar a$. The score is lesson 04's perceptron. New is the **gate** $\beta_t = \sigma(w^\top h_{t-1} + b)$, one number between 0 and 1: how much of the picture does the next word need? Take a state (1, 2), $w$ = (ln 3, 0), $b$ = 0 and the context (4, -8). What passes through?
+# The first state is made of the mean annotation $\bar a$. The score is lesson 04's perceptron. What is new is the **gate** $\beta_t = \sigma(w^\top h_{t-1} + b)$, one number between 0 and 1: how much of the picture does the next word need? Take a state (1, 2), $w$ = (ln 3, 0), $b$ = 0 and the context (4, -8). What passes through?
 
 # %% tags=["nbval-check-output"]
 state, w, context = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 1.0]).log(), torch.tensor([4.0, -8.0])
@@ -99,7 +99,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# Nearly all of them, though nobody asked for it: to say "seven", it helps to look at the seven. Move the sliders. What does it look at for "a", and for a relation such as "above"?
+# For nearly all of them, though nothing in the training asks for it: to say "seven", it helps to look at the seven. Move the sliders. What does it look at for "a", and for a relation such as "above"?
 
 # %%
 with torch.no_grad():
@@ -149,7 +149,7 @@ table(rows, ["gate", "largest weight", "weight on the next thing"], corner="mean
 # %% [markdown]
 # At a name nearly all weight lies on the thing. At a relation much of it lies on the next thing, whose row decides which relation it is; for “a” the weights are spread more widely. The end of a caption has the lowest gate. But “a”, which needs no picture, lets through as much as a name: nothing in the loss asks a gate to close where the context does no harm.
 #
-# So far each word was given the right words before it. Lesson 07's beam search lets the model write on its own. How many of 500 whole captions are right?
+# So far, at each word, the model was given the right words before it. Lesson 07's beam search lets the model write on its own. How many of 500 whole captions are right?
 
 # %%
 described = Described(model, unseen_annotations)
@@ -161,7 +161,7 @@ for i in (0, 1, 2):
     print(f"\nright:   {unseen.caption(i)}\nwritten: {captions[i]}")
 
 # %% [markdown]
-# As many as when the right words are given to it: it hardly ever loses its way.
+# As many as when it is given the right words: it hardly ever loses its way.
 #
 # ## Draw one cell
 #
@@ -178,7 +178,7 @@ for setup in ("soft", "hard, half of the batches", "hard, all batches", "soft, r
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# With half of the batches soft, hard attention points well in most runs. With draws alone it hardly learns where to look: its words are no better than those of a model that reads the average and so never looks, whose pointing is at chance. And a softly trained model can't be read at one cell, presumably since some of its words use mixtures.
+# With half of the batches soft, hard attention points well in most runs. With draws alone it hardly learns where to look: its words are no better than those of a model that reads the average: that one never looks. And a model trained with soft attention does badly if it reads only one cell, presumably because some words need a mixture.
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR |
 # | --- | --- | --- |
@@ -187,7 +187,7 @@ table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 #
 # ## A penalty on what is overlooked
 #
-# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) wants a *cell's* weights over all words to do so, too, so that nothing is overlooked:
+# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks that a *cell's* weights over all words add up to 1 as well, so that nothing is overlooked:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -215,11 +215,11 @@ for setup in ("soft", "penalty 0.01", "penalty 1", "no gate", "no places"):
 table(rows, columns, corner="1,200 steps, five seeds", digits=2)
 
 # %% [markdown]
-# It falls to almost 0, with λ = 1 in all runs and with 0.01 in most, and at a price: fewer captions are right. (The authors report a gain, on photos.) Twenty-five cells share at most twelve words here, so the penalty is lowest if weights are spread out. Without a gate, the model does no worse; without rows and columns, most captions are wrong.
+# It falls to almost 0, with λ = 1 in all runs and with 0.01 in most. This has a price: fewer captions are right. (The authors report a gain, on photos.) Twenty-five cells share at most twelve words here, so the penalty is lowest if weights are spread out. Without a gate, the model does no worse; without rows and columns, most captions are wrong.
 #
 # ## Is the map an explanation?
 #
-# We train a captioner with the penalty and look at its map for a name. Has it seen the thing, which is framed?
+# We train a captioner with the penalty and look at its map for a name. Has it seen the thing that is framed?
 
 # %%
 PENALTY, SCENE = 0.01, 2  # change them: another λ takes half a minute, another scene from 0 to 499 does not
@@ -235,7 +235,7 @@ for ax, word in zip(axes, (0, 1), strict=True):
     pictures.attended(unseen.images[SCENE], elsewhere.weights[SCENE, word], cell, said, ax)
 
 # %% [markdown]
-# At the name, the second word, the weights are spread thinly over the other cells, and yet this name is right. So what does a name depend on? We put the annotation of an empty cell in the place of one cell's, and see how many names are still right. Which cell matters, for each of the two models?
+# At the name, the second word, the weights are spread thinly over the other cells, and yet this name is right. So what does a name depend on? We replace the annotation of one cell by that of an empty cell, and see how many names are still right. Which cell matters, for each of the two models?
 
 
 # %%
@@ -264,11 +264,11 @@ rows["a random cell"] = [still_right(one, anywhere) for one in both]
 table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, a name depends on the cell with the largest weight (where the “a” often looks, too). With it, that cell matters no more than a random one, and the cell looked at one word earlier does. A map says where a context came from, not what a word depends on (for texts: Jain & Wallace 2019).
+# Without the penalty, a name depends on the cell with the largest weight (where the “a” often looks too). With the penalty, it matters no more than a random one; what matters is the cell looked at one word earlier. A map says where a context came from, not what a word depends on (Jain & Wallace 2019, for texts).
 #
 # ## So: which part of the picture is this word?
 #
-# In our first model, the part where the weight lies when the word is written. But a model may also look earlier and remember.
+# In our first model, the part where the weight lies when the word is written. But a model may look earlier and remember.
 #
 # ## Questions
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You build the sensor of a model that sees an image only through a few small glimpses, what it makes of a glimpse, and the loss from which it learns both what it sees and where to look. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
+# You build parts of a model that sees an image only through a few small glimpses: its sensor, the layers that read a glimpse, and the loss that teaches it both what it sees and where to look. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
 # B images, Y and X height and width of an image in pixels, T glimpses, P pixels of a glimpse, H width of a hidden layer, D width of a glimpse's features, V classes.
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre, and (1, 1) its lower right corner. x runs to the right and y down.
 
@@ -58,7 +58,7 @@ check("14.corner", corner)
 #
 # $$\text{patches}_{k, i, j} = \frac{1}{4^k} \sum_{a = 0}^{2^k - 1} \sum_{c = 0}^{2^k - 1} p_{\, i \cdot 2^k + a,\; j \cdot 2^k + c}$$
 #
-# Where a patch reaches beyond the image there are **zeros**, and they count in the mean. A gradient reaches the image, and none the location, which has been rounded. `reference_corner(location, height, width, side)` is `14.corner`; the first cell has imported it from `course_utils.models.glimpses`.
+# Where a patch reaches beyond the image there are **zeros**, and they count in the mean. A gradient reaches the image but not the location, which has been rounded. `reference_corner(location, height, width, side)` is `14.corner`; the first cell has imported it from `course_utils.models.glimpses`.
 
 
 # %%
@@ -183,7 +183,7 @@ check("14.location_log_probability", location_log_probability)
 #
 # $$\frac1B \sum_b -\ln \text{softmax}(\text{logits}_b)_{\text{label}_b} \;-\; \frac1B \sum_b \sum_t \underbrace{(R_b - b_{bt})}_{\text{a plain number}} \ln p_{bt} \;+\; \frac{1}{B\,T} \sum_b \sum_t (R_b - b_{bt})^2$$
 #
-# Through the second part no gradient reaches the baseline; through the third one does. The reward is given, and the check does not look at its gradient.
+# No gradient reaches the baseline through the second part, but one does through the third. The reward is given, and the check does not look at its gradient.
 
 
 # %%
@@ -220,7 +220,7 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## What has it seen?
 #
-# A model that is to learn where to look must not know what lies elsewhere. It is easily told by accident: somebody subtracts the mean of the whole image, blurs it before cutting, or moves a glimpse that reaches beyond the border. The model then learns well, and what it shows about glimpses is wrong.
+# A model that is to learn where to look must not know what lies elsewhere. It is easy to tell it by accident: somebody subtracts the mean of the whole image, blurs it before cutting, or moves a glimpse that reaches beyond the border. The model then learns well, and what it shows about glimpses is wrong.
 
 # %% [markdown]
 # ## 14.catch_peeking
@@ -251,7 +251,7 @@ def catch_peeking(model):
         False
     """
     ### BEGIN SOLUTION
-    draw = torch.Generator().manual_seed(0)
+    draw, moved = torch.Generator().manual_seed(0), []
     for trial in range(30):
         Y, X = torch.randint(4, 31, (2,), generator=draw).tolist()
         T, size, scales = trial % 5 + 1, trial % 4 + 1, trial % 3 + 1
@@ -265,11 +265,10 @@ def catch_peeking(model):
         try:
             before = model(image, locations, size, scales)
             after = model(torch.where(seen, image, other), locations, size, scales)
-            if not torch.allclose(before, after, atol=1e-5):
-                return False
+            moved.append((before - after).abs().max())
         except Exception:
             return False
-    return True
+    return bool(torch.stack(moved).max() < 2e-5)  # more than rounding does
     ### END SOLUTION
 
 

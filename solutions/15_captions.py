@@ -121,7 +121,7 @@ check("15.doubly_stochastic", doubly_stochastic)
 #
 # Does the map of weights show what a word is about? Where the true place of each word is known, this can be counted. A word **points** to the place of its largest weight, and it is right if that is the true place. Return the share of words that are right, among all real words of the batch, as a number between 0 and 1.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no place of the picture, and the weights may be NaN. False may stand before True. At real words no two weights are equal. If there is no real word at all, return 0. The number may be Python's own, or a tensor with one number.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no place of the picture, and the weights may be NaN. False may stand before True. At real words no two weights are equal. If there is no real word at all, return 0. The result may be a Python number, or a tensor with one number.
 
 
 # %%
@@ -161,13 +161,13 @@ check("15.pointing_accuracy", pointing_accuracy)
 #
 # The check hands your function one **captioner** after another. Return `True` for a right one and `False` for a wrong one. There is no reference: every captioner has weights of its own, and you find out by changing what it is given. It is called as `captioner(annotations, words)`, with annotations B×L×5 and words B×T×3, both float32, and returns features B×T×F. B, L and T are any numbers from 1 to 30. A right captioner has both of these properties:
 #
-# - **It sees the whole picture.** Whichever annotation changes, some feature of its own row changes, at some step. That is enough: soft attention with a state is right, attention that goes by the place is right, and so is an average of the annotations. It may look only once, and the words need have no effect.
+# - **It sees the whole picture.** Whichever annotation changes, some feature of its own row changes, at some step. That is enough: soft attention with a state is right, attention that depends only on the place is right, and so is an average of the annotations. It may look only once, and the words need have no effect.
 # - **It does not see words to come.** Features at step $t$ stay as they are when words after $t$ change. Word $t$ itself has been read.
 #
-# What goes wrong in real code: the picture is ignored, or looked at and not used; the first annotation has no effect, or the last, or one in the middle, every other one, or a whole half; only the place with the largest weight has one, or those with the two largest; a row looks at another row's picture, or all at the same one, or some rows at none; the weights stand one place off, so that an annotation gets none;
+# What goes wrong in real code: the picture is ignored, or looked at and not used; the first annotation has no effect, or the last, or one in the middle, every other one, or a whole half; only the place with the largest weight has an effect, or only the two with the largest; a row looks at another row's picture, or all at the same one, or some rows at none; the weights stand one place off, so that an annotation gets none;
 # it works only where there are as many words as places. Or a step sees the next word, or the one after that, or the last, or all of them: in what it reads, in what it looks with, in the first state, in a softmax or a mean over the steps, because it reads from both ends, because its output stands one step too early, or because only the first row's words are hidden from it. A captioner that raises an error is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. Where a captioner sees such a change, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$. Features are numbers alone, through which no gradient flows.
+# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. Where a captioner sees such a change, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$. Features are plain numbers: no gradient flows through them.
 
 
 # %%

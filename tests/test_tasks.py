@@ -507,14 +507,14 @@ def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
 def test_a_test_of_glimpses_that_breaks_the_rules_is_told_so():
     image, locations = torch.ones(3, 4), torch.zeros(2, 2)
     for given, says in (
-        ((image[None], locations, 1, 1), "an `image` that is no float32 tensor Y×X"),
+        ((image[None], locations, 1, 1), "an `image` that is not a float32 tensor Y×X"),
         ((image * torch.nan, locations, 1, 1), "numbers from -10 to 10"),
         ((image * 1e3, locations, 1, 1), "numbers from -10 to 10"),
-        ((image, locations[0], 1, 1), "`locations` that are no float32 tensor T×2"),
+        ((image, locations[0], 1, 1), "`locations` that are not a float32 tensor T×2"),
         ((image, locations[:0], 1, 1), "T from 1 to 20"),
         ((image, locations + 1.5, 1, 1), "a location below -1 or above 1"),
-        ((image, locations, 0, 1), "a `size` that is no int from 1 to 8"),
-        ((image, locations, 1, 5), "a `scales` that is no int from 1 to 4"),
+        ((image, locations, 0, 1), "a `size` that is not an int from 1 to 8"),
+        ((image, locations, 1, 5), "a `scales` that is not an int from 1 to 4"),
     ):
         report = judge_answer(TASKS["14.catch_peeking"], lambda model, given=given: len(model(*given)) == 1)
         assert report.state == "error" and says in report.message, str(report)
@@ -542,8 +542,8 @@ def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
     for given, says in (
         ((annotations[..., :4], words), "They should be B×L×5"),
         ((annotations, words[0]), "They should be B×T×3"),
-        ((annotations.double(), words), "`annotations` that are no float32 tensor"),
-        ((annotations, None), "`words` that are no float32 tensor"),
+        ((annotations.double(), words), "`annotations` that are not a float32 tensor"),
+        ((annotations, None), "`words` that are not a float32 tensor"),
         ((annotations[:, :0], words), "lie between 1 and 30"),
         ((annotations, torch.ones(2, 31, 3)), "lie between 1 and 30"),
         ((annotations / 0, words), "hold NaN, infinity, or numbers above 100"),

@@ -97,16 +97,16 @@ def _numbers(tensor):
 def _problem(image, locations, size, scales):
     """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
     if not _numbers(image) or max(image.shape) > MOST["pixels"] or image.abs().amax() > LARGEST:
-        return f"Your test calls a model with an `image` that is no float32 tensor Y×X of numbers from -{LARGEST} to {LARGEST}, with 1 to {MOST['pixels']} pixels on each side."
+        return f"Your test calls a model with an `image` that is not a float32 tensor Y×X of numbers from -{LARGEST} to {LARGEST}, with 1 to {MOST['pixels']} pixels on each side."
     if not _numbers(locations) or locations.shape[1] != 2 or len(locations) > MOST["glimpses"]:
-        return f"Your test calls a model with `locations` that are no float32 tensor T×2 of finite numbers, with T from 1 to {MOST['glimpses']}."
+        return f"Your test calls a model with `locations` that are not a float32 tensor T×2 of finite numbers, with T from 1 to {MOST['glimpses']}."
     if locations.abs().amax() > 1:
         return (
             "Your test calls a model with a location below -1 or above 1. Both numbers of a location lie from -1 to 1."
         )
     for name, value in (("size", size), ("scales", scales)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST[name]:
-            return f"Your test calls a model with a `{name}` that is no int from 1 to {MOST[name]}."
+            return f"Your test calls a model with a `{name}` that is not an int from 1 to {MOST[name]}."
     return None
 
 
@@ -121,7 +121,7 @@ task = Task(
     minutes=30,
     offers=("models.glimpses.corner", "models.glimpses.glimpse"),
     hints=(
-        "Let the model answer for itself: call it on an image, put new random numbers into every pixel that no glimpse holds, and call it again. A right model cannot have noticed. Two questions remain: which pixels does a glimpse hold, and with which images, locations, sizes and scales could a model peek that is honest with others?",
+        "Let the model answer for itself: call it on an image, put new random numbers into every pixel that no glimpse holds, and call it again. A right model cannot have noticed. Two questions remain: which pixels does a glimpse hold, and for which images, locations, sizes and scales could a model peek, and be honest for all others?",
         (
             "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which lies in pixel 1. The glimpse holds the 5 alone. A model that returns the mean of the image gives 6. Change the 9 to 1: now it gives 4, so it peeks. "
             "One that returns what it sees, less 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and holds 3 and 5, so only 7 and 9 may change."
@@ -277,7 +277,7 @@ def _of(part):
 
 _mistaken(
     "nothing_stays",
-    "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. That is so where you change the whole image, or what the glimpses hold in place of all else. Keep the pixels that lie in a glimpse, and change the others.",
+    "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. This happens if you change the whole image, or the pixels inside the glimpses instead of those outside. Keep the pixels that lie in a glimpse, and change the others.",
     seen=lambda image, *rest: torch.zeros_like(image, dtype=torch.bool),
 )
 _mistaken(
@@ -297,7 +297,7 @@ _mistaken(
 )
 _mistaken(
     "coordinates_exchanged",
-    "Right models are refused, since the pixels that you keep are not those of their glimpses: they are so if x and y are exchanged. A location is (x, y), and corner returns (top, left).",
+    "Right models are refused, since the pixels that you keep are not those of their glimpses. This happens if x and y are exchanged. A location is (x, y), and corner returns (top, left).",
     seen=_of(lambda locations: locations.flip(1)),
 )
 _mistaken(

@@ -204,13 +204,13 @@ _mistake(
 )
 _mistake(
     "half_a_side_cut_off",
-    "You subtract half of the side with its fraction and cut off what stands behind the point. For an odd side that is half a pixel too much, and below 0 it rounds towards 0, which is up. Round the place down first, and then subtract side // 2.",
+    "You subtract half of the side with its fraction and cut off the digits after the decimal point. For an odd side that is half a pixel too much, and below 0 it rounds towards 0, which is up. Round the place down first, and then subtract side // 2.",
     round_down=lambda place: place,
     start=lambda pixel, side, size: (pixel - side / 2).trunc(),
 )
 _mistake(
     "cut_off_below_zero",
-    "Where the patch begins before the image, your corner is one pixel too far: `.long()` and `int` cut off what stands behind the point, so -1.5 becomes -1. Round the place down before you subtract half of the side, or use floor.",
+    "Where the patch begins before the image, your corner is one pixel too far: `.long()` and `int` cut off the digits after the decimal point, so -1.5 becomes -1. Round the place down before you subtract half of the side, or use floor.",
     round_down=lambda place: place,
     start=lambda pixel, side, size: (pixel - side // 2).trunc(),
 )
@@ -270,7 +270,7 @@ _mistake(
 )
 _mistake(
     "kept_in_the_last_pixel",
-    "A location of exactly 1 becomes the last pixel with you. By the formula it is the pixel behind it, since (1 + 1) / 2 times the size is the size itself: leave it there.",
+    "You turn a location of exactly 1 into the last pixel. By the formula it is the pixel behind it, since (1 + 1) / 2 times the size is the size itself: leave it there.",
     start=lambda pixel, side, size: pixel.clamp(max=size - 1) - side // 2,
 )
 

@@ -31,7 +31,7 @@ task = Task(
     offers=("models.glimpses.corner",),
     partial={
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )

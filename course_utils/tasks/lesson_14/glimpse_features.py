@@ -7,7 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
-TRANSPOSED = "Weights are outputs × inputs: a row of vectors meets `weight.T`."
+TRANSPOSED = "Weights are outputs × inputs: vectors that stand in rows are multiplied by `weight.T`."
 
 task = Task(
     "14.glimpse_features",
@@ -27,7 +27,7 @@ task = Task(
     ),
     partial={
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
@@ -163,7 +163,7 @@ _mistake(
 )
 _mistake(
     "relu_of_each_part",
-    "ReLU stands around each of the two parts, and their sum is left as it is. Add the parts first: what and where may then speak against each other.",
+    "ReLU stands around each of the two parts, and their sum is left as it is. Add the parts first: then what and where can work against each other.",
     join=lambda a, b: a.relu() + b.relu(),
     last=_as_it_is,
 )
@@ -289,7 +289,7 @@ _mistake(
 )
 _mistake(
     "location_cut_off",
-    "The values are right, but no gradient reaches the location. Leave it as it is: where a location is not to learn, that is decided where it is drawn.",
+    "The values are right, but no gradient reaches the location. Leave it as it is: if a location should not learn, that is decided where it is drawn.",
     given=lambda patches, location, *weights: (patches, location.detach(), *weights),
 )
 _mistake(

@@ -18,7 +18,7 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Three losses are added, and each moves weights of its own. The cross-entropy reaches what classifies, through the logits. The second one reaches what chooses the locations, through the log probabilities alone: how much better than expected it went is a plain number there. The third makes the baseline a better guess of the reward.",
+        "Three losses are added, and each moves weights of its own. The cross-entropy reaches what classifies, through the logits. The second reaches the part that chooses the locations, and only through the log probabilities: how much better things went than expected is a plain number there. The third makes the baseline a better guess of the reward.",
         (
             "Take one example of two classes with the logits [0, 0] and label 0, and two steps with the log probabilities -1 and -2, the reward 1 and the baselines 0.5 and 0.25. The cross-entropy is ln 2 = 0.6931. The reward minus the baselines is 0.5 and 0.75; times the log probabilities that is -0.5 and -1.5, whose sum over the steps is -2. "
             "The squares are 0.25 and 0.5625, and their mean is 0.4062. The loss is 0.6931 + 2 + 0.4062 = 3.0994. The gradient at the log probabilities is -0.5 and -0.75; at the baselines it is -0.5 and -0.75 as well, and comes from the squares alone: 2·(0.5 - 1) / 2 and 2·(0.25 - 1) / 2."
@@ -27,11 +27,7 @@ task = Task(
     ),
     partial={
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "baseline_learns_from_the_picks": (
-            0.75,
-            "every value is right, and one gradient too many reaches the baseline.",
-        ),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the loss is right, but what came in is altered."),
     },
 )
@@ -188,7 +184,7 @@ _mistake(
 
 _mistake(
     "reward_along_the_steps",
-    "reward has B numbers and baseline B×T: from the right, B meets T, which runs only where the two are equal, and then pairs the rewards with the steps. Give reward an axis, B×1.",
+    "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.",
     advantage=lambda reward, baseline: reward - baseline,
 )
 _mistake(

@@ -27,7 +27,7 @@ task = Task(
     partial={
         "underflow": (0.5, "right for locations that are not far from the mean."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
@@ -229,7 +229,7 @@ def _(location, mean, std):
 
 @_mistake(
     "squashed",
-    "You apply tanh to mean before you compare. Use it as it comes in: its network has seen to its range.",
+    "You apply tanh to mean before you compare. Use it as it comes in: the network has already kept it in range.",
 )
 def _(location, mean, std):
     return _each(location, mean.tanh(), std)

@@ -48,7 +48,7 @@ questions = (
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
             "It reads one annotation, drawn with the weights, and the log probability of the word serves as a reward.",
-            "A draw has no gradient, so REINFORCE has to estimate it. Softly trained batches in between keep the noise low.",
+            "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
         ),
         wrong=(
             (
@@ -86,7 +86,7 @@ questions = (
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
             "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
-            "That is what the penalty made ours do: emptying the cell that it had looked at one word earlier took the name away.",
+            "That is what the penalty made ours do: when we emptied the cell that it had looked at one word earlier, it lost the name.",
         ),
         wrong=(
             (
@@ -99,7 +99,7 @@ questions = (
             ),
             (
                 "That the empty cell holds what the model has taken for a seven.",
-                "An empty cell's annotation says nothing of a seven. The state is the other place from which the word can come.",
+                "An empty cell's annotation says nothing about a seven. The state is the other place from which the word can come.",
             ),
         ),
     ),
@@ -114,7 +114,7 @@ predictions = (
     Prediction(
         "15.penalty",
         "What happens to the share of things that are pointed at when they are named?",
-        why="The penalty asks each cell to be looked at once in all, and not to be overlooked. Which word looks at it, it does not say.",
+        why="The penalty asks each cell to be looked at once in all, and not to be overlooked. It does not say which word should look at it.",
         choices=("a rise", "no change", "a fall to almost 0"),
     ),
 )

@@ -33,7 +33,7 @@ def _problem(annotations, words):
         ("words", words, WORD, "B×T×3"),
     ):
         if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
-            return f"Your test calls a captioner with `{name}` that are no float32 tensor."
+            return f"Your test calls a captioner with `{name}` that are not a float32 tensor."
         if tensor.dim() != 3 or tensor.shape[2] != width or not tensor.numel() or max(tensor.shape) > MOST:
             return f"Your test calls a captioner with `{name}` of shape {tuple(tensor.shape)}. They should be {shape}, and B, L and T lie between 1 and {MOST}."
         if not (tensor.abs() <= LARGEST).all():
@@ -65,7 +65,7 @@ one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong captioner that is
 
 told_of_the_verdict(
     task,
-    "This captioner is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? An average of the annotations is right, and so are weights that go by the place; features may move at one step alone; words need have no effect. Some right ones do not notice when the same number is added to all features of an annotation, or when an annotation is doubled: add random numbers.",
+    "This captioner is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? An average of the annotations is right, and so are weights that depend only on the place; features may move at one step alone; words need have no effect. Some right ones do not notice when the same number is added to all features of an annotation, or when an annotation is doubled: add random numbers.",
     "This captioner is wrong, and your test does not see it. Does it change the annotations one at a time, every place of every row, each time on a fresh copy? Does it look at the row whose annotation was changed? Are there two captions or more, three words or more, and three places or more, but not as many as words? Does it change later words in every row, and compare all features before them?",
 )
 
@@ -153,7 +153,7 @@ def runs_only(captioner):
 
 _mistaken(
     "no_rounding",
-    "Right captioners are refused whose last digits differ when later words change, since they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    "Right captioners are refused if their last digits differ when later words change, because they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
     least=0,
 )
 _mistaken(
@@ -187,17 +187,17 @@ _mistaken(
 )
 _mistaken(
     "first_place_alone",
-    "Captioners that overlook another annotation than the first pass your test, since you change the first alone. Change one place after another.",
+    "Captioners that overlook an annotation other than the first pass your test, since you change the first alone. Change one place after another.",
     groups=lambda B, L: [(b, 0) for b in range(B)],
 )
 _mistaken(
     "last_place_alone",
-    "Captioners that overlook another annotation than the last pass your test, since you change the last alone. Change one place after another.",
+    "Captioners that overlook an annotation other than the last pass your test, since you change the last alone. Change one place after another.",
     groups=lambda B, L: [(b, -1) for b in range(B)],
 )
 _mistaken(
     "both_ends_alone",
-    "A captioner passes your test that overlooks an annotation in the middle of the picture, since you change the first and the last alone. Change one place after another.",
+    "A captioner that overlooks an annotation in the middle of the picture passes your test, since you change the first and the last alone. Change one place after another.",
     groups=lambda B, L: [(b, place) for b in range(B) for place in (0, -1)],
 )
 _mistaken(
@@ -308,7 +308,7 @@ _mistaken(
 )
 _mistaken(
     "order_has_an_effect",
-    "Your test refuses right captioners to which the order of the annotations is nothing, such as an average: it puts them in another order and asks that the features move. Change an annotation instead.",
+    "Your test refuses right captioners for which the order of the annotations does not matter, such as an average: it puts them in another order and asks that the features move. Change an annotation instead.",
     also=(_order_is_something,),
 )
 _mistaken(

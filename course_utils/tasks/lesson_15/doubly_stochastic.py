@@ -27,7 +27,7 @@ task = Task(
         "empty_left_out": (0.75, "right for captions that have a word."),
         "empty_costs_nothing": (0.75, "right for captions that have a word."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the penalty is right, but what came in is altered."),
     },
 )
@@ -160,7 +160,7 @@ _mistake(
 )
 _mistake(
     "mask_along_the_places",
-    "Your mask meets the places and not the steps. That runs on only where there are as many steps as places. Give it a last axis of size 1: B×T×1.",
+    "Your mask meets the places and not the steps. This runs without an error only where there are as many steps as places. Give it a last axis of size 1: B×T×1.",
     keep=lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0),
 )
 _mistake(
@@ -209,7 +209,7 @@ _mistake(
 )
 _mistake(
     "cut_anew",
-    "You cut the numbers of T×L anew into L×T: `view` and `reshape` move nothing, so a row then holds weights of several places. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
+    "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several places. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
     total=lambda kept, mask: kept.reshape(len(kept), kept.shape[2], -1).sum(2),
 )
 
@@ -334,6 +334,6 @@ _mistake(
 )
 _mistake(
     "empty_costs_nothing",
-    "A caption without words costs nothing with you. Each of its places got 0 where it should get 1, so it costs L.",
+    "In your version a caption without words costs nothing. Each of its places got 0 where it should get 1, so it costs L.",
     end=lambda costs, mask: (costs.sum(1) * mask.any(1)).mean(),
 )

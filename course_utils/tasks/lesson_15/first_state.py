@@ -24,7 +24,7 @@ task = Task(
         "overflow": (0.5, "right for sums of ordinary size."),
         "overflow_above": (0.5, "right for sums of ordinary size."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the state is right, but what came in is altered."),
     },
 )
@@ -121,7 +121,7 @@ _mistake(
 )
 _mistake(
     "mean_over_features",
-    "You take the mean over the features of each annotation, the last axis. That runs on only where there are as many places as features. Take the mean over the places, axis 1.",
+    "You take the mean over the features of each annotation, the last axis. This runs without an error only where there are as many places as features. Take the mean over the places, axis 1.",
     pool=lambda annotations: annotations.mean(2),
 )
 _mistake(
@@ -146,7 +146,7 @@ _mistake(
 )
 _mistake(
     "cut_anew",
-    "You cut the numbers of L×E anew into E×L: `view` and `reshape` move nothing, so a row then holds features of several places. To exchange two axes, use `transpose`; here a mean over axis 1 needs neither.",
+    "You regroup the numbers of L×E as E×L: `view` and `reshape` leave their order as it is, so a row then holds features of several places. To exchange two axes, use `transpose`; here a mean over axis 1 needs neither.",
     pool=lambda annotations: annotations.reshape(len(annotations), annotations.shape[2], -1).mean(2),
 )
 _mistake(

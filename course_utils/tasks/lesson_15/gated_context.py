@@ -24,7 +24,7 @@ task = Task(
         "overflow": (0.5, "right for scores of ordinary size."),
         "gradient_overflows": (0.5, "every value is right, and its gradient for scores of ordinary size."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
@@ -185,7 +185,7 @@ _mistake(
 )
 _mistake(
     "gate_along_the_features",
-    "Your gates meet the columns of the context: gate 1 multiplies feature 1 of every caption. That runs on only where there are as many captions as features. Give the gates a second axis of size 1, so that each meets its own row.",
+    "Your gates meet the columns of the context: gate 1 multiplies feature 1 of every caption. This runs without an error only where there are as many captions as features. Give the gates a second axis of size 1, so that each meets its own row.",
     mix=lambda gate, context: gate * context,
 )
 _mistake(
@@ -251,7 +251,7 @@ def state_unused(context, state, weight, bias):
 
 
 @task.mistake(
-    "Your gate looks at the context where it should look at the state. That runs on only where both have the same width."
+    "Your gate looks at the context where it should look at the state. This runs without an error only where both have the same width."
 )
 def gate_from_the_context(context, state, weight, bias):
     return _gated(context, context, weight, bias)
@@ -263,7 +263,7 @@ def state_gated(context, state, weight, bias):
 
 
 @task.mistake(
-    "Each feature gets a gate of its own: the products of state and weight are not added up. That runs on only where E = H. Some code has a gate for each feature, with a weight E×H; here the scalar product of weight and state gives one gate for each caption."
+    "Each feature gets a gate of its own: the products of state and weight are not added up. This runs without an error only where E = H. Some code has a gate for each feature, with a weight E×H; here the scalar product of weight and state gives one gate for each caption."
 )
 def not_summed(context, state, weight, bias):
     return torch.sigmoid(state * weight + bias) * context

@@ -154,7 +154,7 @@ _mistake(
 )
 _mistake(
     "largest_over_the_steps",
-    "You look for the largest weight along the steps, which tells for each place at which step it is looked at most. That runs on only where there are as many steps as places. Look along the last axis.",
+    "You look for the largest weight along the steps, which tells for each place at which step it is looked at most. This runs without an error only where there are as many steps as places. Look along the last axis.",
     pointed=lambda weights: weights.argmax(1),
 )
 _mistake(
@@ -230,7 +230,7 @@ def looked_up_everywhere(weights, true, mask):
 
 _mistake(
     "mask_unused",
-    "The mask has no effect: padding counts like words. Count the real steps alone, above the line and below it.",
+    "The mask has no effect: padding counts like words. Count only the real steps, both among the hits and in the number you divide by.",
     end=lambda hits, mask: hits.double().mean().item(),
 )
 _mistake(
@@ -245,12 +245,12 @@ _mistake(
 )
 _mistake(
     "padding_counted_above",
-    "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out above the line, too.",
+    "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.",
     end=lambda hits, mask: hits.sum().item() / max(mask.sum().item(), 1),
 )
 _mistake(
     "padding_counts_as_right",
-    "Padding counts as right, above the line and below it. That happens where the same number is put in both, the places that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
+    "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the places that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
     end=lambda hits, mask: (hits | ~mask).double().mean().item(),
 )
 _mistake(
