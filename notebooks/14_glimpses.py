@@ -117,7 +117,7 @@ print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8,
 fields = fields.detach()
 
 # %% [markdown]
-# No gradient flows through the location, because rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around μ with spread σ. The log of its density is
+# No gradient flows through the sensor to the location: rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around μ with spread σ. The log of its density is
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #

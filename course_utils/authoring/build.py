@@ -52,6 +52,7 @@ FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own f
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
+TABLE = re.compile(r"""\bmeasured\(\s*["'](\w+)["']""")  # a table that a lesson shows
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -438,7 +439,7 @@ def _source_hash(root, target, cells):
 
 
 def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
-    """Return the files of the package that a notebook's stored outputs depend on.
+    """Return the files of the package that a notebook's stored outputs depend on: modules, and measured tables that it names.
 
     What only a cell imports whose output is not stored, as it is about the reader's machine, is left out.
     """
@@ -449,7 +450,8 @@ def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
     if ASKS.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
         modules |= {root / "course_utils/learner/notebook.py"}
         modules |= set((root / f"course_utils/tasks/lesson_{target.number}").glob("*.py"))
-    return closure(root, {path for path in modules if path.is_file()})
+    tables = {root / f"course_utils/data/measured_tables/{name}.csv" for name in TABLE.findall(stored)}
+    return closure(root, {path for path in modules if path.is_file()}) | {path for path in tables if path.is_file()}
 
 
 # What is built already
