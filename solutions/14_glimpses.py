@@ -227,7 +227,7 @@ check("14.hybrid_loss", hybrid_loss)
 #
 # The check hands your function one **model** after another. Each is called as `model(image, locations, size, scales)`, where `image` is Y×X and `locations` T×2, and returns V numbers. It looks at the image through T glimpses, as `14.glimpse` makes them: at each location, `scales` patches of `size` × `size` cells. Return `True` if **pixels that lie in none of its glimpses have no effect** on what it returns, and `False` if they have. What a model does with its glimpses is its own affair: it may use them all, the first one alone, or none, and it may know the locations and how large the image is.
 #
-# Models take images of 1 to 64 pixels on each side, high or wide, as float32 numbers from −10 to 10; 1 to 20 locations, float32 numbers from −1 to 1; `size` from 1 to 8 and `scales` from 1 to 4. No gradient passes through them. Rounding may move their numbers by about $10^{-5}$, and a model that peeks moves them by more where pixels become other random numbers of about 1.
+# Models take images of 1 to 64 pixels on each side, high or wide, as float32 numbers from −10 to 10; 1 to 20 locations, float32 numbers from −1 to 1; `size` from 1 to 8 and `scales` from 1 to 4. No gradient passes through them. Rounding may move their numbers by about $10^{-5}$. A model that peeks moves some of them by more than $10^{-4}$ in at least some pictures, if pixels become other random numbers of about 1.
 # `reference_corner` and `reference_glimpse(image B×Y×X, location B×2, size, scales)` are `14.corner` and `14.glimpse`.
 #
 # What goes wrong in real code: the model begins with a coarse view of the whole image, or adds a glimpse of the centre or of another place; there is one scale too many, or glimpses are too wide, or a pixel too far; patches begin at their location; x and y, or height and width, are exchanged; glimpses near the border are moved into the image, or go on at its other end; the image is blurred, reduced, or divided by its spread or its largest pixel before the glimpses are cut out, or its mean is subtracted; a single pixel, a row or every third pixel is read;
@@ -251,7 +251,7 @@ def catch_peeking(model):
         False
     """
     ### BEGIN SOLUTION
-    draw, moved = torch.Generator().manual_seed(0), []
+    draw, same = torch.Generator().manual_seed(0), []
     for trial in range(30):
         Y, X = torch.randint(4, 31, (2,), generator=draw).tolist()
         T, size, scales = trial % 5 + 1, trial % 4 + 1, trial % 3 + 1
@@ -265,10 +265,10 @@ def catch_peeking(model):
         try:
             before = model(image, locations, size, scales)
             after = model(torch.where(seen, image, other), locations, size, scales)
-            moved.append((before - after).abs().max())
+            same.append(torch.allclose(before, after, atol=1e-5))
         except Exception:
             return False
-    return bool(torch.stack(moved).max() < 2e-5)  # more than rounding does
+    return all(same) and len(same) == 30
     ### END SOLUTION
 
 

@@ -239,8 +239,8 @@ _mistaken(
 )
 _mistaken(
     "too_much_room",
-    "Models that peek a little, by about a hundredth, pass your test: there is too much room. Rounding stays below 1e-5.",
-    same=lambda before, after: _close(before, after, 0.03),
+    "A model that peeks a little, by less than a thousandth, passes your test: there is too much room. Rounding stays below 1e-5.",
+    same=lambda before, after: _close(before, after, 0.003),
 )
 _mistaken(
     "runs_at_all",
