@@ -25,7 +25,7 @@ def right_head_by_head(query, key, value, in_weight, in_bias, out_weight, out_bi
     d, sentences = query.shape[2] // heads, []
     for b, (asking, found, given) in enumerate(zip(query, key, value, strict=True)):
         projected = [
-            x @ w.T + c for x, (w, c) in zip((asking, found, given), heads_of._blocks(in_weight, in_bias), strict=True)
+            x @ w.T + c for x, (w, c) in zip((asking, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
         ]
         contexts = []
         for h in range(heads):
@@ -58,7 +58,7 @@ def right_by_the_layer(query, key, value, in_weight, in_bias, out_weight, out_bi
 def right_by_scaled_dot_product_attention(
     query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None
 ):
-    pairs = zip((query, key, value), heads_of._blocks(in_weight, in_bias), strict=True)
+    pairs = zip((query, key, value), heads_of.blocks_of(in_weight, in_bias), strict=True)
     q, k, v = (plain.split_heads(F.linear(x, *pair), heads) for x, pair in pairs)
     if mask is None:
         return F.linear(plain.merge_heads(F.scaled_dot_product_attention(q, k, v)), out_weight, out_bias)

@@ -19,6 +19,8 @@ def between_edges(draw, B, height, width, dtype=torch.float32):
     rows, columns = draw.whole(0, height, B), draw.whole(0, width, B)
     fractions = draw.whole(0, 2, B, 2) / 2 + 0.25
     if B > 1:
-        rows[:2], columns[:2] = torch.tensor([0, height - 1]), torch.tensor([min(1, width - 1), width - 1])
+        aside = draw.whole(0, 2, 2)  # not the same pixels for every seed
+        rows[:2] = torch.stack([torch.tensor(0), (height - 1 - aside[0]).clamp(min=0)])
+        columns[:2] = torch.stack([(1 + aside[1]).clamp(max=width - 1), torch.tensor(width - 1)])
         fractions[:2] = torch.tensor([[0.75, 0.25], [0.25, 0.75]])
     return at_pixels(rows, columns, height, width, fractions, dtype)
