@@ -141,6 +141,13 @@ def test_what_an_answer_would_import_late_is_imported_before_its_time_begins():
     assert shown.stdout.strip() == "[False, True]", shown.stderr
 
 
+def test_a_single_number_cut_out_of_a_row_can_cross():
+    """Torch calls it contiguous, although it keeps the row's stride, with which it can't be read as bytes."""
+    number = torch.arange(2)[None][:, 1]
+    assert number.is_contiguous() and number.stride() == (2,)
+    assert torch.equal(unpack(pack(number)), torch.tensor([1]))
+
+
 def test_running_out_of_memory_is_told_in_a_sentence():
     report = judge_answer(DOT, lambda s, h: torch.ones(10**8, 10**8) @ s)
     assert report.state == "error" and "more memory than there is" in report.message

@@ -141,7 +141,7 @@ def pack(value):
 
     def tree(v):
         if isinstance(v, torch.Tensor):
-            raw = v.detach().cpu().contiguous()
+            raw = v.detach().cpu().clone(memory_format=torch.contiguous_format)  # with new strides
             chunks.append(raw.reshape(-1).view(torch.uint8).numpy().tobytes() if raw.numel() else b"")
             return {"tensor": str(raw.dtype).removeprefix("torch."), "shape": list(raw.shape), "bytes": len(chunks[-1])}
         if type(v) in PLAIN_CLASSES.values():

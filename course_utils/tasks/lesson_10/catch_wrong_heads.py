@@ -25,7 +25,8 @@ def right_head_by_head(query, key, value, in_weight, in_bias, out_weight, out_bi
     d, sentences = query.shape[2] // heads, []
     for b, (asking, found, given) in enumerate(zip(query, key, value, strict=True)):
         projected = [
-            x @ w.T + c for x, (w, c) in zip((asking, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
+            x @ w.T + c
+            for x, (w, c) in zip((asking, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
         ]
         contexts = []
         for h in range(heads):
