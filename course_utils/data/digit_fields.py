@@ -23,6 +23,13 @@ def digits() -> tuple[Tensor, Tensor]:
     return torch.tensor(found.images, dtype=torch.float32) / 16, torch.tensor(found.target)
 
 
+def digits_of(part: str) -> tuple[Tensor, Tensor]:
+    """Return the digits of "train" or "test" and which they are. Raises CourseError for a part that is not there."""
+    if part not in ("train", "test"):
+        raise CourseError(f"the parts are 'train' and 'test'; there is no {part!r}")
+    return tuple(whole[:-TEST] if part == "train" else whole[-TEST:] for whole in digits())
+
+
 def digit_fields(
     number: int, side: int, clutter: int, draw: torch.Generator, part="train"
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -43,9 +50,7 @@ def digit_fields(
     """
     if side < SIDE:
         raise CourseError(f"a field must be at least {SIDE} pixels wide, as a digit is, not {side}")
-    if part not in ("train", "test"):
-        raise CourseError(f"the parts are 'train' and 'test'; there is no {part!r}")
-    images, labels = (whole[:-TEST] if part == "train" else whole[-TEST:] for whole in digits())
+    images, labels = digits_of(part)
     fields = torch.zeros(number, side, side)
     which = torch.randint(len(images), (number,), generator=draw)
     corners = torch.randint(side - SIDE + 1, (number, 2), generator=draw)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from course_utils.base.errors import CourseError
-from course_utils.data.digit_fields import SIDE, TEST, digits
+from course_utils.data.digit_fields import SIDE, digits_of
 from course_utils.data.subwords import BOS, EOS, PAD
 
 GRID, CELL = 5, 10  # cells along a side, and pixels along a cell's
@@ -92,12 +92,10 @@ def scenes(number: int, draw: torch.Generator, part="train", fewest=2, most=4) -
 
 def _thing(kind, draw, part):
     """Return 8×8 pixels of a thing, by its place in `THINGS`; each handwritten digit is another."""
-    if part not in ("train", "test"):
-        raise CourseError(f"the parts are 'train' and 'test'; there is no {part!r}")
+    images, labels = digits_of(part)
     if kind >= len(DIGITS):
         drawn = SHAPES[THINGS[kind]]
         return torch.tensor([[float(pixel == "#") for pixel in row] for row in drawn])
-    images, labels = (whole[:-TEST] if part == "train" else whole[-TEST:] for whole in digits())
     found = (labels == kind).nonzero()[:, 0]
     return images[found[torch.randint(len(found), (1,), generator=draw)]][0]
 

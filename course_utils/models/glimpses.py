@@ -130,9 +130,8 @@ class RecurrentAttentionModel(nn.Module):
         locations, densities, baselines = [location], [], []
         for _ in range(glimpses - 1):
             mean = self.aim(state)
-            drawn = (
-                mean + spread * torch.randn(mean.shape, generator=draw)
-            ).detach()  # a place to look at is no function of the weights
+            # A place to look at is no function of the weights.
+            drawn = (mean + spread * torch.randn(mean.shape, generator=draw)).detach()
             densities.append(location_log_probability(drawn, mean, spread) if spread else torch.zeros(len(image)))
             baselines.append(self.value(state.detach()).squeeze(-1))
             location = drawn.clamp(-1, 1)
