@@ -1,0 +1,214 @@
+"""Short stories of people who go places and carry things, with questions, answers, and the facts that an answer rests on.
+
+Here: the stories of lesson 16, in six kinds after the tasks of Weston et al. 2015 (bAbI). Not here: the network that answers
+(`models/memory.py`).
+
+Shape letters: N stories, M facts of the longest story, J words of the longest sentence, K facts that an answer rests on, at most 3.
+"""
+
+from random import Random
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from course_utils.base.errors import CourseError
+
+PEOPLE = ("mary", "john", "sandra", "daniel")
+PLACES = ("kitchen", "garden", "office", "hallway", "bathroom", "bedroom")
+THINGS = ("ball", "milk", "apple")
+COUNTS = ("none", "one", "two", "three")
+KINDS = ("one fact", "two facts", "three facts", "yes or no", "counting", "lists")
+LISTS = ("nothing", "ball", "milk", "apple", "ball milk", "ball apple", "milk apple", "ball milk apple")
+ANSWERS = tuple(dict.fromkeys((*PLACES, "yes", "no", *COUNTS, *LISTS)))
+VOCABULARY = (
+    "",  # padding
+    *PEOPLE,
+    *PLACES,
+    *THINGS,
+    *(
+        "went",
+        "to",
+        "the",
+        "took",
+        "dropped",
+        "where",
+        "is",
+        "was",
+        "before",
+        "in",
+        "how",
+        "many",
+        "things",
+        "has",
+        "what",
+    ),
+)
+
+
+class Story(NamedTuple):
+    """Facts in their order, a question, its answer, and the places of the facts that the answer rests on, in the order of reasoning."""
+
+    facts: list[str]
+    question: str
+    answer: str
+    support: list[int]
+
+
+def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
+    """Return one story of a kind.
+
+    Args:
+        kind: one of `KINDS`.
+        draw: where chance comes from.
+        shortest, longest: number of facts before the question; a story goes on until its question has an answer.
+
+    Raises:
+        CourseError: for a kind that is not there, or lengths that are none.
+    """
+    if kind not in KINDS:
+        raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if not 1 <= shortest <= longest:
+        raise CourseError(f"1 <= shortest <= longest must hold, not {shortest} and {longest}")
+    while True:
+        world = _World(draw, moves_only=kind in ("one fact", "yes or no"))
+        for _ in range(draw.randint(shortest, longest)):
+            world.go_on()
+        if asked := _ASK[kind](world, draw):
+            return Story(world.facts, *asked)
+
+
+class _World:
+    """Who is where and has what, and which facts say so."""
+
+    def __init__(self, draw, moves_only):
+        self.draw, self.moves_only, self.facts = draw, moves_only, []
+        self.where = {}  # person -> (place, fact)
+        self.holder = {}  # thing -> (person, fact), while somebody carries it
+        self.trail = {thing: [] for thing in THINGS}  # (place, facts that say so), each place where the thing has been
+        self.last = {person: [] for person in PEOPLE}  # facts about what a person has taken or dropped
+
+    def go_on(self):
+        """Let one thing happen that can happen."""
+        person = self.draw.choice(PEOPLE)
+        carried = [thing for thing, (holder, _) in self.holder.items() if holder == person]
+        here = self.where.get(person, (None, None))[0]
+        free = [thing for thing in THINGS if thing not in self.holder and self._lies(thing) in (None, here)]
+        happening = "move" if self.moves_only or here is None else self.draw.choice(["move", "move", "take", "drop"])
+        if happening == "take" and free:
+            thing = self.draw.choice(free)
+            self._say(f"{person} took the {thing}")
+            self.holder[thing] = person, len(self.facts) - 1
+            self.last[person].append(len(self.facts) - 1)
+            self._been(thing, here, [len(self.facts) - 1, self.where[person][1]])
+        elif happening == "drop" and carried:
+            thing = self.draw.choice(carried)
+            self._say(f"{person} dropped the {thing}")
+            del self.holder[thing]
+            self.last[person].append(len(self.facts) - 1)
+            self._been(thing, here, [len(self.facts) - 1, self.where[person][1]])
+        else:
+            place = self.draw.choice([place for place in PLACES if place != here])
+            self._say(f"{person} went to the {place}")
+            self.where[person] = place, len(self.facts) - 1
+            for thing in carried:
+                self._been(thing, place, [self.holder[thing][1], len(self.facts) - 1])
+
+    def carried(self, person):
+        return sorted(thing for thing, (holder, _) in self.holder.items() if holder == person)
+
+    def _lies(self, thing):
+        return self.trail[thing][-1][0] if self.trail[thing] else None
+
+    def _been(self, thing, place, facts):
+        if self._lies(thing) == place:
+            self.trail[thing][-1] = place, facts
+        else:
+            self.trail[thing].append((place, facts))
+
+    def _say(self, fact):
+        self.facts.append(fact)
+
+
+def _one_fact(world, draw):
+    person = draw.choice(sorted(world.where))
+    place, fact = world.where[person]
+    return f"where is {person}", place, [fact]
+
+
+def _two_facts(world, draw):
+    things = [thing for thing in THINGS if world.trail[thing]]
+    if not things:
+        return None
+    thing = draw.choice(things)
+    place, facts = world.trail[thing][-1]
+    return f"where is the {thing}", place, facts
+
+
+def _three_facts(world, draw):
+    things = [thing for thing in THINGS if len(world.trail[thing]) > 1]
+    if not things:
+        return None
+    thing = draw.choice(things)
+    step = draw.randrange(1, len(world.trail[thing]))
+    (before, facts), (place, later) = world.trail[thing][step - 1 : step + 1]
+    if sum(there == place for there, _ in world.trail[thing]) > 1:
+        return None  # "before the garden" would have two answers
+    return f"where was the {thing} before the {place}", before, list(dict.fromkeys([*later, *facts]))[:3]
+
+
+def _yes_or_no(world, draw):
+    person = draw.choice(sorted(world.where))
+    place, fact = world.where[person]
+    asked = place if draw.random() < 0.5 else draw.choice([other for other in PLACES if other != place])
+    return f"is {person} in the {asked}", "yes" if asked == place else "no", [fact]
+
+
+def _counting(world, draw):
+    person = draw.choice(sorted(world.where))
+    return f"how many things has {person}", COUNTS[len(world.carried(person))], world.last[person][-3:]
+
+
+def _lists(world, draw):
+    person = draw.choice(sorted(world.where))
+    carried = world.carried(person)
+    return (
+        f"what has {person}",
+        " ".join(thing for thing in THINGS if thing in carried) or "nothing",
+        world.last[person][-3:],
+    )
+
+
+_ASK = dict(zip(KINDS, (_one_fact, _two_facts, _three_facts, _yes_or_no, _counting, _lists), strict=True))
+
+
+class Stories(NamedTuple):
+    """Stories as a network reads them; `mask` is True at facts, `words` at words. Where a story rests on fewer facts, `support` is -1."""
+
+    facts: Tensor  # N M J
+    words: Tensor  # N M J
+    mask: Tensor  # N M
+    question: Tensor  # N J
+    answer: Tensor  # N, places in ANSWERS
+    support: Tensor  # N 3
+
+
+def stories(kind: str, number: int, seed: int, shortest=2, longest=10) -> tuple[list[Story], Stories]:
+    """Return stories of a kind, as texts and as tensors; the same seed gives the same stories."""
+    draw = Random(f"{kind} {seed}")
+    made = [story(kind, draw, shortest, longest) for _ in range(number)]
+    most = max(len(one.facts) for one in made)
+    width = max(len(text.split()) for one in made for text in (*one.facts, one.question))
+    facts, question = torch.zeros(number, most, width, dtype=torch.long), torch.zeros(number, width, dtype=torch.long)
+    support = torch.full((number, 3), -1)
+    for row, one in enumerate(made):
+        for place, fact in enumerate(one.facts):
+            facts[row, place, : len(fact.split())] = _ids(fact)
+        question[row, : len(one.question.split())] = _ids(one.question)
+        support[row, : len(one.support)] = torch.tensor(one.support, dtype=torch.long)
+    answer = torch.tensor([ANSWERS.index(one.answer) for one in made])
+    return made, Stories(facts, facts > 0, (facts > 0).any(-1), question, answer, support)
+
+
+def _ids(text):
+    return torch.tensor([VOCABULARY.index(word) for word in text.split()])

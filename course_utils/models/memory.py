@@ -1,0 +1,128 @@
+"""A network that stores what it reads, one memory for each sentence, and asks the memories several times before it answers.
+
+Here: the end-to-end memory network of Sukhbaatar et al. 2015 (sections 2 and 4.1) and its training. Not here: the stories
+(`data/stories.py`).
+
+Shape letters: B stories, M facts, J words of a sentence, D width, V answers.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.data.stories import ANSWERS, VOCABULARY, Stories
+from course_utils.models.attention import masked_softmax
+from course_utils.models.learn import learn
+from course_utils.models.transformer import check_sizes
+
+WORDS, SAID = len(VOCABULARY), len(ANSWERS)
+
+
+def position_encoding(words: int, width: int) -> Tensor:
+    """Return how much of each feature the word at each place gives, J×D: (1 - j/J) - (k/D)(1 - 2j/J), from 1 (section 4.1)."""
+    j, k = torch.arange(1, words + 1)[:, None] / words, torch.arange(1, width + 1) / width
+    return (1 - j) - k * (1 - 2 * j)
+
+
+def memory_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Ask the memories once: question B×D, memory and output B×M×D, mask B×M → the next question B×D, weights B×M (equations 1 to 3)."""
+    weights = masked_softmax((memory @ question[..., None])[..., 0], mask)  # B M
+    return question + (weights[:, None] @ output)[:, 0], weights
+
+
+class Answered(NamedTuple):
+    """What a memory network says, B×V, and how much each hop attends to each fact, B×hops×M."""
+
+    logits: Tensor
+    weights: Tensor
+
+
+class MemoryNetwork(nn.Module):
+    """Facts become memories by K + 1 embeddings with adjacent tying: hop k addresses with the k-th and reads with the next one.
+
+    Args:
+        hops: K.
+        width: D.
+        longest: the most facts of a story, each of which has an age.
+        order: whether words are weighted by their place; without, a sentence is the sum of its words.
+        age: whether a learned vector says how long ago a fact was read.
+
+    Raises:
+        CourseError: for a size below 1.
+    """
+
+    def __init__(self, hops=3, width=20, longest=50, words=WORDS, answers=SAID, order=True, age=True):
+        super().__init__()
+        check_sizes(1, hops=hops, width=width, longest=longest, words=words, answers=answers)
+        self.embeddings = nn.ModuleList([nn.Embedding(words, width, padding_idx=0) for _ in range(hops + 1)])
+        self.ages = nn.ParameterList([nn.Parameter(0.1 * torch.randn(longest, width)) for _ in range(hops + 1)])
+        self.readout = nn.Linear(width, answers, bias=False)
+        self.order, self.age = order, age
+        for embedding in self.embeddings:
+            nn.init.normal_(embedding.weight, std=0.1)  # section 4.2
+            nn.init.zeros_(embedding.weight[0])
+
+    def encode(self, sentence: Tensor, embedding: nn.Embedding) -> Tensor:
+        """Return a vector for each sentence: …×J → …×D."""
+        words = embedding(sentence)  # … J D
+        if self.order:
+            words = words * position_encoding(*words.shape[-2:])
+        return words.sum(-2)
+
+    def forward(self, facts: Tensor, mask: Tensor, question: Tensor, linear=False) -> Answered:
+        """Answer B questions: facts B×M×J and question B×J, ids with 0 for padding; mask B×M, True at facts.
+
+        With `linear` the weights are the scores themselves, as at the beginning of training (section 4.2, linear start).
+        """
+        ago = (mask.sum(1, keepdim=True) - 1 - torch.arange(mask.shape[1])).clamp(min=0)  # B M, 0 for the last fact
+        memories = []
+        for embedding, ages in zip(self.embeddings, self.ages, strict=True):
+            encoded = self.encode(facts, embedding) + (ages[ago] if self.age else 0.0)
+            memories.append(encoded * mask[..., None])
+        state, seen = self.encode(question, self.embeddings[0]), []
+        for memory, output in zip(memories, memories[1:], strict=False):
+            if linear:
+                weights = (memory @ state[..., None])[..., 0] * mask
+                state = state + (weights[:, None] @ output)[:, 0]
+            else:
+                state, weights = memory_hop(state, memory, output, mask)
+            seen.append(weights)
+        return Answered(self.readout(state), torch.stack(seen, 1))
+
+
+def fit(model: MemoryNetwork, told: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0) -> list[float]:
+    """Train a network on stories; return the loss of each step. For the first `linear_steps` there is no softmax."""
+    step = iter(range(steps))
+
+    def loss_of_batch(draw):
+        rows = torch.randint(len(told.answer), (batch,), generator=draw)
+        linear = next(step) < linear_steps
+        said = model(told.facts[rows], told.mask[rows], told.question[rows], linear)
+        return F.cross_entropy(said.logits, told.answer[rows])
+
+    return learn(model, loss_of_batch, seed, steps, rate)
+
+
+class Score(NamedTuple):
+    """Shares, from 0 to 1: of right answers; and for each hop, the mean weight on the facts that the answer rests on, taken together,
+    and the share of stories whose largest weight lies on one of them."""
+
+    right: float
+    on_support: list[float]
+    points: list[float]
+
+
+@torch.no_grad()
+def score(model: MemoryNetwork, told: Stories) -> Score:
+    """Say how well a network answers, and whether it looks at the facts that the answers rest on."""
+    said = model(told.facts, told.mask, told.question)
+    resting = torch.zeros(*told.mask.shape)
+    for place in told.support.unbind(1):
+        rows = (place >= 0).nonzero()[:, 0]
+        resting[rows, place[rows]] = 1.0
+    some = resting.any(1)
+    on = (said.weights * resting[:, None]).sum(-1)[some].mean(0).tolist()
+    points = resting[:, None].expand_as(said.weights).gather(-1, said.weights.argmax(-1, keepdim=True))[..., 0]
+    return Score((said.logits.argmax(-1) == told.answer).float().mean().item(), on, points[some].mean(0).tolist())
