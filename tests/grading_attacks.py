@@ -241,7 +241,7 @@ stolen(
 )
 stolen(
     "subclasses of object",
-    "import gc\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
+    "import functools, gc\n@functools.cache\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
     "    return next(o.oracle_function for o in gc.get_referrers(kind) if isinstance(o, kind) and o.id == '03.' + name)",
 )
 stolen(
