@@ -29,6 +29,10 @@ SHOWN = {
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "transformer": diagrams.transformer,
     "recurrent attention": diagrams.recurrent_attention,
+    "memory network": diagrams.memory_hops,
+    "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
+    "Turing machine": diagrams.turing_machine,
+    "where a head goes": diagrams.addressing,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"

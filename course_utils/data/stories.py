@@ -1,6 +1,6 @@
 """Short stories of people who go places and carry things, with questions, answers, and the facts that an answer rests on.
 
-Here: the stories of lesson 16, in six kinds after the tasks of Weston et al. 2015 (bAbI). Not here: the network that answers
+Here: the stories of lesson 16, in seven kinds after tasks 1 to 4 and 6 to 8 of Weston et al. 2015 (bAbI). Not here: the network that answers
 (`models/memory.py`).
 
 Shape letters: N stories, M facts of the longest story, J words of the longest sentence, K facts that an answer rests on, at most 3.
@@ -18,10 +18,10 @@ PEOPLE = ("mary", "john", "sandra", "daniel")
 PLACES = ("kitchen", "garden", "office", "hallway", "bathroom", "bedroom")
 THINGS = ("ball", "milk", "apple")
 COUNTS = ("none", "one", "two", "three")
-KINDS = ("one fact", "two facts", "three facts", "yes or no", "counting", "lists")
+KINDS = ("one fact", "two facts", "three facts", "north of", "yes or no", "counting", "lists")
 LISTS = ("nothing", "ball", "milk", "apple", "ball milk", "ball apple", "milk apple", "ball milk apple")
 ANSWERS = tuple(dict.fromkeys((*PLACES, "yes", "no", *COUNTS, *LISTS)))
-_OTHERS = "went to the took dropped where is was before in how many things has what"
+_OTHERS = "went to the took dropped where is was before in how many things has what north of"
 VOCABULARY = ("", *PEOPLE, *PLACES, *THINGS, *_OTHERS.split())  # the first is padding
 
 
@@ -47,8 +47,10 @@ def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
     """
     if kind not in KINDS:
         raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    if not 1 <= shortest <= longest:
-        raise CourseError(f"1 <= shortest <= longest must hold, not {shortest} and {longest}")
+    if not 2 <= shortest <= longest:
+        raise CourseError(f"2 <= shortest <= longest must hold, not {shortest} and {longest}")
+    if kind == "north of":
+        return _north_of(draw, draw.randint(min(shortest, 5), min(longest, 5)))
     while True:
         world = _World(draw, moves_only=kind in ("one fact", "yes or no"))
         for _ in range(draw.randint(shortest, longest)):
@@ -133,7 +135,8 @@ def _three_facts(world, draw):
     (before, facts), (place, later) = world.trail[thing][step - 1 : step + 1]
     if sum(there == place for there, _ in world.trail[thing]) > 1:
         return None  # "before the garden" would have two answers
-    return f"where was the {thing} before the {place}", before, list(dict.fromkeys([*later, *facts]))[:3]
+    support = list(dict.fromkeys([*later, *facts]))
+    return (f"where was the {thing} before the {place}", before, support) if len(support) <= 3 else None
 
 
 def _yes_or_no(world, draw):
@@ -158,7 +161,25 @@ def _lists(world, draw):
     )
 
 
-_ASK = dict(zip(KINDS, (_one_fact, _two_facts, _three_facts, _yes_or_no, _counting, _lists), strict=True))
+def _north_of(draw, pairs):
+    """A question whose words, in another order, ask for another answer: a place between two others is asked about."""
+    places = draw.sample(PLACES, pairs + 1)
+    order = draw.sample(range(pairs), pairs)
+    facts = [f"the {places[i]} is north of the {places[i + 1]}" for i in order]
+    middle = draw.randrange(1, pairs)
+    if draw.random() < 0.5:
+        return Story(facts, f"what is north of the {places[middle]}", places[middle - 1], [order.index(middle - 1)])
+    return Story(facts, f"what is the {places[middle]} north of", places[middle + 1], [order.index(middle)])
+
+
+_ASK = {
+    "one fact": _one_fact,
+    "two facts": _two_facts,
+    "three facts": _three_facts,
+    "yes or no": _yes_or_no,
+    "counting": _counting,
+    "lists": _lists,
+}
 
 
 class Stories(NamedTuple):

@@ -215,6 +215,88 @@ def recurrent_attention(new=()) -> Diagram:
     return _diagram("The recurrent attention model", said, boxes, arrows, new)
 
 
+def memory_hops(hops=2, new=()) -> Diagram:
+    """A memory network: each hop compares the question with one memory of the facts, reads the next one, and adds what it has read."""
+    high, low, step = 104, 216, 470 / hops  # the middle of the memories and of the hops; from hop to hop
+    facts = Box("facts", "facts: a vector of each, by every embedding", EDGE, 18, WIDTH - 2 * EDGE, 40, "data")
+    question = Box("question", "question: *u*₀", EDGE, low - 24, 92, 48, "data")
+    xs = [EDGE + 140 + step * i for i in range(hops)]
+    chain = [Box("hop", f"hop {i + 1}: attend, add", x, low - 28, step - 64, 56) for i, x in enumerate(xs)]
+    readout = Box("readout", "readout", xs[-1] + step, low - 24, WIDTH - EDGE - xs[-1] - step, 48)
+    roles = [
+        "keys of hop 1",
+        *(f"values of hop {i}, keys of hop {i + 1}" for i in range(1, hops)),
+        f"values of hop {hops}",
+    ]
+    ends = [xs[0] + 38, *(x - 32 for x in xs[1:]), xs[-1] + step - 102]  # the middle of each memory
+    widths = [112, *[204] * (hops - 1), 112]
+    memories = [
+        Box("memories", f"*m*{'₀₁₂₃₄₅'[i]}: {role}", x - width / 2, high - 24, width, 48, "data")
+        for i, (role, x, width) in enumerate(zip(roles, ends, widths, strict=True))
+    ]
+    arrows = [Arrow(((x, facts.y + facts.height), (x, high - 24))) for x in ends]
+    for i, hop in enumerate(chain):
+        arrows += [
+            Arrow(((x, high + 24), (x, hop.y)))
+            for x in (hop.x + (38 if i == 0 else 28), hop.right - (38 if i == hops - 1 else 28))
+        ]
+    row = [question, *chain, readout]
+    names = ["", *(f"*u*{'₀₁₂₃₄₅'[i + 1]}" for i in range(hops))]
+    arrows += [joined(a, b, low, name) for a, b, name in zip(row, row[1:], names, strict=False)]
+    said = (
+        f"There are {hops + 1} memories of the facts (a vector of each, by every embedding): {', '.join(plain(m.text) for m in memories)}. The question becomes u₀. "
+        f"In each of {hops} hops (attend, add), the question so far is compared with one memory, the keys; what is read from the next memory, the "
+        "values, is added to it. The readout turns the last sum into an answer."
+    )
+    return _diagram("A memory network", said, [facts, *memories, *row], arrows, new)
+
+
+def turing_machine(new=()) -> Diagram:
+    """A neural Turing machine: a controller, and two heads that write to a memory and read it."""
+    high, middle, low = 52, 142, 228
+    given = Box("given", "given: now", EDGE, high - 26, 92, 52, "data")
+    controller = Box("controller", "controller: an LSTM", 222, high - 26, 336, 52)
+    said = Box("said", "output: now", WIDTH - EDGE - 92, high - 26, 92, 52, "data")
+    write = Box("write", "write head: weights, erase, add", 222, middle - 26, 200, 52)
+    read = Box("read", "read head: weights", 438, middle - 26, 120, 52)
+    memory = Box("memory", "memory: *N* places", 222, low - 26, 336, 52, "data")
+    down, up = write.x + write.width / 2, read.x + read.width / 2
+    steers = up - 30
+    arrows = [joined(given, controller, high), joined(controller, said, high)]
+    arrows += [Arrow(((down, high + 26), (down, middle - 26))), Arrow(((down, middle + 26), (down, low - 26)))]
+    arrows += [Arrow(((steers, high + 26), (steers, middle - 26))), Arrow(((up, low - 26), (up, middle + 26)))]
+    arrows.append(Arrow(((up + 30, middle - 26), (up + 30, high + 26))))
+    in_words = (
+        "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads. The write head (weights, erase, add) changes "
+        "some of the N places of the memory. The read head has weights of its own; what it reads goes to the output now, "
+        "and back to the controller for the next step."
+    )
+    return _diagram("A neural Turing machine", in_words, [given, controller, said, write, read, memory], arrows, new)
+
+
+def addressing(new=()) -> Diagram:
+    """The four steps from what a controller says to the weights of a head."""
+    above, below = ("key,\nstrength", "gate", "kernel", "gamma"), ("memory", "previous\nweights", "", "")
+    names, step, high, middle, low = ("content", "interpolate", "shift", "sharpen"), 154, 42, 126, 210
+    boxes = [Box(name, name, EDGE + step * i, middle - 26, 104, 52) for i, name in enumerate(names)]
+    end = Box("weights", "weights", EDGE + step * 4, middle - 22, WIDTH - 2 * EDGE - step * 4, 44, "data")
+    arrows = [joined(a, b, middle) for a, b in zip(boxes, [*boxes[1:], end], strict=True)]
+    inputs = []
+    for box, over, under in zip(boxes, above, below, strict=True):
+        x = box.x + box.width / 2
+        inputs.append(Box("said", over, box.x, high - 22, box.width, 44, "data"))
+        arrows.append(Arrow(((x, high + 22), (x, box.y))))
+        if under:
+            inputs.append(Box("there", under, box.x, low - 22, box.width, 44, "data"))
+            arrows.append(_upward(inputs[-1], box))
+    in_words = (
+        "The controller says key, strength, gate, kernel and gamma. First come weights by content: the memory is compared with the key. "
+        "The gate interpolates between them and the previous weights. The kernel shifts the result along the places, and gamma sharpens it. "
+        "These are the weights of the head."
+    )
+    return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
+
+
 def _stack(read, attentions, middle, last):
     """Return the boxes of one side of a Transformer, from what it reads to its layers in a frame; what comes last; and the arrows between."""
     chain = [Box("input", read, EDGE, middle - 24, 72, 48, "data")]

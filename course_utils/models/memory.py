@@ -48,17 +48,21 @@ class MemoryNetwork(nn.Module):
         longest: the most facts of a story, each of which has an age.
         order: whether words are weighted by their place; without, a sentence is the sum of its words.
         age: whether a learned vector says how long ago a fact was read.
+        hidden: width of a layer with ReLU before the answer; 0, as in the paper, for none.
 
     Raises:
         CourseError: for a size below 1.
     """
 
-    def __init__(self, hops=3, width=20, longest=50, words=WORDS, answers=SAID, order=True, age=True):
+    def __init__(self, hops=3, width=20, longest=50, words=WORDS, answers=SAID, order=True, age=True, hidden=0):
         super().__init__()
         check_sizes(1, hops=hops, width=width, longest=longest, words=words, answers=answers)
+        check_sizes(0, hidden=hidden)
         self.embeddings = nn.ModuleList([nn.Embedding(words, width, padding_idx=0) for _ in range(hops + 1)])
         self.ages = nn.ParameterList([nn.Parameter(0.1 * torch.randn(longest, width)) for _ in range(hops + 1)])
-        self.readout = nn.Linear(width, answers, bias=False)
+        self.readout = nn.Linear(hidden or width, answers, bias=False)
+        if hidden:
+            self.readout = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), self.readout)
         self.order, self.age = order, age
         for embedding in self.embeddings:
             nn.init.normal_(embedding.weight, std=0.1)  # section 4.2
@@ -106,23 +110,20 @@ def fit(model: MemoryNetwork, told: Stories, seed=0, steps=2000, batch=32, rate=
 
 
 class Score(NamedTuple):
-    """Shares, from 0 to 1: of right answers; and for each hop, the mean weight on the facts that the answer rests on, taken together,
-    and the share of stories whose largest weight lies on one of them."""
+    """`right` is the share of right answers; `on_facts[hop][i]` is the mean weight of a hop on the i-th fact that an answer rests on, in
+    the order of reasoning, over the stories whose answer rests on so many."""
 
     right: float
-    on_support: list[float]
-    points: list[float]
+    on_facts: list[list[float]]
 
 
 @torch.no_grad()
 def score(model: MemoryNetwork, told: Stories) -> Score:
-    """Say how well a network answers, and whether it looks at the facts that the answers rest on."""
+    """Say how well a network answers, and how much each hop looks at the facts that the answers rest on."""
     said = model(told.facts, told.mask, told.question)
-    resting = torch.zeros(*told.mask.shape)
+    on_facts = []
     for place in told.support.unbind(1):
-        rows = (place >= 0).nonzero()[:, 0]
-        resting[rows, place[rows]] = 1.0
-    some = resting.any(1)
-    on = (said.weights * resting[:, None]).sum(-1)[some].mean(0).tolist()
-    points = resting[:, None].expand_as(said.weights).gather(-1, said.weights.argmax(-1, keepdim=True))[..., 0]
-    return Score((said.logits.argmax(-1) == told.answer).float().mean().item(), on, points[some].mean(0).tolist())
+        (rows,) = (place >= 0).nonzero(as_tuple=True)
+        on_facts.append(said.weights[rows, :, place[rows]].mean(0))  # hops; nan if no answer rests on so many facts
+    right = (said.logits.argmax(-1) == told.answer).float().mean().item()
+    return Score(right, torch.stack(on_facts, 1).tolist())
