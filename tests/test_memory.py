@@ -96,7 +96,12 @@ def test_a_story_is_as_long_as_asked():
 
 
 @pytest.mark.parametrize(
-    "kind, lengths, said", [("four facts", (2, 9), "kind must be one of"), ("lists", (5, 4), "not 5 and 4")]
+    "kind, lengths, said",
+    [
+        ("four facts", (2, 9), "kind must be one of"),
+        ("lists", (5, 4), "not 5 and 4"),
+        ("three facts", (2, 2), "has 3 facts or more"),
+    ],
 )
 def test_a_story_that_cannot_be_told(kind, lengths, said):
     with pytest.raises(CourseError, match=said):

@@ -26,7 +26,10 @@ VOCABULARY = ("", *PEOPLE, *PLACES, *THINGS, *_OTHERS.split())  # the first is p
 
 
 class Story(NamedTuple):
-    """Facts in their order, a question, its answer, and the places of the facts that the answer rests on, in the order of reasoning."""
+    """Facts in their order, a question, its answer, and the places of the facts that the answer rests on, in the order of reasoning.
+
+    Of counting and lists these are the last three facts at most on what a person took or dropped; an answer may rest on more.
+    """
 
     facts: list[str]
     question: str
@@ -40,15 +43,18 @@ def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
     Args:
         kind: one of `KINDS`.
         draw: where chance comes from.
-        shortest, longest: number of facts before the question; a story goes on until its question has an answer.
+        shortest, longest: number of facts before the question; "north of" has five facts at most.
 
     Raises:
         CourseError: for a kind that is not there, or lengths that are none.
     """
     if kind not in KINDS:
         raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    if not 2 <= shortest <= longest:
-        raise CourseError(f"2 <= shortest <= longest must hold, not {shortest} and {longest}")
+    least = 3 if kind == "three facts" else 2
+    if not 2 <= shortest <= longest or longest < least:
+        raise CourseError(
+            f"a story of {kind} has {least} facts or more, and shortest <= longest, not {shortest} and {longest}"
+        )
     if kind == "north of":
         return _north_of(draw, draw.randint(min(shortest, 5), min(longest, 5)))
     while True:
