@@ -300,4 +300,4 @@ check("15.q5", ...)
 #
 # **Exercises**: [open them](../exercises/15_captions.ipynb)
 #
-# **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? Lesson 16 answers this; it is still being written.
+# **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.

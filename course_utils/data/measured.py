@@ -14,6 +14,8 @@ warm_up.csv                             benchmarks/warm_up.py         norms in f
 ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 captions.csv                            benchmarks/captions.py        naming and pointing, softly, hard, and with a penalty
+memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
+turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 """
 
 import csv
