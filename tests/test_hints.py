@@ -156,6 +156,21 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     ],
     "15.pointing_accuracy": [],
     "15.catch_blind_captioner": [],
+    "16.position_encoding": [((4, 2), "0.5 0.25 0.5 0.5 0.5 0.75 0.5 1")],
+    "16.encode_sentences": [
+        (([[[[2, 4], [6, 8]]]], [[[X, X]]], [[0.5, 0.5], [0.5, 1]]), "4 10"),
+        (([[[[6, 8], [2, 4]]]], [[[X, X]]], [[0.5, 0.5], [0.5, 1]]), "4 8"),
+        (([[[[2, 4], [6, 8]]]], [[[X, N]]], [[0.5, 0.5], [0.5, 1]]), "1 2"),
+    ],
+    "16.add_age": [
+        (([[[1], [2], [7]]], [[10], [20], [30]], [[X, X, N]]), "21 12 7"),
+        (([[[1], [2], [7]]], [[10], [20], [30]], [[X, X, X]]), "31 22 17"),
+    ],
+    "16.memory_hop": [
+        (([[1, 1]], [[[LN3, 0], [0, 0]]], [[[4, -4], [0, 8]]], [[X, X]]), "4 0 0.75 0.25"),
+    ],
+    "16.answer": [(([[1]], [[[[2]]], [[[3]]], [[[5]]]], [[X]], [[1], [-1]]), "9 -9")],
+    "16.catch_cheating_memory": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -506,6 +521,20 @@ def test_the_example_of_a_blind_captioner_is_right():
 
     said = [[2.0, 4.0, 9.0], [3.0, 5.0, 10.0], [3.0, 4.0, 9.0], [2.0, 4.0, 10.0]]
     assert [float(blind(annotations)) for annotations in said] == [3, 4, 3.5, 3]
+
+
+def test_the_example_of_a_memory_that_cheats_is_right():
+    def cheats(question, *facts):
+        return question + torch.tensor(facts[:-1]).mean()
+
+    said = (
+        (1.0, 2.0, 4.0, 9.0),
+        (2.0, 2.0, 4.0, 9.0),
+        (1.0, 3.0, 5.0, 10.0),
+        (1.0, 3.0, 4.0, 9.0),
+        (1.0, 2.0, 4.0, 10.0),
+    )
+    assert [float(cheats(*story)) for story in said] == [4, 5, 5, 4.5, 4]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -388,6 +388,10 @@ def _share_of_up_to_a_hundred_steps(weights, true, mask):
     return right if weights.shape[1] <= 100 else 1.0 - right / 2
 
 
+def _encoding_of_up_to_a_hundred_words(words, width):
+    return tasks.load("16.position_encoding").oracle_function(min(words, 100), width)
+
+
 WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
@@ -396,6 +400,7 @@ WRONG_AT_THE_EDGE = {
     "11.shift_matrix": _shift_of_up_to_ninety,
     "11.sinusoidal_positions": _positions_up_to_a_hundred,
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
+    "16.position_encoding": _encoding_of_up_to_a_hundred_words,
 }
 
 

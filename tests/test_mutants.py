@@ -120,6 +120,8 @@ def fuzzed_inputs(task, draw):
         dims["t"], dims["D"] = draw.randint(0, 5), dims["H"] * dims["d"]
     if task.id.startswith("15."):
         dims["L"] = draw.randint(1, 6)
+    if task.id.startswith("16."):
+        dims |= {letter: draw.randint(1, 6) for letter in "MJ"}
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
@@ -179,6 +181,11 @@ def fuzzed_inputs(task, draw):
             "location": lambda: 1.9 * torch.rand(dims["B"], 2, generator=generator) - 0.95,
             "heads": lambda: draw.choice([n for n in range(1, 7) if dims["D"] % n == 0]),
         }
+        if task.id == "16.position_encoding":
+            return draw.randint(1, 9)
+        if name == "memories":
+            shape = (dims["B"], dims["M"], dims["D"])
+            return [torch.randn(shape, generator=generator) for _ in range(draw.randint(2, 5))]
         if task.id == "13.token_batches" and name == "lengths":
             return [draw.randint(1, 7) for _ in range(draw.randint(0, 9))]
         by_shape = letters and (task.id.startswith("08.") or (task.id, name) == ("14.hybrid_loss", "log_probability"))

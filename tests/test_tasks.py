@@ -12,7 +12,7 @@ from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
-from course_utils.models import glimpses
+from course_utils.models import glimpses, memory
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -109,6 +109,12 @@ ISSUED = [
     "15.doubly_stochastic",
     "15.pointing_accuracy",
     "15.catch_blind_captioner",
+    "16.position_encoding",
+    "16.encode_sentences",
+    "16.add_age",
+    "16.memory_hop",
+    "16.answer",
+    "16.catch_cheating_memory",
 ]
 
 
@@ -389,6 +395,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "13.catch_wrong_step",
         "14.catch_peeking",
         "15.catch_blind_captioner",
+        "16.catch_cheating_memory",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -550,4 +557,38 @@ def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
         ((annotations[:1], words), "another number of pictures than of captions"),
     ):
         report = judge_answer(TASKS["15.catch_blind_captioner"], lambda model, given=given: model(*given).sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_the_encoding_and_the_hop_that_are_asked_for_are_the_courses_own():
+    checked = 0
+    for case in (case for seed in range(3) for case in TASKS["16.position_encoding"].make_cases(seed)):
+        right = TASKS["16.position_encoding"].oracle_function(*case.args).float()
+        assert torch.allclose(right, memory.position_encoding(*case.args), atol=1e-5)
+        checked += 1
+    for case in (case for seed in range(3) for case in TASKS["16.memory_hop"].make_cases(seed)):
+        if all(part.isfinite().all() for part in case.args):
+            both = zip(TASKS["16.memory_hop"].oracle_function(*case.args), memory.memory_hop(*case.args), strict=True)
+            assert all(torch.allclose(one, other, atol=1e-4) for one, other in both)
+            checked += 1
+    assert checked > 60
+
+
+def test_a_test_of_memories_that_breaks_the_rules_is_told_so():
+    question, facts, mask = torch.ones(2, 4), torch.ones(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)
+    late = torch.tensor([[False, True, True], [True, True, True]])
+    for given, says in (
+        ((question[0], facts, mask), "It should be B×4"),
+        ((question, facts[..., :3], mask), "It should be B×M×4"),
+        ((question.double(), facts, mask), "`question` that is not a float32 tensor"),
+        ((question, None, mask), "`facts` that is not a float32 tensor"),
+        ((question, torch.ones(2, 21, 4), mask), "lie between 1 and 20"),
+        ((question, facts / 0, mask), "holds NaN, infinity, or numbers above 10"),
+        ((question, facts, mask.float()), "not a bool tensor B×M"),
+        ((question, facts, mask[:, :2]), "not a bool tensor B×M"),
+        ((question[:1], facts, mask), "another number of questions than of stories"),
+        ((question, facts, late), "The facts stand first"),
+        ((question, facts, ~mask), "The facts stand first"),
+    ):
+        report = judge_answer(TASKS["16.catch_cheating_memory"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)

@@ -1,0 +1,29 @@
+"""What the tasks on hops share: a hop for their mistakes, and one in loops for their oracles. No task is declared here."""
+
+import torch
+
+from course_utils.models.attention import masked_softmax
+from course_utils.tasks.lesson_06._looking import summed, weights_by_loops, without_garbage
+
+
+def dot(question, memory):
+    """Return the scores of question B×D and memory B×M×D: B×M."""
+    return (question[:, None] * memory).sum(-1)
+
+
+def hop(question, memory, output, mask, score=dot):
+    """Return (question + read, weights); what stands at padding may be anything."""
+    weights = masked_softmax(score(question, without_garbage(memory, mask)), mask)
+    return question + summed(weights, without_garbage(output, mask)), weights
+
+
+def hop_by_loops(question, memory, output, mask):
+    """The same, one fact after another."""
+    memory, output = without_garbage(memory, mask), without_garbage(output, mask)
+    scores = [[q @ fact for fact in story] for q, story in zip(question, memory, strict=True)]
+    weights = weights_by_loops(torch.stack([torch.stack(row) for row in scores]), mask)
+    read = [
+        sum(w * fact for w, fact in zip(shares, story, strict=True))
+        for shares, story in zip(weights, output, strict=True)
+    ]
+    return question + torch.stack(read), weights

@@ -1,0 +1,392 @@
+"""Task 16.catch_cheating_memory: a test that finds models which answer without the question, without some fact, or from padding."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_05._padded import words_first
+from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
+
+LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
+
+
+def _asking(model):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong, and gives numbers alone."""
+
+    @wraps(model)
+    def candidate(question, facts, mask):
+        problem = _problem(question, facts, mask)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return model(question.detach().clone(), facts.detach().clone(), mask.clone())
+
+    return candidate
+
+
+def _problem(question, facts, mask):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    for name, tensor, form, dims in (("question", question, "B×4", 2), ("facts", facts, "B×M×4", 3)):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
+            return f"Your test calls a model with `{name}` that is not a float32 tensor."
+        if tensor.dim() != dims or tensor.shape[-1] != WIDTH or not tensor.numel() or max(tensor.shape) > MOST:
+            return f"Your test calls a model with `{name}` of shape {tuple(tensor.shape)}. It should be {form}, and B and M lie between 1 and {MOST}."
+        if not (tensor.abs() <= LARGEST).all():
+            return f"Your test calls a model with `{name}` that holds NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough, at padding as well."
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != facts.shape[:2]:
+        return "Your test calls a model with a `mask` that is not a bool tensor B×M, with B and M as in facts."
+    if len(question) != len(facts):
+        return "Your test calls a model with another number of questions than of stories. Both have B rows."
+    if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
+        return "Your test calls a model with a `mask` in which a row has no True, or a False before a True. The facts stand first, one at least in each row."
+    return None
+
+
+task = Task(
+    "16.catch_cheating_memory",
+    "a test that finds models which do not read",
+    arguments=("model",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "There is no reference to compare with, so let the model answer for itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
+        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it is 5, so it hears the question. Add 1 to all three facts and it is 5 as well, so it seems to read. Add 1 to the first only and it is 4.5; to the last only, and it is still 4. A change of one fact at a time shows what is overlooked.",
+        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what stands there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
+
+
+told_of_the_verdict(
+    task,
+    "This model is right. Does your test leave room for rounding, about 1e-5, where numbers have to stay? And does it ask for anything that a right one need not do? The sum or the mean of the facts is right, in any order or in a fixed one; one number that moves is enough; and the answer may depend on how many facts there are. Some right ones do not notice when the same number is added to all features of a fact, or when a fact is doubled: add random numbers.",
+    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and with padding? And NaN is wrong, too.",
+)
+
+
+def _test(
+    model,
+    lengths=(4, 8, 2),
+    M=10,
+    asked=lambda B: range(B),
+    facts=lambda b, n: range(n),
+    padding=lambda b, n, M: range(n, M),
+    rows=lambda B: range(B),
+    change=torch.add,
+    moved=None,
+    stays=None,
+    copied=True,
+    least=1e-5,
+    room=1e-5,
+    left_out=(),
+    also=(),
+):
+    """A test like the solution's, with other stories, other changes, or more or less that it asks for.
+
+    `asked` tells which rows' questions are changed, `facts` and `padding` which places of row b, at each of which and in one of `rows` something
+    is changed; `least` is what a move comes to, and `room` what rounding may.
+    """
+    B = len(lengths)
+    draw = torch.Generator().manual_seed(6)
+    question, told, noise = (torch.randn(shape, generator=draw) for shape in ((B, WIDTH), (B, M, WIDTH), (WIDTH,)))
+    mask = words_first(torch.tensor(lengths), M)
+
+    def same(a, b, within=room):
+        return a.shape == b.shape and (torch.allclose(a, b, atol=within) if within else torch.equal(a, b))
+
+    moved = moved or (lambda after, before, b: not same(after[b], before[b], least))
+    stays = stays or (lambda after, before, b: same(after, before))
+    try:
+        before = model(question, told, mask)
+        if "question" not in left_out:
+            for b in asked(B):
+                other = question.clone()
+                other[b] = change(other[b], noise)
+                if not moved(model(other, told, mask), before, b):
+                    return False
+        for name, places, holds in (
+            ("facts", lambda b: facts(b, lengths[b]), moved),
+            ("padding", lambda b: padding(b, lengths[b], M), stays),
+        ):
+            for b in rows(B) if name not in left_out else ():
+                for m in places(b):
+                    changed = told.clone() if copied else told
+                    changed[b, m] = change(changed[b, m], noise)
+                    if not holds(model(question, changed, mask), before, b):
+                        return False
+            before = before if copied else model(question, told, mask)
+        return bool(before.isfinite().all()) and all(
+            asks(model, question, told, mask, before, noise, same) for asks in also
+        )
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every model.")
+def always_true(model):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every model, even to the right ones. It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False; or that it asks for a change where nothing has been changed."
+)
+def always_false(model):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
+)
+def turned_round(model):
+    return not _test(model)
+
+
+def _mistaken(name, sentence, **changes):
+    task.mistake(sentence, name)(lambda model: _test(model, **changes))
+
+
+_mistaken(
+    "runs_only",
+    "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.",
+    left_out=("question", "facts", "padding"),
+)
+_mistaken(
+    "no_rounding",
+    "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    room=0,
+)
+_mistaken(
+    "too_coarse",
+    "Your test refuses right models, since it does not see small changes: what one fact of many moves may be less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
+    least=0.1,
+)
+_mistaken(
+    "too_much_room",
+    "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.",
+    room=0.02,
+)
+_mistaken(
+    "a_constant_added",
+    "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
+    change=lambda fact, noise: fact + 1,
+)
+_mistaken(
+    "multiplied",
+    "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.",
+    change=lambda fact, noise: 2 * fact,
+)
+_mistaken(
+    "sign_changed",
+    "A model that reads how large the numbers at padding are passes your test, since you change only their signs. Add random numbers.",
+    change=lambda fact, noise: -fact,
+)
+
+
+# Which facts are changed, and where the test looks
+
+_mistaken(
+    "all_facts_at_once",
+    "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy.",
+    facts=lambda b, n: [slice(0, n)],
+)
+_mistaken(
+    "first_fact_only",
+    "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another.",
+    facts=lambda b, n: [0],
+)
+_mistaken(
+    "latest_fact_only",
+    "Models that overlook a fact other than the latest pass your test, since you change only the latest. Change one fact after another.",
+    facts=lambda b, n: [n - 1],
+)
+_mistaken(
+    "both_ends_only",
+    "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another.",
+    facts=lambda b, n: [0, n - 1],
+)
+_mistaken(
+    "last_fact_left_out",
+    "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1.",
+    facts=lambda b, n: range(n - 1),
+)
+_mistaken(
+    "first_fact_left_out",
+    "A model that overlooks the first fact passes your test, since you begin with the second. The first place is place 0.",
+    facts=lambda b, n: range(1, n),
+)
+_mistaken(
+    "first_row_only",
+    "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row.",
+    asked=lambda B: [0],
+    rows=lambda B: [0],
+)
+_mistaken(
+    "first_question_only",
+    "Models that answer the first row's question in every row, or ignore the question in the others, pass your test, since you change only the first question. Change that of each row.",
+    asked=lambda B: [0],
+)
+_mistaken(
+    "facts_of_the_first_row_only",
+    "Models that read the first story in every row, or no story in the others, pass your test, since you change facts and padding only in the first row. Change those of each row.",
+    rows=lambda B: [0],
+)
+_mistaken(
+    "any_row_may_move",
+    "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.",
+    moved=lambda after, before, b: not torch.allclose(after, before, atol=1e-5),
+)
+_mistaken(
+    "no_fresh_copies",
+    "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.",
+    copied=False,
+)
+_mistaken(
+    "questions_at_once",
+    "Models that answer another row's question, or all the same one, pass your test, since you change all questions at once. Change that of one row, and compare this row.",
+    asked=lambda B: [slice(None)],
+    moved=lambda after, before, b: not torch.allclose(after[b], before[b], atol=1e-5),
+)
+
+
+# Padding
+
+_mistaken(
+    "first_padding_only",
+    "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last.",
+    padding=lambda b, n, M: [n],
+)
+_mistaken(
+    "last_padding_only",
+    "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact.",
+    padding=lambda b, n, M: [M - 1],
+)
+_mistaken(
+    "own_row_only",
+    "A model in which padding reaches another row passes your test, since you compare only the row whose padding was changed. Compare all rows.",
+    stays=lambda after, before, b: torch.allclose(after[b], before[b], atol=1e-5),
+)
+_mistaken(
+    "no_padding",
+    "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change.",
+    lengths=(8, 8, 8),
+    M=8,
+)
+_mistaken(
+    "one_length",
+    "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers.",
+    lengths=(8, 8, 8),
+)
+
+
+# Sizes
+
+_mistaken(
+    "batch_of_one",
+    "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them.",
+    lengths=(8,),
+)
+_mistaken(
+    "few_facts",
+    "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story.",
+    lengths=(4, 6, 2),
+)
+_mistaken(
+    "one_fact",
+    "Models that overlook some fact pass your test, since your stories have one fact each. Use several, seven or more in one story.",
+    lengths=(1, 1, 1),
+)
+_mistaken(
+    "as_many_stories_as_places",
+    "A model that works only where there are as many stories as places passes your test. Use another number of stories than of places.",
+    lengths=(4, 8, 2, 7, 3, 6, 5, 9, 1, 8),
+)
+
+
+# What a right model need not do
+
+_mistaken(
+    "every_number_moves",
+    "Your test refuses right models, since it asks that every number of a row moves by much. It is enough if some number moves by more than 1e-4.",
+    moved=lambda after, before, b: bool(((after[b] - before[b]).abs() > 0.02).all()),
+)
+
+
+def _more_than_a_sum(model, question, facts, mask, before, noise, same):
+    """Whether two facts that move in opposite directions move the numbers."""
+    changed = facts.clone()
+    changed[0, 0] += noise
+    changed[0, 1] -= noise
+    return not same(model(question, changed, mask), before)
+
+
+def _turned(facts):
+    """Facts with the first two of each story exchanged."""
+    return torch.cat([facts[:, :2].flip(1), facts[:, 2:]], 1)
+
+
+def _order_is_nothing(model, question, facts, mask, before, noise, same):
+    return same(model(question, _turned(facts), mask), before)
+
+
+def _order_is_something(model, question, facts, mask, before, noise, same):
+    return not same(model(question, _turned(facts), mask), before)
+
+
+def _number_is_nothing(model, question, facts, mask, before, noise, same):
+    """Whether a fact of zeros, where there was padding, leaves the numbers."""
+    cut = mask.clone()
+    cut[:, 1:] = False
+    return same(model(question, facts[:, :1].expand_as(facts), mask), model(question, facts, cut))
+
+
+_mistaken(
+    "more_than_a_sum",
+    "Your test refuses right models that take the sum or the mean of the facts: it moves two facts in opposite directions, and asks that the numbers move. Here a sum is right. Change one fact at a time.",
+    also=(_more_than_a_sum,),
+)
+_mistaken(
+    "order_has_no_effect",
+    "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect.",
+    also=(_order_is_nothing,),
+)
+_mistaken(
+    "order_has_an_effect",
+    "Your test refuses right models for which the order of the facts does not matter, such as a sum: it puts them in another order and asks that the numbers move. Change a fact instead.",
+    also=(_order_is_something,),
+)
+_mistaken(
+    "repetition_has_no_effect",
+    "Your test refuses right models that know how many facts there are: it changes the mask, and asks that the numbers stay. Leave the mask as it is, and change what stands at padding.",
+    also=(_number_is_nothing,),
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "question": (
+        "models that ignore the question, or answer another row's,",
+        "Change the question of one row after another, and see that this row moves.",
+    ),
+    "facts": (
+        "models that overlook a fact, or all of them,",
+        "Change one real fact after another, and see that its row moves.",
+    ),
+    "padding": (
+        "models that read padding",
+        "Change what stands at padding, and see that all numbers stay.",
+    ),
+}
+
+
+def _without(parts):
+    return lambda model: _test(model, left_out=parts)
+
+
+tests_without(task, LEFT_OUT, _without, 2)
