@@ -220,8 +220,9 @@ def _mean_subtracted(facts, mask):
     return facts - facts.mean(1, keepdim=True)
 
 
-def _largest_of_all(question, facts, mask):
-    return _network(question, facts, mask) + facts.amax((1, 2))[:, None]
+def _exponentials_of_all(question, facts, mask):
+    """All places are normalised by the sum of their exponentials, padding included."""
+    return _network(question, facts - facts.logsumexp(1, keepdim=True), mask)
 
 
 def _last_place(question, facts, mask):
@@ -293,7 +294,7 @@ WRONG_HIDDEN = (
     _masked(lambda mask: mask | _first_row(mask), _with(_sum)),
     _masked(torch.ones_like, _with(_mean)),
     _reading(_mean_subtracted, _with(_one_after_another)),
-    _largest_of_all,
+    _exponentials_of_all,
     _with(_state_of_padding),
     _leaking(0.3),
     _leaking(0.003),
