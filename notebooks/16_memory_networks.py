@@ -180,7 +180,7 @@ for kind in KINDS:
     print(f"{kind:12} {example.question}? {example.answer}")
 
 # %% [markdown]
-# “Three facts” needs the thing's way: who had it, where this person was, and where before. We train networks with one, two and three hops for each kind, and two more that have something hidden from them: the facts or the question (Kaushik & Lipton 2018 found that much of bAbI can be answered without the question). With two hops, which kind gets the fewest right answers?
+# For each kind we train networks with one, two and three hops, and two more from which something is hidden: the facts, or the question (Kaushik & Lipton 2018 found that much of bAbI can be answered without it). With two hops, which kind gets the fewest right answers?
 
 # %% tags=["nbval-check-output"]
 predict("16.hardest", ...)
@@ -204,9 +204,9 @@ rows = {kind: [runs[i] for runs in by_setting] for i, kind in enumerate(KINDS)}
 table(rows, list(settings), corner="right answers", digits=2)
 
 # %% [markdown]
-# “Yes or no” stays poor with any number of hops. One hop is enough for “one fact” and “north of”, and two and three facts need two. But look at the first two columns as well. “None” and “nothing” are right in four of five stories, so counting and lists look easier than they are. And for two facts, a network that never sees the question does better than one hop that does: the thing taken last is often the one that is asked for.
+# “Yes or no” stays poor with any number of hops. One hop is enough for “one fact” and “north of”; two and three facts need two. (Three facts need no third hop, as the question itself names the later place.) The first two columns are a warning: “none” and “nothing” are right in four of five stories, without any facts. And for two facts, a network that never sees the question does better than one hop that does.
 #
-# | right answers, three hops | the paper (1,000 stories) | a later program (10,000) |
+# | bAbI, tasks 1-4 and 6-8 | the paper, three hops, 1,000 stories | a later program, 10,000 stories |
 # | --- | --- | --- |
 # | one fact | 0.999 | 1.00 |
 # | two facts | 0.784 | 0.98 |
@@ -217,11 +217,11 @@ table(rows, list(settings), corner="right answers", digits=2)
 # | lists | 0.874 | 0.96 |
 
 # %% [markdown]
-# (The paper's numbers are those with position encoding, without linear start; the kinds are bAbI's tasks 1 to 4 and 6 to 8.) Our stories are shorter and use fewer words, so the numbers can't be compared one by one.
+# bAbI's stories are longer and have more words, so only the order can be compared.
 #
 # ## When training fails
 #
-# With three hops, a kind that two hops answer can go wrong. Here is each of the five networks for two facts. What do you notice?
+# Here is each of the five networks for two facts. What do you notice with three hops?
 
 # %%
 rows = {f"{hops} hops": shares("linear start", hops, of=["two facts"])[0] for hops in (2, 3)}
@@ -232,7 +232,7 @@ rows |= {
 table(rows, [f"seed {seed}" for seed in range(5)], corner="two facts, right answers", digits=2)
 
 # %% [markdown]
-# With three hops, two of five networks fail with a linear start, and three without one; with two hops none does. More hops give more ways to go wrong: if the first hop finds nothing, the next ones have nothing to go on. The authors also saw their runs differ much. They trained each network several times and kept the one with the lowest training error.
+# With three hops, two of five networks fail with a linear start, and three without one; with two hops none does. If the first hop finds nothing, the next ones have nothing to go on. The authors trained each network several times and kept the one with the lowest training error.
 #
 # ## What each part is for
 #
@@ -257,7 +257,7 @@ table(rows, ["with it", "without it"], corner="right answers, two hops", digits=
 #
 # ## Why is “yes or no” so hard?
 #
-# “Is Mary in the kitchen?” rests on a single fact, and yet it is answered worst. Let us suppose that a hop has found the fact. Then $u'$ holds the place that was asked for plus the place that was read, and the readout is linear: “yes” gets a score $a$(asked) + $b$(read), where each place has its own $a$ and $b$. Four cases are possible with two places. Can you find numbers that give the two cases with “yes” higher scores than the two with “no”?
+# “Is Mary in the kitchen?” rests on a single fact. Suppose that a hop has found it. Then $u'$ holds the place asked for plus the place read, and the readout is linear: “yes” gets a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. With two places there are four cases. Can you find numbers for which both cases with “yes” have higher scores than both with “no”?
 
 # %% tags=["nbval-check-output"]
 a = {"kitchen": 2.0, "garden": -1.0}  # change them
@@ -304,7 +304,7 @@ rows = {
 table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers, two hops", digits=2)
 
 # %% [markdown]
-# All of them lose. One reason lies in the ages: from the eleventh on, their vectors have never been trained. What if they all get the vector of the tenth?
+# All of them lose. One reason: from the eleventh on, the ages' vectors have never been trained. What if they all get the tenth?
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
@@ -316,11 +316,11 @@ rows["old facts share an age"] = [score(two_hops, longer).right]
 table(rows, ["right answers"], corner="12 to 20 facts", digits=2)
 
 # %% [markdown]
-# It helps somewhat, but old facts can no longer be told apart. A network that has learned from short stories has not learned to read long ones.
+# It helps somewhat, but now old facts can't be told apart.
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it these facts, whereas the first memory networks (Weston et al. 2014) were told them in training. But what it does not need for its answers, it does not learn, and what its readout cannot compute, no memory can give it. Hops have stayed: each layer of lesson 12's Transformer is a hop, taken by all words at the same time.
+# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it these facts, whereas the first memory networks (Weston et al. 2014) were told them in training. But what its readout cannot compute, no memory can give it. Hops have stayed: each layer of lesson 12's Transformer is a hop that all words take at the same time.
 #
 # ## Questions
 #

@@ -41,7 +41,7 @@ def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5)
     return Asked(given, vectors.repeat(1, times, 1))
 
 
-def recall(draw: torch.Generator, batch=32, fewest=2, most=6, length=2) -> Asked:
+def recall(draw: torch.Generator, batch=32, fewest=2, most=6, length=1) -> Asked:
     """Items of `length` vectors, a delimiter before each; then one of them again between two marks: the next one is wanted."""
     items = _between(draw, fewest, most)
     vectors = _bits(draw, batch, items * length).view(batch, items, length, BITS)

@@ -1,0 +1,125 @@
+"""The questions of lesson 16: five on its goals, and the guesses asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "16.q1",
+        "how a sentence becomes a memory",
+        "“Mary went to the garden” is stored as a memory. What would the network no longer know if the memories had no ages?",
+        right=(
+            "Whether Mary went to the garden before or after she went to the kitchen.",
+            "Without ages the facts are a set. The position encoding tells the order of the words in a fact, not the order of the facts.",
+        ),
+        wrong=(
+            (
+                "Whether “Mary” or “garden” comes first in the sentence.",
+                "That is what the position encoding tells. The age belongs to the fact as a whole.",
+            ),
+            (
+                "Who went to the garden, as the sum does not hold Mary's word vector any more.",
+                "The word vectors are summed with or without ages. An age is one more vector, which is added to the sum.",
+            ),
+            (
+                "Nothing, since the facts are read one after the other.",
+                "They are not: a hop compares all facts with the question at once, and a weighted sum has no order.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "16.q2",
+        "one hop by hand",
+        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 5; each vector has one number only. "
+        "What is the question that is asked next, u'?",
+        answer=7,
+        tolerance=0.005,
+        why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 5 · 4/5 = 6, and u' = 1 + 6 = 7.",
+        wrong={
+            6.0: "That is what is read. The next question is the sum of the question and what is read.",
+            10.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
+            8.5: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
+            5.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
+        },
+        otherwise="Multiply u by each key, take the softmax, sum the values with these weights, and add u.",
+    ),
+    Question(
+        "16.q3",
+        "why two hops",
+        "“John took the milk. John went to the office. Where is the milk?” Why can't one hop find the second fact?",
+        right=(
+            "The question does not mention John, so nothing in it resembles the second fact more than facts about other people.",
+            "Only what the first hop reads brings John into the question. Then the second hop can look for him.",
+        ),
+        wrong=(
+            (
+                "One hop can give weight to one fact only.",
+                "A hop's weights can be spread over many facts. The trouble is that one question compares all of them with the same vector.",
+            ),
+            (
+                "The second fact has another age than the first one.",
+                "Each fact has its age, and a hop may look for an age. But the last move in a story need not be John's.",
+            ),
+            (
+                "One hop reads keys and never values.",
+                "A hop compares with the keys and reads the values. With one hop, both happen once.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "16.q4",
+        "better than chance",
+        "In stories of 8 facts each, hop 1 gives 0.6 of its weight to the fact that it has to find. How many times as much is this as equal weights would give?",
+        answer=4.8,
+        tolerance=0.005,
+        why="Equal weights would give each of the 8 facts 1/8 = 0.125, and 0.6 / 0.125 = 4.8.",
+        wrong={
+            0.125: "That is what equal weights give. Divide the hop's weight by it.",
+            0.075: "You have divided 0.6 by 8. Divide it by 1/8.",
+            0.475: "That is the difference to equal weights. The question asks how many times as much it is.",
+            1.2: "You have compared with 1/2. There are 8 facts, so equal weights give each of them 1/8.",
+        },
+        otherwise="Divide the weight of the hop by the weight that equal weights would give to one of 8 facts.",
+    ),
+    Question(
+        "16.q5",
+        "where it fails, and why",
+        "Questions with yes or no were answered badly. How did we find out that the memory was not to blame?",
+        right=(
+            "We put a hidden layer in front of the readout, changed nothing else, and nearly all answers were right.",
+            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that.",
+        ),
+        wrong=(
+            (
+                "We looked at the weights and saw that they lay on the fact.",
+                "They did not, before the hidden layer was there. The weights by themselves would have misled us.",
+            ),
+            (
+                "We added a hop, and nearly all answers were right.",
+                "More hops helped little with a linear readout. Only one fact has to be found.",
+            ),
+            (
+                "We trained on more stories, and nearly all answers were right.",
+                "The number of stories stayed the same. One layer was changed, and nothing else.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "16.one_hop",
+        "What share of the questions does the network with one hop answer correctly?",
+        why="The fact that names the place does not mention the thing, so one hop can only guess from what happened last.",
+    ),
+    Prediction(
+        "16.hardest",
+        "With two hops, which kind of question gets the fewest right answers?",
+        why="It rests on one fact only, but the place that was asked for has to be compared with the place that was read.",
+        choices=("three facts", "north of", "yes or no", "counting"),
+    ),
+    Prediction(
+        "16.hidden",
+        "What share of the questions with yes or no does one hop answer correctly if there is a hidden layer?",
+        why="The hidden layer can compare two places, so it becomes worthwhile for the hop to find the fact.",
+    ),
+)
