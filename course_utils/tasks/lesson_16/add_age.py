@@ -170,6 +170,11 @@ _mistake(
     ages=lambda mask: mask.sum(1, keepdim=True) - 1 - _places(mask),
 )
 _mistake(
+    "lengths_counted_from_1",
+    "Your ages are the number of facts less the place, so the latest fact gets table[1]; and padding before a fact is counted. Count how many True values come after each place: none after the latest fact.",
+    ages=lambda mask: mask.sum(1, keepdim=True) - _places(mask),
+)
+_mistake(
     "mask_inverted",
     "The mask is the wrong way round: you count padding and age it. True means “is a fact”.",
     ages=lambda mask: _after(~mask),

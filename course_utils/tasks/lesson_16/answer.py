@@ -157,6 +157,11 @@ _mistake(
     "The hops come in reverse order: the first one takes the last two memories. Begin with memories[0] and memories[1].",
     lambda memories: _pairs(memories)[::-1],
 )
+_mistake(
+    "first_and_last",
+    "There is a single hop, which compares with the first memory and reads from the last. Hop k compares with memories[k] and reads from memories[k + 1], and there are K hops.",
+    lambda memories: [(memories[0], memories[-1])],
+)
 
 
 # How many hops
