@@ -54,20 +54,21 @@ plots.curves(torch.arange(1, 7), picked, "place of the word", "weight")
 #
 # ## How long ago?
 #
-# There is a second kind of order, that of the facts. Weights and a weighted sum treat the facts as a set, as in lesson 11. Mary goes to the kitchen and then to the garden. Does an untrained network give another answer if she goes to the garden first?
+# There is a second kind of order, that of the facts. As lesson 11 has shown, a weighted sum does not care in which order its parts come. We give the facts of the first story to an untrained network, forwards and backwards. Are its outputs the same?
 
 # %% tags=["nbval-check-output"]
-kitchen_last = training.facts[:1].flip(1)  # any facts in another order
-question, mask = training.question[:1], training.mask[:1]
+number = len(texts[1].facts)
+facts, question = training.facts[1:2, :number], training.question[1:2]
+mask = torch.ones(1, number, dtype=torch.bool)
 torch.manual_seed(0)
 for age in (False, True):
     network = MemoryNetwork(hops=2, age=age)
     with torch.no_grad():
-        said = [network(facts, mask, question).logits for facts in (training.facts[:1], kitchen_last)]
-    print("age" if age else "no age", "- the same answer:", torch.allclose(*said, atol=1e-6))
+        forward, backward = (network(told, mask, question).logits for told in (facts, facts.flip(1)))
+    print("with ages:   " if age else "without ages:", torch.allclose(forward, backward, atol=1e-6))
 
 # %% [markdown]
-# Without help it can't tell. So a learned vector is added to each memory, one for each **age**: the last fact gets the first one, the fact before it the second one, and so on. Counting from the end gives the latest news the same vector in short and in long stories.
+# Without ages they are. So a learned vector is added to each memory, one for its **age**: the last fact gets the first one, the fact before it the second one, and so on. Counting from the end gives the latest news the same vector in short and in long stories.
 #
 # ## One hop
 #
@@ -93,7 +94,7 @@ print("weights:", weights, " next question:", after)
 predict("16.one_hop", ...)
 
 # %% tags=["reveals"]
-print("One hop, after 1,500 steps:")
+print("One hop:")
 torch.manual_seed(0)
 one_hop = MemoryNetwork(hops=1)
 fit(one_hop, training, steps=1500, linear_steps=150)
@@ -103,7 +104,7 @@ columns = ["who has it", "where that person is"]
 table({"hop 1": found.on_facts[0][:2]}, columns, corner="mean weight on the fact", digits=2)
 
 # %% [markdown]
-# It looks at neither fact. Equal weights would give each fact 0.15. The question holds “ball” and not “John”, so the facts about John look no different from those about Mary. What the network has learned is to guess a place from the last moves.
+# It finds neither fact: equal weights would give 0.15 to each. The question holds “ball” and not “John”, so the facts about John look no different from those about Mary. What the network has learned is to guess a place from the last moves.
 #
 # ## A second hop
 #

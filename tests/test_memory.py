@@ -152,7 +152,7 @@ def test_a_network_does_what_its_equations_say(more):
 
 def test_a_hop_without_facts_leaves_the_question():
     u, nothing = torch.randn(2, 3), torch.zeros(2, 4, dtype=torch.bool)
-    after, weights = memory_hop(u, torch.randn(2, 4, 3), torch.randn(2, 4, 3), nothing)
+    after, weights = memory_hop(u, torch.full((2, 4, 3), torch.nan), torch.full((2, 4, 3), torch.nan), nothing)
     assert torch.equal(after, u) and not weights.any()
 
 

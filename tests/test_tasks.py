@@ -567,10 +567,9 @@ def test_the_encoding_and_the_hop_that_are_asked_for_are_the_courses_own():
         assert torch.allclose(right, memory.position_encoding(*case.args), atol=1e-5)
         checked += 1
     for case in (case for seed in range(3) for case in TASKS["16.memory_hop"].make_cases(seed)):
-        if all(part.isfinite().all() for part in case.args):
-            both = zip(TASKS["16.memory_hop"].oracle_function(*case.args), memory.memory_hop(*case.args), strict=True)
-            assert all(torch.allclose(one, other, atol=1e-4) for one, other in both)
-            checked += 1
+        both = zip(TASKS["16.memory_hop"].oracle_function(*case.args), memory.memory_hop(*case.args), strict=True)
+        assert all(torch.allclose(one, other, atol=1e-4) for one, other in both)
+        checked += 1
     assert checked > 60
 
 
