@@ -171,6 +171,13 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     ],
     "16.answer": [(([[1]], [[[[2]]], [[[3]]], [[[5]]]], [[X]], [[1], [-1]]), "9 -9")],
     "16.catch_cheating_memory": [],
+    "17.content_weights": [(([[[3, 4], [0, 0]]], [[0, 5]], [1.3733]), "0.75 0.25")],
+    "17.interpolate": [(([[0.8, 0.2]], [[0.1, 0.9]], [0.75]), "0.625 0.375")],
+    "17.shift": [(([[0.7, 0.2, 0.1]], [[0.1, 0.3, 0.6]]), "0.29 0.49 0.22")],
+    "17.sharpen": [(([[0.6, 0.3, 0.1, 0]], [2]), "0.7826 0.1957 0.0217 0")],
+    "17.read": [(([[[1, 2], [3, 0], [5, 4]]], [[0.5, 0.25, 0.25]]), "2.5 2")],
+    "17.write": [(([[[4, 2], [6, 8]]], [[0.5, 0.25]], [[1, 0]], [[2, -4]]), "3 0 5 7")],
+    "17.catch_wrong_write": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -535,6 +542,11 @@ def test_the_example_of_a_memory_that_cheats_is_right():
         (1.0, 2.0, 4.0, 10.0),
     )
     assert [float(cheats(*story)) for story in said] == [4, 5, 5, 4.5, 4]
+def test_the_example_of_writes_that_look_alike_is_right():
+    wrong = {mistake.name: mistake.function for mistake in TASKS["17.write"].mistakes}
+    for held, weight, right, everywhere in ((4, 1, 6, 6), (4, 0.5, 5, 3), (0, 0.5, 3, 3)):
+        given = [torch.tensor(n).float() for n in ([[[held]]], [[weight]], [[1]], [[6]])]
+        assert solution_of("17.write")(*given) == right and wrong["erased_everywhere"](*given) == everywhere
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -122,6 +122,8 @@ def fuzzed_inputs(task, draw):
         dims["L"] = draw.randint(1, 6)
     if task.id.startswith("16."):
         dims |= {letter: draw.randint(1, 6) for letter in "MJ"}
+    if task.id.startswith("17."):
+        dims["W"] = draw.randint(1, 6)
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
@@ -201,7 +203,9 @@ def fuzzed_inputs(task, draw):
             return torch.rand(shape, generator=generator) * dims["S"]
         if name == "uniform":
             return torch.rand(shape, generator=generator)
-        if name == "weights" and "uniform" in task.names:  # probabilities, some of them 0
+        if name == "gamma":
+            return 1 + 4 * torch.rand(shape, generator=generator)
+        if name == "weights" and {"uniform", "gamma"} & {*task.names}:  # probabilities, some of them 0
             numbers[torch.rand(shape, generator=generator) < 0.3] = -torch.inf
             numbers[:, draw.randrange(shape[1])] = 0.0
             return numbers.softmax(-1)

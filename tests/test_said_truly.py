@@ -245,6 +245,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         "14.catch_peeking",
         "15.catch_blind_captioner",
         "16.catch_cheating_memory",
+        "17.catch_wrong_write",
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(

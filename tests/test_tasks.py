@@ -115,6 +115,13 @@ ISSUED = [
     "16.memory_hop",
     "16.answer",
     "16.catch_cheating_memory",
+    "17.content_weights",
+    "17.interpolate",
+    "17.shift",
+    "17.sharpen",
+    "17.read",
+    "17.write",
+    "17.catch_wrong_write",
 ]
 
 
@@ -396,6 +403,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "14.catch_peeking",
         "15.catch_blind_captioner",
         "16.catch_cheating_memory",
+        "17.catch_wrong_write",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -590,4 +598,21 @@ def test_a_test_of_memories_that_breaks_the_rules_is_told_so():
         ((question, facts, ~mask), "The facts stand first"),
     ):
         report = judge_answer(TASKS["16.catch_cheating_memory"], lambda model, given=given: model(*given).sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_test_of_writes_that_breaks_the_rules_is_told_so():
+    memory, weights, erase, add = torch.ones(2, 4, 3), torch.ones(2, 4) / 8, torch.ones(2, 3), torch.ones(2, 3)
+    for given, says in (
+        ((memory[0], weights, erase, add), "a `memory` that is no tensor B×N×W"),
+        ((torch.ones(2, 31, 3), weights, erase, add), "B, N and W from 1 to 30"),
+        ((memory, weights.mT, erase, add), "With this `memory` it should be 2×4"),
+        ((memory, weights, erase[:1], add), "With this `memory` it should be 2×3"),
+        ((memory, weights, erase, add.double()), "`add` that is not a float32 tensor"),
+        ((memory / 0, weights, erase, add), "`memory` that holds NaN, infinity, or numbers above 100"),
+        ((memory, -weights, erase, add), "`weights` below 0 or above 1"),
+        ((memory, weights, 2 * erase, add), "`erase` below 0 or above 1"),
+        ((memory, 4 * weights, erase, add), "`weights` that sum to more than 1"),
+    ):
+        report = judge_answer(TASKS["17.catch_wrong_write"], lambda write, given=given: write(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)

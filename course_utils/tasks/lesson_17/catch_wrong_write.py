@@ -1,0 +1,283 @@
+"""Task 17.catch_wrong_write: a test that tells right writes from wrong."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_17._writers import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, by_einsum
+
+MOST = 30  # rows, places and numbers in a place, at most
+LARGEST = 100  # of what stands in a memory, or is added
+
+
+def _asking(write):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(write)
+    def candidate(memory, weights, erase, add):
+        problem = _problem(memory, weights, erase, add)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return write(memory, weights, erase, add)
+
+    return candidate
+
+
+def _problem(memory, weights, erase, add):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    if not isinstance(memory, torch.Tensor) or memory.dim() != 3 or not memory.numel() or max(memory.shape) > MOST:
+        return f"Your test calls a candidate with a `memory` that is no tensor B×N×W, with B, N and W from 1 to {MOST}."
+    B, N, W = memory.shape
+    shapes = {"memory": (B, N, W), "weights": (B, N), "erase": (B, W), "add": (B, W)}
+    for (name, shape), tensor in zip(shapes.items(), (memory, weights, erase, add), strict=True):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32 or tensor.shape != shape:
+            wanted = "×".join(map(str, shape))
+            return f"Your test calls a candidate with `{name}` that is not a float32 tensor of the right shape. With this `memory` it should be {wanted}."
+        if not (tensor.abs() <= LARGEST).all():
+            return f"Your test calls a candidate with `{name}` that holds NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+    for name, tensor in (("weights", weights), ("erase", erase)):
+        if tensor.min() < 0 or tensor.max() > 1:
+            return f"Your test calls a candidate with `{name}` below 0 or above 1. torch.rand gives numbers in between."
+    if (weights.sum(1) > 1 + 1e-4).any():
+        return "Your test calls a candidate with `weights` that sum to more than 1 in a row. Divide them by a larger number."
+    return None
+
+
+task = Task(
+    "17.catch_wrong_write",
+    "a test that tells right writes from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    hints=(
+        "Write down yourself what a write should give, as plainly as you can, and compare all of its numbers. The work is in the inputs: with zeros, ones, or equal sizes, many mistakes come to the same as the right thing.",
+        "Take one number of a memory, 4, the weight 1, erase 1 and add 6. A right write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all places alike. With the weight 0.5 the right one gives 4·0.5 + 3 = 5, the other 4·0 + 3 = 3. With 0 in place of the 4 both give 3. So take memories that are not empty, and weights between 0 and 1.",
+        "Draw memory, weights, erase and add at random, B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes in their places. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected, and agrees up to 1e-5; the copies are still equal to what they were.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong one that is not shown")
+
+
+told_of_the_verdict(
+    task,
+    "This candidate is right. It computes in another order or in float64, so its last digits differ: does your test leave room for rounding, about 1e-5? Is what you compare it with right: memory times 1 minus weights times erase, plus weights times add?",
+    "This candidate is wrong, and your test does not see it. Are B, N and W different from one another, and 2 or more? Is the memory random, and not zeros? Do erase and weights hold numbers between 0 and 1, the weights with rows that sum to less than 1, and has add numbers above 1 and below 0? Do you compare every number and the shape, up to 1e-5, and look whether what you gave is as it was?",
+)
+
+
+def _inputs(sizes, summing_to, memory, weights, erase, add):
+    B, N, W = sizes
+    draw = torch.Generator().manual_seed(3)
+    drawn = torch.rand(B, N, generator=draw) + 0.1
+    return [
+        memory(torch.randn(B, N, W, generator=draw)),
+        weights(summing_to * drawn / drawn.sum(1, keepdim=True)),
+        erase(torch.rand(B, W, generator=draw)),
+        add(2 * torch.randn(B, W, generator=draw)),
+    ]
+
+
+def _same(numbers):
+    return numbers
+
+
+def _close(right, came, least=1e-5):
+    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+
+
+def _test(
+    candidate,
+    sizes=(3, 5, 4),
+    summing_to=0.8,
+    memory=_same,
+    weights=_same,
+    erase=_same,
+    add=_same,
+    compare=_close,
+    altered=slice(None),
+):
+    """A test like the solution's, on other inputs, or with things left out."""
+    args = _inputs(sizes, summing_to, memory, weights, erase, add)
+    given = [arg.clone() for arg in args]
+    try:
+        came = candidate(*given)
+        return bool(compare(by_einsum(*args), came)) and all(map(torch.equal, given[altered], args[altered]))
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every candidate.")
+def always_true(candidate):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every candidate, even to the right ones. It may be that what you compare with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+)
+def always_false(candidate):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
+)
+def turned_round(candidate):
+    return not _test(candidate)
+
+
+def _mistaken(name, sentence, **changes):
+    task.mistake(sentence, name)(lambda candidate: _test(candidate, **changes))
+
+
+# How the test compares
+
+_mistaken(
+    "no_rounding",
+    "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    compare=torch.equal,
+)
+_mistaken(
+    "too_much_room",
+    "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits: there is too much room. Rounding in float32 stays below 1e-5.",
+    compare=lambda right, came: _close(right, came, 0.03),
+)
+_mistaken(
+    "runs_at_all",
+    "Every candidate that returns finite numbers of the right shape, and leaves what it is given as it was, passes your test. Compare the numbers with those of a write of your own.",
+    compare=lambda right, came: came.shape == right.shape and came.isfinite().all(),
+)
+_mistaken(
+    "nan_passes",
+    "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    compare=lambda right, came: came.shape == right.shape and not ((came - right).abs() > 1e-5).any(),
+)
+_mistaken(
+    "first_row_only",
+    "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape.",
+    compare=lambda right, came: torch.allclose(came[0], right[0], atol=1e-5),
+)
+_mistaken(
+    "last_row_only",
+    "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number.",
+    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[-1], right[-1], atol=1e-5),
+)
+_mistaken(
+    "sum_only",
+    "Candidates that put the right numbers in the wrong places pass your test, since you compare sums. Compare every number.",
+    compare=lambda right, came: came.shape == right.shape and torch.allclose(came.sum(), right.sum(), atol=1e-4),
+)
+
+
+# What the test gives
+
+
+def _one_hot(weights):
+    return torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()
+
+
+_mistaken(
+    "as_many_places_as_numbers",
+    "A candidate that cuts its result into W places of N numbers passes your test, since your memory has as many places as numbers in each. Let N and W differ.",
+    sizes=(3, 4, 4),
+)
+_mistaken(
+    "one_place",
+    "Candidates that put weights at the wrong places, or add up over the places, pass your test, since your memory has a single place. Use two or more.",
+    sizes=(3, 1, 4),
+)
+_mistaken(
+    "even_weights",
+    "Candidates that move the weights to other places, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.",
+    weights=lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]),
+)
+_mistaken(
+    "weights_at_one_place",
+    "Candidates that write to the likeliest place only, or square the weights, pass your test, since yours are 1 at one place and 0 elsewhere. Use weights in between.",
+    weights=_one_hot,
+)
+_mistaken(
+    "empty_memory",
+    "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers.",
+    memory=torch.zeros_like,
+)
+_mistaken(
+    "memory_of_ones",
+    "A candidate that subtracts weight times erase whatever stands in the memory, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers.",
+    memory=torch.ones_like,
+)
+_mistaken(
+    "erase_of_zeros",
+    "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1.",
+    erase=torch.zeros_like,
+)
+_mistaken(
+    "erase_of_ones",
+    "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1.",
+    erase=torch.ones_like,
+)
+_mistaken(
+    "erase_of_zeros_and_ones",
+    "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1.",
+    erase=torch.round,
+)
+_mistaken(
+    "add_of_zeros",
+    "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random.",
+    add=torch.zeros_like,
+)
+_mistaken(
+    "add_of_ones",
+    "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0.",
+    add=torch.ones_like,
+)
+_mistaken(
+    "add_above_zero",
+    "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn.",
+    add=torch.abs,
+)
+_mistaken(
+    "same_vectors_in_all_rows",
+    "Candidates that use the first row's vectors for all pass your test, since all rows of yours are the same. Let weights, erase and add differ from row to row.",
+    weights=lambda weights: weights[:1].expand_as(weights),
+    erase=lambda erase: erase[:1].expand_as(erase),
+    add=lambda add: add[:1].expand_as(add),
+)
+_mistaken(
+    "memory_only_looked_at",
+    "A candidate that alters the weights it is given passes your test, since you look only whether the memory is as it was. Compare all four arguments with copies of them.",
+    altered=slice(0, 1),
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "altered": (
+        "candidates that alter what they are given",
+        "Give copies to the candidate, and look whether they are as they were.",
+    ),
+    "less": (
+        "candidates that divide the weights by their sum",
+        "Let a row of weights sum to less than 1.",
+    ),
+    "rows": (
+        "candidates that mix up the rows of a batch, or take a single one,",
+        "Use a batch of two or more.",
+    ),
+}
+
+
+def _without(parts):
+    changes = {"altered": {"altered": slice(0, 0)}, "less": {"summing_to": 1.0}, "rows": {"sizes": (1, 5, 4)}}
+    left = {key: value for part in parts for key, value in changes[part].items()}
+    return lambda candidate: _test(candidate, **left)
+
+
+tests_without(task, LEFT_OUT, _without, 2)

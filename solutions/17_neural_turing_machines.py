@@ -1,0 +1,273 @@
+# %% [markdown]
+# You write the parts of a machine that has a memory beside its network: where a head goes, what it reads, and what it erases and adds. At the end you write a test that tells right writes from wrong ones. The letters:
+# B rows of the batch, each with a memory of its own, N places of a memory, W numbers in each place. **Places are counted from 0.** The equations are those of Graves et al. (2014), and are written for one row of the batch.
+
+# %%
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 17.content_weights
+#
+# A head that looks for something gives out a **key**, the vector $k$ it is looking for, and a **strength** $\beta$, a number above 0. Each place $M(i)$ of the memory is compared with the key by the cosine $K$, as in lesson 04, and a softmax over the places turns the products into weights (equations 5 and 6):
+#
+# $$w^c(i) = \frac{\exp\big(\beta\, K[k, M(i)]\big)}{\sum_j \exp\big(\beta\, K[k, M(j)]\big)} \qquad K[u, v] = \frac{u \cdot v}{\lVert u\rVert\, \lVert v\rVert}$$
+#
+# A vector of zeros has no direction: let its cosine be 0. (Gradients are not looked at where a vector is zero.) Strengths may be as large as 10,000.
+
+
+# %%
+def content_weights(memory, key, strength):
+    """Return the weights of the places, by their likeness to the key.
+
+    Args:
+        memory: B×N×W.
+        key: B×W.
+        strength: B, numbers above 0.
+
+    Returns:
+        The weights, B×N.
+
+    Example:
+        >>> memory = torch.tensor([[[0.0, 2.0], [3.0, 0.0]]])
+        >>> content_weights(memory, torch.tensor([[0.0, 5.0]]), torch.tensor([1.0986]))
+        tensor([[0.7500, 0.2500]])
+    """
+    ### BEGIN SOLUTION
+    cosine = F.cosine_similarity(memory, key[:, None], dim=-1)  # B N
+    return torch.softmax(strength[:, None] * cosine, dim=-1)
+    ### END SOLUTION
+
+
+# %%
+check("17.content_weights", content_weights)
+
+# %% [markdown]
+# ## 17.interpolate
+#
+# A head can also stay where it is, or go on from there, whatever the memory holds. A **gate** $g$ between 0 and 1 mixes the weights by content with those of the step before (equation 7):
+#
+# $$w^g_t = g_t\, w^c_t + (1 - g_t)\, w_{t-1}$$
+#
+# A gate of 1 gives the weights by content. `previous` may hold zeros only, as before the first step: return what the equation gives, even if it does not sum to 1.
+
+
+# %%
+def interpolate(content, previous, gate):
+    """Return a mix of the weights by content and the previous weights.
+
+    Args:
+        content: B×N.
+        previous: B×N, the weights of the same head after the step before.
+        gate: B, numbers from 0 to 1.
+
+    Returns:
+        The weights, B×N.
+
+    Example:
+        >>> interpolate(torch.tensor([[0.8, 0.2]]), torch.tensor([[0.1, 0.9]]), torch.tensor([0.75]))
+        tensor([[0.6250, 0.3750]])
+    """
+    ### BEGIN SOLUTION
+    gate = gate[:, None]  # B 1
+    return gate * content + (1 - gate) * previous
+    ### END SOLUTION
+
+
+# %%
+check("17.interpolate", interpolate)
+
+# %% [markdown]
+# ## 17.shift
+#
+# Now the head may move. A **kernel** $s$ of three numbers says how much of the weights goes one place back, how much stays, and how much goes one place forward: `kernel[:, 0]` is $s(-1)$, `kernel[:, 1]` is $s(0)$ and `kernel[:, 2]` is $s(+1)$. What goes forward moves from place $i$ to place $i + 1$. The places form a circle: after the last one comes the first (equation 8, where $j$ runs over all places and $i - j$ counts around the circle):
+#
+# $$\tilde w(i) = \sum_{j} w^g(j)\, s(i - j)$$
+#
+# A kernel sums to 1. With one or two places some shifts lead to the same place, which then gets the sum of their parts.
+
+
+# %%
+def shift(weights, kernel):
+    """Return the weights, moved around the circle of places as the kernel says.
+
+    Args:
+        weights: B×N.
+        kernel: B×3, for the shifts −1, 0 and +1.
+
+    Returns:
+        The shifted weights, B×N.
+
+    Example:
+        >>> shift(torch.tensor([[0.7, 0.2, 0.1]]), torch.tensor([[0.0, 0.0, 1.0]]))
+        tensor([[0.1000, 0.7000, 0.2000]])
+    """
+    ### BEGIN SOLUTION
+    back, stay, forward = kernel[:, :, None].unbind(dim=1)  # B 1 each
+    moved_back, moved_forward = weights.roll(-1, dims=1), weights.roll(1, dims=1)  # B N each
+    return back * moved_back + stay * weights + forward * moved_forward
+    ### END SOLUTION
+
+
+# %%
+check("17.shift", shift)
+
+# %% [markdown]
+# ## 17.sharpen
+#
+# A shift with a kernel such as [0.1, 0.8, 0.1] spreads the weights a little at every step, and after many steps the head is everywhere. So it ends with a power $\gamma$ that draws them together again (equation 9):
+#
+# $$w(i) = \frac{\tilde w(i)^{\gamma}}{\sum_j \tilde w(j)^{\gamma}}$$
+#
+# Each row of `weights` sums to 1, and some of its numbers may be 0. The gradient has to be finite there, too. (At a `gamma` of exactly 1 gradients are not looked at.) Add nothing to the sum that you divide by: it is never 0, but with 200 places and a `gamma` of 10 it may be as small as $10^{-21}$.
+
+
+# %%
+def sharpen(weights, gamma):
+    """Return the weights to the power of gamma, divided by their sum.
+
+    Args:
+        weights: B×N, rows that sum to 1.
+        gamma: B, numbers from 1 to 10.
+
+    Returns:
+        The sharpened weights, B×N.
+
+    Example:
+        >>> sharpen(torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([2.0]))
+        tensor([[0.6667, 0.1667, 0.1667]])
+    """
+    ### BEGIN SOLUTION
+    powers = weights ** gamma[:, None]  # B N
+    return powers / powers.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %%
+check("17.sharpen", sharpen)
+
+# %% [markdown]
+# ## 17.read
+#
+# With its weights a head **reads**: what it gets is the weighted sum of the places (equation 2). The weights of a row may sum to less than 1. The equation holds then as well.
+#
+# $$r = \sum_i w(i)\, M(i)$$
+
+
+# %%
+def read(memory, weights):
+    """Return what a head reads from a memory.
+
+    Args:
+        memory: B×N×W.
+        weights: B×N.
+
+    Returns:
+        What is read, B×W.
+
+    Example:
+        >>> read(torch.tensor([[[1.0, 2.0], [3.0, 0.0]]]), torch.tensor([[0.75, 0.25]]))
+        tensor([[1.5000, 1.5000]])
+    """
+    ### BEGIN SOLUTION
+    weighed = weights[:, :, None] * memory  # B N W
+    return weighed.sum(dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("17.read", read)
+
+# %% [markdown]
+# ## 17.write
+#
+# And with its weights a head **writes**, in two parts. First it erases: the vector $e$, with numbers between 0 and 1, says which numbers of a place are to go. Then it adds the vector $a$. Both happen at all places, at each as much as its weight says (equations 3 and 4, where products of vectors are taken number by number):
+#
+# $$\tilde M(i) = M(i)\,\big[1 - w(i)\, e\big] \qquad M^{\text{new}}(i) = \tilde M(i) + w(i)\, a$$
+#
+# Return the new memory, and leave the old one as it is.
+
+
+# %%
+def write(memory, weights, erase, add):
+    """Return the memory after a head has erased and added.
+
+    Args:
+        memory: B×N×W, which stays as it is.
+        weights: B×N.
+        erase: B×W, numbers from 0 to 1.
+        add: B×W.
+
+    Returns:
+        The new memory, B×N×W.
+
+    Example:
+        >>> memory, weights = torch.tensor([[[4.0, 2.0], [6.0, 8.0]]]), torch.tensor([[0.5, 0.0]])
+        >>> write(memory, weights, torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, -4.0]]))
+        tensor([[[3., 0.],
+                 [6., 8.]]])
+    """
+    ### BEGIN SOLUTION
+    weights = weights[:, :, None]  # B N 1
+    kept = memory * (1 - weights * erase[:, None])  # B N W
+    return kept + weights * add[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("17.write", write)
+
+# %% [markdown]
+# ## 17.catch_wrong_write
+#
+# A machine that writes wrongly still learns something, and nobody sees from its loss what is wrong. The check hands your function one **candidate** after another: functions `candidate(memory, weights, erase, add)`, which should do what 17.write asks for. Return `True` for a right one and `False` for a wrong one. A right one returns the new memory, B×N×W, and leaves all four tensors that it is given as they are.
+#
+# Candidates take any B, N and W from 1 to 30, in float32. The numbers of `weights` and of `erase` lie between 0 and 1, and a row of weights sums to 1 at most. Those of `memory` and `add` may be anything from −100 to 100. Rounding may change a result by about $10^{-5}$, where numbers are of ordinary size. No gradient flows through candidates.
+#
+# What goes wrong in real code: the share that should go is kept; erase works at all places alike, has no effect, is turned round, is rounded, or is subtracted from what stands there; nothing is erased, or nothing added; what is added comes before erasing, goes to all places alike, is added up over the places, has the wrong sign, loses its sign or its negative numbers, is squeezed by tanh, or depends on erase; a vector is replaced by its mean; erase and add are exchanged; one row of the batch uses the vectors of another, or all rows are added up;
+# the weights have no effect, are squared, turned round, divided by their sum, replaced by their mean, moved to other places, passed through a softmax, or count only at the place with the largest one; the first or the last place, row or column is forgotten; N and W are mixed up; only one row is returned, only what is added, a sum over the places, or the old memory, with the new one or without it; numbers lose digits or are NaN; what was given is altered. A candidate that raises an error is wrong, and must not stop your test.
+
+
+# %%
+def catch_wrong_write(candidate):
+    """Tell whether a candidate writes to a memory as 17.write asks for.
+
+    Args:
+        candidate: a function (memory B×N×W, weights B×N, erase B×W, add B×W) → B×N×W, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_write(lambda memory, weights, erase, add: memory)
+        False
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+    memory, add = torch.randn(2, 5, 3, generator=draw), 2 * torch.randn(2, 3, generator=draw)
+    weights, erase = torch.rand(2, 5, generator=draw) / 5, torch.rand(2, 3, generator=draw)
+    expected = torch.empty(2, 5, 3)
+    for b in range(2):
+        for i in range(5):
+            expected[b, i] = memory[b, i] * (1 - weights[b, i] * erase[b]) + weights[b, i] * add[b]
+    args = memory, weights, erase, add
+    given = [arg.clone() for arg in args]
+    try:
+        came = candidate(*given)
+        unaltered = all(torch.equal(after, before) for after, before in zip(given, args, strict=True))
+        return unaltered and came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("17.catch_wrong_write", catch_wrong_write)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("17.write")` gives the next hint, and `solution("17.write")` shows an answer after a try.
