@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the parts of a machine that has a memory beside its network: where a head goes, what it reads, and what it erases and adds. At the end you write a test that tells right writes from wrong ones. The letters:
-# B rows of the batch, each with a memory of its own, N places of a memory, W numbers in each place. **Places are counted from 0.** The equations are those of Graves et al. (2014), and are written for one row of the batch.
+# You write the parts of a machine that has a memory beside its network: where a head goes, what it reads, what it erases and adds, and how it keeps track of its places. At the end you write a test that tells right writes from wrong ones. The letters:
+# B rows of the batch, each with a memory of its own, N places of a memory, W numbers in each place, R heads that read. **Places are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.usage on, of Graves et al. (2016). They are written for one row of the batch.
 
 # %%
 import torch
@@ -218,6 +218,155 @@ def write(memory, weights, erase, add):
 
 # %%
 check("17.write", write)
+
+# %% [markdown]
+# ## 17.usage
+#
+# The differentiable neural computer (Graves et al. 2016) keeps a **usage** for each place of its memory, from 0 for a free place to 1 for a full one. Two things change it (Methods, "Dynamic memory allocation"). A write fills a share of what was free. Then each read head may let go of what it has read: its **free gate** $f_r$ says how much of it is no longer needed.
+#
+# $$u' = (u + w - u \circ w) \circ \prod_{r=1}^{R} (1 - f_r\, w_r)$$
+#
+# $u$ is `usage`, $w$ is `write`, the weights of the last write; $w_r$ is row $r$ of `reads`, the weights of head $r$ in the step before, and $f_r$ its gate in `free`, one number for the whole head. The product $\circ$ is taken place by place, and so is the product over the heads. All numbers lie between 0 and 1.
+
+
+# %%
+def usage(usage, write, reads, free):
+    """Return how full each place is after a write, and after the read heads have let go of what they have read.
+
+    Args:
+        usage: B×N, before the step, from 0 (free) to 1 (full).
+        write: B×N, the weights of the write.
+        reads: B×R×N, the weights of each read head.
+        free: B×R, the gate of each read head; 1 lets go of all that the head has read.
+
+    Returns:
+        The new usage, B×N.
+
+    Example:
+        >>> usage_before, write = torch.tensor([[0.5, 1.0]]), torch.tensor([[0.5, 0.0]])
+        >>> usage(usage_before, write, torch.tensor([[[0.0, 0.5]]]), torch.tensor([[1.0]]))
+        tensor([[0.7500, 0.5000]])
+    """
+    ### BEGIN SOLUTION
+    written = usage + write - usage * write  # B N
+    kept = (1 - free[..., None] * reads).prod(dim=1)  # B N
+    return written * kept
+    ### END SOLUTION
+
+
+# %%
+check("17.usage", usage)
+
+# %% [markdown]
+# ## 17.allocation
+#
+# Where should something new be written? A neural Turing machine has no way to look for a free place. The 2016 machine goes through its places from the freest to the fullest and gives away a weight of 1: each place takes as much of it as it has room, and leaves the rest to the next (Methods, equation 1). With $\phi_1, \phi_2, \dots$ the places in the order of their usage, smallest first,
+#
+# $$a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i=1}^{j-1} u_{\phi_i}$$
+#
+# The product over no places, for the freest one, is 1. Of equally free places, the first one comes first. The result is in the order of the memory: number $n$ of a row is the weight of place $n$. In a full memory all weights are 0. The gradient flows through the usage, and takes the order as given.
+
+
+# %%
+def allocation(usage):
+    """Return weights for a write, which go to the freest places first.
+
+    Args:
+        usage: B×N, from 0 (free) to 1 (full).
+
+    Returns:
+        The weights, B×N. Each row sums to 1 at most.
+
+    Example:
+        >>> allocation(torch.tensor([[0.5, 0.25, 1.0]]))
+        tensor([[0.1250, 0.7500, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    ordered, order = usage.sort(dim=1, stable=True)  # B N
+    before = torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], dim=1).cumprod(dim=1)
+    return torch.zeros_like(usage).scatter(1, order, (1 - ordered) * before)
+    ### END SOLUTION
+
+
+# %%
+check("17.allocation", allocation)
+
+# %% [markdown]
+# ## 17.temporal_link
+#
+# A memory that puts things wherever there is room has to remember in which order it wrote them. The **link** does this: $L_{ij}$ says how far place $i$ was written directly after place $j$. The **precedence** $p_j$ says how far place $j$ is the one that was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
+#
+# $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \qquad L'_{ii} = 0$$
+#
+# $$p' = \Big(1 - \sum_n w_n\Big)\, p + w$$
+#
+# The link is made with $p$, the precedence before the step. The diagonal of the new link is 0, whatever stood there before. Return both, the link first.
+
+
+# %%
+def temporal_link(link, precedence, weights):
+    """Return what was written after what, and where the last write went, after one more write.
+
+    Args:
+        link: B×N×N, before the step; row i, column j: how far place i was written directly after place j.
+        precedence: B×N, before the step.
+        weights: B×N, of the write; they sum to 1 at most.
+
+    Returns:
+        (link, precedence) after the step: B×N×N and B×N.
+
+    Example:
+        >>> precedence, weights = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+        >>> temporal_link(torch.zeros(1, 2, 2), precedence, weights)  # place 1 is written after place 0
+        (tensor([[[0., 0.],
+                 [1., 0.]]]), tensor([[0., 1.]]))
+    """
+    ### BEGIN SOLUTION
+    row, column = weights[:, :, None], weights[:, None, :]
+    link = (1 - row - column) * link + row * precedence[:, None, :]  # B N N
+    link = link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
+    return link, (1 - weights.sum(dim=1, keepdim=True)) * precedence + weights
+    ### END SOLUTION
+
+
+# %%
+check("17.temporal_link", temporal_link)
+
+# %% [markdown]
+# ## 17.follow_link
+#
+# With the link a head can go from what it has read to what was written next, or before (Methods, "Temporal memory linkage"). `weights` are $w$, where the head has read in the step before, and $L_{ij}$ says how far place $i$ was written directly after place $j$:
+#
+# $$\text{forward} = L\, w \qquad \text{backward} = L^\top w$$
+#
+# The equations are written for one row of the batch, with columns. Return both, forward first. Nothing leads on from the place that was written last, so the results may sum to less than $w$.
+
+
+# %%
+def follow_link(link, weights):
+    """Return the weights of the places that were written directly after those that were read, and directly before.
+
+    Args:
+        link: B×N×N; row i, column j: how far place i was written directly after place j.
+        weights: B×N, where a head has read.
+
+    Returns:
+        (forward, backward), each B×N.
+
+    Example:
+        >>> link = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])  # place 1 was written after place 0
+        >>> follow_link(link, torch.tensor([[0.75, 0.25]]))
+        (tensor([[0.0000, 0.7500]]), tensor([[0.2500, 0.0000]]))
+    """
+    ### BEGIN SOLUTION
+    forward = torch.einsum("bij,bj->bi", link, weights)  # B N
+    backward = torch.einsum("bij,bi->bj", link, weights)  # B N
+    return forward, backward
+    ### END SOLUTION
+
+
+# %%
+check("17.follow_link", follow_link)
 
 # %% [markdown]
 # ## 17.catch_wrong_write

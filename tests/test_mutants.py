@@ -124,6 +124,8 @@ def fuzzed_inputs(task, draw):
         dims |= {letter: draw.randint(1, 6) for letter in "MJ"}
     if task.id.startswith("17."):
         dims["W"] = draw.randint(1, 6)
+    if task.id == "17.usage":
+        dims["R"] = draw.randint(1, 4)
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]

@@ -122,6 +122,10 @@ ISSUED = [
     "17.read",
     "17.write",
     "17.catch_wrong_write",
+    "17.usage",
+    "17.allocation",
+    "17.temporal_link",
+    "17.follow_link",
 ]
 
 

@@ -1,0 +1,114 @@
+"""The questions of lesson 17: five on its goals, and the guess asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "17.q1",
+        "how a head writes",
+        "A write has the weights (1, 0), an erase vector of ones, and an add vector of threes. What happens to the two places of the memory?",
+        right=(
+            "The first one holds threes afterwards, whatever it held before, and the second one is as it was.",
+            "With a weight and an erase vector of 1 nothing of the old is kept. A weight of 0 neither erases nor adds.",
+        ),
+        wrong=(
+            (
+                "The first one has three added to what it held, and the second one is erased.",
+                "Erasing follows the same weights as adding: it happens at the first place, before the adding, and not at the second one.",
+            ),
+            (
+                "The first one holds threes, and the second one holds zeros.",
+                "What is kept of a place is 1 - w · e. With a weight of 0, that is all of it.",
+            ),
+            (
+                "Both hold one and a half, as the writing is spread over the memory.",
+                "It is spread as the weights say, and these lie on the first place only.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "17.q2",
+        "where a head goes",
+        "A head's weights over three places were (1, 0, 0). The gate is 0, the kernel is (0, 0.2, 0.8) for the shifts -1, 0 and +1, and γ is 2. "
+        "What is the largest weight afterwards, to two digits?",
+        answer=0.94,
+        tolerance=0.006,
+        why="With the gate at 0 the old weights stay. The shift makes (0.2, 0.8, 0), and sharpening 0.64 / (0.04 + 0.64) = 0.94.",
+        wrong={
+            0.8: "That is the weight after the shift. It is sharpened afterwards.",
+            0.64: "That is 0.8 squared. The squares still have to be divided by their sum.",
+            0.67: "That is a softmax of twice the weights. Sharpening raises the weights themselves to the power of γ.",
+            1.0: "The shift has spread the weight over two places, and sharpening with γ = 2 does not undo that completely.",
+        },
+        otherwise="Keep the old weights, move 0.8 of them by one place, raise the result to the power of 2 and divide by its sum.",
+    ),
+    Question(
+        "17.q3",
+        "why longer copies succeed",
+        "Why does the machine copy sequences of twenty vectors, although it has only seen ten?",
+        right=(
+            "It writes to the next place and later reads from the next place, and these steps are the same at each position.",
+            "The shift does not depend on the position. Without shifts, the machine hardly learned to copy ten.",
+        ),
+        wrong=(
+            (
+                "Its memory has more numbers than the state of the LSTM.",
+                "Without shifts it had as many and failed. What matters is that the same step is repeated.",
+            ),
+            (
+                "Its controller has learned each of the twenty positions by itself.",
+                "It has never seen a position after the tenth. An LSTM that learns positions fails there.",
+            ),
+            (
+                "It finds each vector by content, since the vectors differ.",
+                "In the silence nothing tells it which vector comes next, so there is nothing to look for by content.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "17.q4",
+        "which place is free",
+        "Three places are in use by 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
+        answer=0.05,
+        tolerance=0.0005,
+        why="The second place is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
+        wrong={
+            0.1: "That is how free the place is. The freer place takes its share first, so only 0.5 of it is left.",
+            0.45: "You have multiplied both uses. The place itself counts by how free it is, 1 - 0.9.",
+            0.5: "That is the weight of the second place, which is the freest.",
+            0.9: "That is how far the place is in use. Allocation prefers places that are free.",
+        },
+        otherwise="Sort the places by use. Each gets 1 minus its use, times the uses of all places that are freer.",
+    ),
+    Question(
+        "17.q5",
+        "hard to train",
+        "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
+        right=(
+            "That such a machine can learn it. How often it does can only be seen from several runs with other seeds.",
+            "Of our five machines, all learned to copy ten, but beyond thirty they differ widely.",
+        ),
+        wrong=(
+            (
+                "That machines of this kind carry their copying to four times the length.",
+                "Another seed may fail there: one run shows what is possible, not what is usual.",
+            ),
+            (
+                "That this run was trained on forty vectors.",
+                "It may have been trained on ten: what it has learned is a loop, and a loop can run longer.",
+            ),
+            (
+                "That its memory has at least forty places in use at the beginning.",
+                "Places are free at the beginning. The copy fills them one after the other.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "17.twice",
+        "What share of the bits is wrong when the machine copies 20 vectors, after training on 1 to 10?",
+        why="What it repeats is one step: write, and go to the next place. This does not depend on how far it has come.",
+    ),
+)
