@@ -1,0 +1,19 @@
+"""Lesson 18. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="18",
+    title="Mixture of experts",
+    question="Who should answer?",
+    goals=(
+        "say how a gate attends to networks instead of words, and what an expert with no weight learns",
+        "compute by hand the gates of the best k, and what two balance losses ask for",
+        "measure how much a network forgets of an old task while it learns a new one, with and without experts",
+        "say why experts collapse, what the balance losses and capacity do about it, and what they cost",
+        "compare a Transformer with experts and one without at equal work per token",
+    ),
+    needs="lesson 03: queries, keys and values; lesson 12: the Transformer",
+    reading=50,
+    runs="a minute",
+)
