@@ -184,6 +184,17 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "17.follow_link": [
         (([[[0, 0, 0], [0, 0, 0.5], [1, 0, 0]]], [[0.25, 0, 0.75]]), "0 0.375 0.25 0.75 0 0"),
     ],
+    "18.top_k_gates": [],
+    "18.mix": [(([[[4, 8], [2, 0], [torch.nan, torch.nan]]], [[0.75, 0.25, 0]]), "3.5 6")],
+    "18.mixture_loss": [
+        (([[[3], [5]]], [[0.5, 0.5]], [[3]]), "0.5662"),
+        (([[[3], [5]]], [[0.5, 0.5]], [[4]]), "0.5"),
+        (([[[3], [5]], [[3], [5]]], [[0.5, 0.5], [0.5, 0.5]], [[3], [4]]), "0.5331"),
+    ],
+    "18.importance_loss": [(([[0.5, 0.5, 0], [0.25, 0, 0.75]],), "0.0312")],
+    "18.balance_loss": [],
+    "18.within_capacity": [],
+    "18.catch_wrong_routing": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -548,11 +559,32 @@ def test_the_example_of_a_memory_that_cheats_is_right():
         (1.0, 2.0, 4.0, 10.0),
     )
     assert [float(cheats(*story)) for story in said] == [4, 5, 5, 4.5, 4]
+
+
 def test_the_example_of_writes_that_look_alike_is_right():
     wrong = {mistake.name: mistake.function for mistake in TASKS["17.write"].mistakes}
     for held, weight, right, everywhere in ((4, 1, 6, 6), (4, 0.5, 5, 3), (0, 0.5, 3, 3)):
         given = [torch.tensor(n).float() for n in ([[[held]]], [[weight]], [[1]], [[6]])]
         assert solution_of("17.write")(*given) == right and wrong["erased_everywhere"](*given) == everywhere
+
+
+def test_the_examples_of_experts_are_right():
+    gates, said = solution_of("18.top_k_gates"), TASKS["18.top_k_gates"].hints[1]
+    assert numbers(gates(torch.tensor([[-1, 0.6931, -2, -0.4055]]), 2)) == pytest.approx([0, 0.75, 0, 0.25], abs=6e-5)
+    assert numbers(torch.tensor([0.6931, -0.4055]).exp()) == pytest.approx([2, 0.6667], abs=6e-5) and "2.6667" in said
+    probabilities = torch.tensor([[0.5, 0.3, 0.2], [0.6, 0.1, 0.3]])
+    assert numbers(probabilities.mean(0)) == pytest.approx([0.55, 0.2, 0.25])
+    loss = solution_of("18.balance_loss")(probabilities, torch.tensor([0, 0]))
+    assert float(loss) == pytest.approx(1.65) and "that is 1.65" in TASKS["18.balance_loss"].hints[1]
+    kept = solution_of("18.within_capacity")(torch.tensor([2, 0, 2, 2, 0]), 3, 2)
+    assert kept.tolist() == [X, X, X, N, X]
+    assert "True, True, True, False, True" in TASKS["18.within_capacity"].hints[1]
+
+
+def test_the_example_of_a_layer_without_room_is_right():
+    outputs, without = torch.tensor([[[4.0]], [[6.0]]]), torch.tensor([[0.5], [0.0]])
+    mix = solution_of("18.mix")
+    assert numbers(mix(outputs, torch.full((2, 1), 0.5))) == [2, 3] and numbers(mix(outputs, without)) == [2, 0]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -187,12 +187,19 @@ def fuzzed_inputs(task, draw):
         }
         if task.id == "16.position_encoding":
             return draw.randint(1, 9)
+        if task.id.startswith("18.") and name in ("k", "experts", "capacity"):
+            return {"k": draw.randint(1, dims["N"]), "experts": dims["N"], "capacity": draw.randint(0, 4)}[name]
+        if name == "chosen":
+            return torch.randint(0, dims["N"], (dims["B"],), generator=generator)
         if name == "memories":
             shape = (dims["B"], dims["M"], dims["D"])
             return [torch.randn(shape, generator=generator) for _ in range(draw.randint(2, 5))]
         if task.id == "13.token_batches" and name == "lengths":
             return [draw.randint(1, 7) for _ in range(draw.randint(0, 9))]
-        by_shape = letters and (task.id.startswith("08.") or (task.id, name) == ("14.hybrid_loss", "log_probability"))
+        by_shape = letters and (
+            task.id.startswith("08.")
+            or (task.id, name) in (("14.hybrid_loss", "log_probability"), ("18.mixture_loss", "target"))
+        )
         if name in special and not by_shape:
             return special[name]()
         shape = []
@@ -205,6 +212,10 @@ def fuzzed_inputs(task, draw):
             return torch.rand(shape, generator=generator) * dims["S"]
         if name == "uniform":
             return torch.rand(shape, generator=generator)
+        if name in ("gates", "probabilities"):  # of gates some are 0, where their logarithm is not taken
+            zeros = torch.rand(shape, generator=generator) < (0.3 if task.id in ("18.mix", "18.importance_loss") else 0)
+            zeros[:, draw.randrange(shape[1])] = False
+            return numbers.masked_fill(zeros, -torch.inf).softmax(-1)
         if name == "gamma":
             return 1 + 4 * torch.rand(shape, generator=generator)
         if name == "weights" and {"uniform", "gamma"} & {*task.names}:  # probabilities, some of them 0

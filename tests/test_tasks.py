@@ -126,6 +126,13 @@ ISSUED = [
     "17.allocation",
     "17.temporal_link",
     "17.follow_link",
+    "18.top_k_gates",
+    "18.mix",
+    "18.mixture_loss",
+    "18.importance_loss",
+    "18.balance_loss",
+    "18.within_capacity",
+    "18.catch_wrong_routing",
 ]
 
 
@@ -408,6 +415,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "15.catch_blind_captioner",
         "16.catch_cheating_memory",
         "17.catch_wrong_write",
+        "18.catch_wrong_routing",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -619,4 +627,19 @@ def test_a_test_of_writes_that_breaks_the_rules_is_told_so():
         ((memory, 4 * weights, erase, add), "`weights` that sum to more than 1"),
     ):
         report = judge_answer(TASKS["17.catch_wrong_write"], lambda write, given=given: write(*given).sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_test_of_routing_that_breaks_the_rules_is_told_so():
+    x = torch.ones(3, 4)
+    for given, says in (
+        (x.tolist(), "not a float32 tensor"),
+        (x.double(), "not a float32 tensor"),
+        (x[0], "of shape (4,). It should be B×4"),
+        (x[:, :3], "of shape (3, 3). It should be B×4"),
+        (x[:0], "with B from 1 to 60"),
+        (torch.ones(61, 4), "with B from 1 to 60"),
+        (x / 0, "NaN, infinity, or numbers above 10"),
+    ):
+        report = judge_answer(TASKS["18.catch_wrong_routing"], lambda layer, given=given: layer(given)[0].sum() == 1)
         assert report.state == "error" and says in report.message, str(report)

@@ -1,0 +1,309 @@
+"""What 18.catch_wrong_routing tries a learner's test on: layers of experts with weights of their own. No task is declared here.
+
+Each is layer(x B×4) → (y B×4, gates B×N, outputs B×N×4). At most MOST_EXPERTS experts, and room for at most ROOM rows at each, so that
+MOST_EXPERTS·ROOM + 1 rows show every layer that leaves rows out.
+"""
+
+import torch
+import torch.nn.functional as F
+
+WIDTH, MOST_EXPERTS, ROOM = 4, 6, 8
+TOPS = 2  # experts that a row keeps
+
+
+def _made(seed, *shape):
+    """A fixed weight."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.6
+
+
+EXPERTS, BIASES = _made(41, MOST_EXPERTS, WIDTH, WIDTH), _made(42, MOST_EXPERTS, WIDTH)
+ROUTER = 2 * _made(43, MOST_EXPERTS, WIDTH)
+
+
+def _outputs(x, N):
+    """What each expert puts out for each row, B×N×4."""
+    return torch.einsum("ndk,bk->bnd", EXPERTS[:N].to(x.dtype), x) + BIASES[:N].to(x.dtype)
+
+
+def _logits(x, N):
+    return x @ ROUTER[:N].T.to(x.dtype)
+
+
+def _sum(gates, outputs, x):
+    return torch.einsum("bn,bnd->bd", gates, outputs)
+
+
+# Gates, B×N, from x and the number of experts
+
+
+def _softmax(x, N):
+    return _logits(x, N).softmax(1)
+
+
+def _best(x, N, k=TOPS):
+    """Which experts are among the k best of each row."""
+    return torch.zeros(len(x), N, dtype=torch.bool).scatter(1, _logits(x, N).topk(k, dim=1).indices, True)
+
+
+def _top_two(x, N):
+    return _logits(x, N).masked_fill(~_best(x, N), -torch.inf).softmax(1)
+
+
+def _top_one(x, N):
+    """The best gate of the softmax as it is, so that a row sums to less than 1."""
+    return _softmax(x, N) * _best(x, N, 1)
+
+
+def _sigmoid(x, N):
+    return _logits(x, N).sigmoid()
+
+
+def _two_sigmoids(x, N):
+    return _sigmoid(x, N) * _best(x, N)
+
+
+def _either_sign(x, N):
+    return _logits(x, N).tanh()
+
+
+def _with_room(x, N):
+    """Rows for which the best expert has no room get no gate."""
+    return _top_one(x, N) * _has_room(_best(x, N, 1))
+
+
+def _has_room(chosen, room=ROOM):
+    """Which of the rows that chose each expert, B×N, are among its first ones."""
+    return chosen & (chosen.cumsum(0) <= room)
+
+
+def _experts_choose(x, N):
+    """Each expert takes the rows that suit it best: some rows get none, others several."""
+    kept = max(1, len(x) // 2)
+    scores = _softmax(x, N)
+    return torch.zeros_like(scores).scatter(0, scores.topk(kept, dim=0).indices, 1.0) * scores
+
+
+def _layer(gate=_top_two, N=5, combine=_sum, ending=lambda y, x: y, told=lambda gates: gates):
+    """Return a layer that is right but for the parts that are given; `told` makes the returned gates."""
+
+    def layer(x):
+        gates, outputs = gate(x, N), _outputs(x, N)
+        return ending(combine(gates, outputs, x), x), told(gates), outputs
+
+    return layer
+
+
+# Right ones
+
+softmax, top_two, top_one = _layer(_softmax, 5), _layer(_top_two, 5), _layer(_top_one, 6)
+sigmoids, either_sign, one_expert = _layer(_sigmoid, 3), _layer(_either_sign, 4), _layer(_softmax, 1)
+with_room, experts_choose, two_sigmoids = _layer(_with_room, 6), _layer(_experts_choose, 4), _layer(_two_sigmoids, 5)
+
+
+def in_float64(x):
+    return tuple(each.float() for each in top_two(x.double()))
+
+
+def dispatched(x):
+    """Each expert runs on its own rows only, and adds to them."""
+    gates, outputs, y = _top_two(x, 5), torch.zeros(len(x), 5, WIDTH), torch.zeros_like(x)
+    for i in range(5):
+        rows = gates[:, i].nonzero()[:, 0]
+        outputs[rows, i] = x[rows] @ EXPERTS[i].T + BIASES[i]
+        y.index_add_(0, rows, gates[rows, i, None] * outputs[rows, i])
+    return y, gates, outputs
+
+
+def left_over(x):
+    """Where a gate is 0, numbers of other rows are left in the outputs."""
+    gates, outputs = _top_one(x, 4), _outputs(x, 4)
+    old = outputs.flip(0) + 7
+    outputs = torch.where(gates[..., None] == 0, old, outputs)
+    return (gates[..., None] * outputs).sum(1), gates, outputs
+
+
+# Wrong ones: what y is made of
+
+
+def _with_gates(change, gate=_top_two, N=5):
+    """A layer that mixes with other gates than it returns."""
+    return _layer(gate, N, lambda gates, outputs, x: _sum(change(gates), outputs, x))
+
+
+def _with_outputs(change, gate=_top_two, N=5):
+    return _layer(gate, N, lambda gates, outputs, x: _sum(gates, change(outputs), x))
+
+
+def _ending(change, gate=_top_two, N=5):
+    return _layer(gate, N, ending=change)
+
+
+def _over_their_sum(gates):
+    return gates / gates.sum(1, keepdim=True)
+
+
+def _ones(gates):
+    return (gates != 0).float()
+
+
+def _even(gates):
+    return _over_their_sum(_ones(gates))
+
+
+def _largest(gates):
+    return gates * F.one_hot(gates.argmax(1), gates.shape[1])
+
+
+def _last(gates):
+    """Of the experts of a row only the last one counts, as if each wrote over those before."""
+    last = (_ones(gates) * torch.arange(1, gates.shape[1] + 1)).argmax(1)
+    return gates * F.one_hot(last, gates.shape[1])
+
+
+def _without(expert):
+    def change(gates):
+        gates = gates.clone()
+        gates[:, expert] = 0
+        return gates
+
+    return change
+
+
+def _twice(expert):
+    return lambda gates: 2 * gates - _without(expert)(gates)
+
+
+def _only_with_room(room):
+    """Rows for which an expert has no room are left out, and keep their gates."""
+    return lambda gates: gates * _has_room(gates != 0, room)
+
+
+def _order(gates):
+    """The rows, sorted by their best expert."""
+    return gates.argmax(1).argsort(stable=True)
+
+
+def _left_in_order(gates, outputs, x):
+    return _sum(gates, outputs, x)[_order(gates)]
+
+
+def _ordered_twice(gates, outputs, x):
+    order = _order(gates)
+    return _sum(gates, outputs, x)[order][order]
+
+
+def _gates_left_in_order(gates, outputs, x):
+    """The results are put back, but meet the gates as they stand in the sorted order."""
+    return _sum(gates[_order(gates)], outputs, x)
+
+
+def _nan_where_nobody_came(gates, outputs, x):
+    """Divided and multiplied by how many rows each expert has."""
+    count = (gates != 0).sum(0)
+    return torch.einsum("bn,bnd->bd", gates * (count / count), outputs.nan_to_num())
+
+
+def _needs_two_rows(y, x):
+    if len(x) < 2:
+        raise ValueError("expected more than 1 value per channel when training")
+    return y
+
+
+def _last_row_forgotten(y, x):
+    return torch.cat([y[:-1], torch.zeros_like(y[-1:])])
+
+
+def _first_row_forgotten(y, x):
+    """Where there are others."""
+    return y if len(y) == 1 else torch.cat([torch.zeros_like(y[:1]), y[1:]])
+
+
+def _last_row_is_nan(y, x):
+    return torch.cat([y[:-1], torch.full_like(y[-1:], torch.nan)])
+
+
+def outputs_in_the_order_of_the_experts(x):
+    """y is right, and outputs stand in another order than its rows."""
+    y, gates, outputs = top_two(x)
+    return y, gates, outputs[_order(gates)]
+
+
+def tells_the_k_gates_only(x):
+    """Gates B×2, in the order of their size."""
+    y, gates, outputs = top_two(x)
+    return y, gates.topk(TOPS, dim=1).values, outputs
+
+
+RIGHT = {
+    softmax: "a right one: all experts, by a softmax",
+    top_two: "a right one: the two best experts",
+    top_one: "a right one: the best gate of a softmax as it is",
+    sigmoids: "a right one: a sigmoid for each expert",
+    two_sigmoids: "a right one: the two best sigmoids",
+    either_sign: "a right one: gates above and below 0",
+    one_expert: "a right one: a single expert",
+    with_room: "a right one: rows without room have gates of 0",
+    experts_choose: "a right one: the experts choose their rows",
+    in_float64: "a right one, in float64",
+    dispatched: "a right one: each expert runs on its own rows",
+    left_over: "a right one: any numbers where a gate is 0",
+}
+WRONG_SHOWN = {
+    _with_gates(_ones): "a wrong one: the chosen experts are added up without their gates",
+    _with_gates(_over_their_sum, _top_one, 6): "a wrong one: it divides gates by their sum, and returns them undivided",
+    _with_gates(_largest): "a wrong one: of two experts only the better one counts",
+    _layer(_top_one, 5, _left_in_order): "a wrong one: the rows are left in the order of their experts",
+    _with_gates(_only_with_room(ROOM), _top_one, 6): "a wrong one: rows without room are left out, and keep their gates",
+    _with_gates(lambda gates: gates.roll(1, 1)): "a wrong one: each expert gets the gate of the one before",
+    _with_gates(lambda gates: gates[:1].expand_as(gates), _softmax): "a wrong one: all rows use the gates of the first",
+    _ending(lambda y, x: y.squeeze()): "a wrong one: a single row loses its axis",
+    _layer(_top_two, 5, _nan_where_nobody_came): "a wrong one: NaN where nobody chose an expert",
+}  # fmt: skip
+WRONG_HIDDEN = (
+    _with_gates(lambda gates: gates.softmax(1), _softmax),
+    _with_gates(torch.square),
+    _with_gates(lambda gates: gates.round(decimals=1), _softmax),
+    _with_gates(_even),
+    _with_gates(_over_their_sum, _sigmoid, 3),
+    _with_gates(_over_their_sum, _two_sigmoids),
+    _with_gates(torch.abs, _either_sign, 4),
+    _with_gates(torch.relu, _either_sign, 4),
+    _with_gates(lambda gates: gates.mean(1, keepdim=True).expand_as(gates), _softmax),
+    _with_gates(lambda gates: gates.roll(1, 0)),
+    _with_gates(lambda gates: gates.flip(0)),
+    _with_gates(lambda gates: gates.flip(1)),
+    _with_gates(lambda gates: gates.sort(1, descending=True)[0], _softmax),
+    _with_gates(lambda gates: gates.mean(0).expand_as(gates), _softmax),
+    _with_gates(_last),
+    _with_gates(_without(0), _softmax),
+    _with_gates(_without(-1), _softmax),
+    _with_gates(_without(2)),
+    _with_gates(_twice(1), _softmax),
+    _with_gates(_only_with_room(4)),
+    _with_gates(_only_with_room(6), _softmax, 3),
+    _with_outputs(lambda outputs: outputs.roll(1, 0)),
+    _with_outputs(lambda outputs: outputs.flip(2)),
+    _with_outputs(lambda outputs: outputs.mean(0).expand_as(outputs)),
+    _layer(_top_one, 6, _ordered_twice),
+    _layer(_top_two, 5, _gates_left_in_order),
+    _layer(_softmax, 4, lambda gates, outputs, x: outputs.mean(1)),
+    _layer(_top_two, 5, lambda gates, outputs, x: _sum(gates, outputs, x) / TOPS),
+    _layer(_softmax, 4, lambda gates, outputs, x: _sum(gates, outputs, x) / 4),
+    _ending(_last_row_forgotten),
+    _ending(_first_row_forgotten),
+    _ending(_last_row_is_nan),
+    _ending(_needs_two_rows),
+    _ending(lambda y, x: x + y),
+    _ending(lambda y, x: y.relu()),
+    _ending(lambda y, x: y.tanh()),
+    _ending(lambda y, x: -y),
+    _ending(lambda y, x: 2 * y),
+    _ending(lambda y, x: y.bfloat16().float()),
+    _ending(lambda y, x: y[:, None]),
+    _ending(lambda y, x: y.mean(0)),
+    _ending(lambda y, x: y[:1]),
+    _ending(lambda y, x: y * torch.nan),
+    _layer(_top_one, 6, told=lambda gates: gates.sum(1, keepdim=True)),
+    outputs_in_the_order_of_the_experts,
+    tells_the_k_gates_only,
+)

@@ -1,0 +1,246 @@
+"""Task 18.catch_wrong_routing: a test that tells right layers of experts from wrong ones."""
+
+from functools import wraps
+
+import torch
+
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.lesson_18._layers import RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
+
+MOST = 60  # rows, at most
+LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
+
+
+def _asking(layer):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(layer)
+    def candidate(x):
+        problem = _problem(x)
+        if problem:
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            return layer(x.detach().clone())
+
+    return candidate
+
+
+def _problem(x):
+    """What is wrong with what a test gives to a layer; None for nothing."""
+    if not isinstance(x, torch.Tensor) or x.dtype != torch.float32:
+        return "Your test calls a layer with something that is not a float32 tensor. It should be B×4."
+    if x.dim() != 2 or x.shape[1] != WIDTH or not 1 <= len(x) <= MOST:
+        return f"Your test calls a layer with a tensor of shape {tuple(x.shape)}. It should be B×4, with B from 1 to {MOST}."
+    if not (x.abs() <= LARGEST).all():
+        return f"Your test calls a layer with NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+    return None
+
+
+task = Task(
+    "18.catch_wrong_routing",
+    "a test that tells right layers of experts from wrong",
+    arguments=("layer",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    hints=(
+        "Everything that you need comes back from the layer: mix its outputs with its gates yourself, as in 18.mix, and compare with its y. The work is in the batches: some mistakes need many rows before an expert has no room left, others a batch of a single row, and rows that are alike hide a wrong order.",
+        "Take a layer with room for 1 row per expert, and two rows that chose expert 0 with the gate 0.5. Its outputs are 4 and 6, so y should be 2 and 3. A layer that leaves the second row out returns 2 and 0. If it returns the gates 0.5 and 0 with that, it is right; with 0.5 and 0.5 it is wrong. With the first row only, both give 2.",
+        "For each B of 1, a few, and 50 (six experts with room for eight rows each take 48): in a `try` that returns False on any exception: y, gates, outputs = layer(random numbers B×4); expected = the sum over the experts of gates, with a last axis of size 1, times outputs; y must have the shape (B, 4), be finite, and agree with expected up to 1e-5. If all batches pass, return True.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong one that is not shown")
+
+
+told_of_the_verdict(
+    task,
+    "This layer is right. Does your test leave room for rounding, about 1e-5? Does it mix with the gates as they are? They need not sum to 1, may be below 0, and may all be 0 in a row; and what stands in outputs where a gate is 0 may be any number.",
+    "This layer is wrong, and your test does not see it. Do you try a batch of a single row, and one of 50? Are the rows random, all different? Do you compare every number of y with the sum over the experts of gates times outputs, up to 1e-5, and look at the shape of y, and at NaN?",
+)
+
+
+def _mixed(gates, outputs):
+    return (gates[:, :, None] * outputs).sum(1)
+
+
+def _close(right, came, least=1e-5):
+    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+
+
+def _same(x):
+    return x
+
+
+def _test(layer, batches=(1, 3, 11, 55), rows=_same, mixed=_mixed, compare=_close, gates_are=lambda gates: True):
+    """A test like the solution's, on other inputs, or with things left out."""
+    draw = torch.Generator().manual_seed(3)
+    try:
+        for B in batches:
+            y, gates, outputs = layer(rows(torch.randn(B, WIDTH, generator=draw)))
+            if not compare(mixed(gates, outputs), y) or not gates_are(gates):
+                return False
+        return True
+    except Exception:
+        return False
+
+
+@task.mistake("Your test says True to every layer.")
+def always_true(layer):
+    return True
+
+
+@task.mistake(
+    "Your test says False to every layer, even to the right ones. It may be that what you compare y with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+)
+def always_false(layer):
+    return False
+
+
+@task.mistake(
+    "True and False are exchanged: your test says False to right layers, which are refused, and True to wrong ones."
+)
+def turned_round(layer):
+    return not _test(layer)
+
+
+def _mistaken(name, sentence, **changes):
+    task.mistake(sentence, name)(lambda layer: _test(layer, **changes))
+
+
+# How the test compares
+
+_mistaken(
+    "no_rounding",
+    "Right layers whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    compare=torch.equal,
+)
+_mistaken(
+    "too_much_room",
+    "Layers that round y or their gates pass your test: there is too much room. Rounding in float32 stays below 1e-5.",
+    compare=lambda right, came: _close(right, came, 0.3),
+)
+_mistaken(
+    "runs_at_all",
+    "Every layer that returns finite numbers of the right shape passes your test. Mix the outputs with the gates yourself, and compare y with that.",
+    compare=lambda right, came: came.shape == right.shape and came.isfinite().all(),
+)
+_mistaken(
+    "shapes_only",
+    "Every layer that returns a y of the right shape passes your test, even if it is NaN. Mix the outputs with the gates yourself, and compare the numbers.",
+    compare=lambda right, came: came.shape == right.shape,
+)
+_mistaken(
+    "nan_passes",
+    "Layers that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    compare=lambda right, came: came.shape == right.shape and not ((came - right).abs() > 1e-5).any(),
+)
+_mistaken(
+    "first_row_only",
+    "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row.",
+    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[0], right[0], atol=1e-5),
+)
+_mistaken(
+    "last_row_only",
+    "A layer that forgets the first row passes your test, since you compare the last row only. Compare every row.",
+    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[-1], right[-1], atol=1e-5),
+)
+_mistaken(
+    "sum_only",
+    "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number.",
+    compare=lambda right, came: came.shape == right.shape and torch.allclose(came.sum(0), right.sum(0), atol=1e-4),
+)
+_mistaken(
+    "lengths_only",
+    "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number.",
+    compare=lambda right, came: (
+        came.shape == right.shape and torch.allclose(came.norm(dim=1), right.norm(dim=1), atol=1e-5)
+    ),
+)
+
+
+# What the test asks of the gates
+
+_mistaken(
+    "gates_have_to_sum_to_1",
+    "Your test refuses right layers whose gates do not sum to 1: those with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are right as long as y goes with them.",
+    gates_are=lambda gates: torch.allclose(gates.sum(1), torch.ones(len(gates)), atol=1e-5),
+)
+_mistaken(
+    "gates_have_to_be_positive",
+    "Your test refuses a right layer that has gates below 0. Any gates are right as long as y goes with them.",
+    gates_are=lambda gates: (gates >= 0).all(),
+)
+_mistaken(
+    "gates_divided_by_their_sum",
+    "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are.",
+    mixed=lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs),
+)
+_mistaken(
+    "softmax_of_the_gates",
+    "Your test takes a softmax of the gates before it mixes, so it refuses nearly every right layer. They are gates already: mix with them as they are.",
+    mixed=lambda gates, outputs: _mixed(gates.softmax(1), outputs),
+)
+_mistaken(
+    "gates_left_out",
+    "Your test compares y with the sum of all outputs, without the gates, so it refuses right layers. Multiply each output by its gate first.",
+    mixed=lambda gates, outputs: outputs.sum(1),
+)
+_mistaken(
+    "best_expert_only",
+    "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate.",
+    mixed=lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True),
+)
+_mistaken(
+    "mean_over_the_experts",
+    "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate.",
+    mixed=lambda gates, outputs: (gates[:, :, None] * outputs).mean(1),
+)
+
+
+# What the test gives
+
+_mistaken(
+    "rows_of_zeros",
+    "Layers that mix up their rows pass your test, since all rows of yours are zeros, and so the same. Draw them at random.",
+    rows=torch.zeros_like,
+)
+_mistaken(
+    "rows_all_the_same",
+    "Layers that mix up their rows pass your test, since all rows of yours are the same. Draw each of them at random.",
+    rows=lambda x: x[:1].expand_as(x).clone(),
+)
+_mistaken(
+    "one_row_only",
+    "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, since you only try a single row. Try a batch of 50 as well.",
+    batches=(1,),
+)
+
+
+_mistaken(
+    "shape_not_looked_at",
+    "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well.",
+    compare=lambda right, came: torch.allclose(came, right, atol=1e-5),
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "single": ("layers that fail on a batch of a single row", "Try B = 1 as well."),
+    "large": (
+        "layers that leave out rows for which an expert has no room, while their gates are not 0,",
+        "Try a batch of 50 rows or more as well.",
+    ),
+}
+
+
+def _without(parts):
+    batches = [1] * ("single" not in parts) + [3, 7] + [55] * ("large" not in parts)
+    return lambda layer: _test(layer, batches)
+
+
+tests_without(task, LEFT_OUT, _without, 2)

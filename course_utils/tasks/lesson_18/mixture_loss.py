@@ -1,0 +1,384 @@
+"""Task 18.mixture_loss: a loss under which experts compete instead of working together."""
+
+from operator import add, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.lesson_18._gates import sparse_gates
+
+FAR = (0.5, "right where a target is near some expert.")
+NO_GATE = (0.75, "right where every gate is above 0.")
+
+task = Task(
+    "18.mixture_loss",
+    "a loss for each expert by itself",
+    arguments=("outputs B×N×D", "gates B×N", "target B×D"),
+    result="loss",
+    difficulty=4,
+    importance=4,
+    minutes=20,
+    hints=(
+        "Read the sum as a likelihood: the target comes from expert i with the probability given by its gate, and lies around what this expert puts out. To keep the numbers apart from 0, stay with logarithms: a gate times an exponential is the exponential of log gate minus half the squared distance. torch.logsumexp adds up exponentials of numbers of any size.",
+        "Take the target 3, the outputs 3 and 5 (one number each), and the gates 0.5 and 0.5. The squared distances are 0 and 4, half of them is 0 and 2, and the sum is 0.5·1 + 0.5·0.1353 = 0.5677. The loss is -log 0.5677 = 0.5662. For a second row with the target 4 both experts are off by 1: 0.5·0.6065 + 0.5·0.6065 = 0.6065, and the loss is 0.5. The mean of both is 0.5331.",
+        "squared = the sum over the last axis of the squared differences between target, with a second axis of size 1, and outputs: B×N; exponents = log of gates minus squared / 2; likelihoods = logsumexp of exponents over the experts, B; return the mean of minus these.",
+    ),
+    partial={
+        "underflow": FAR,
+        "small_number_added": FAR,
+        "gate_of_zero_nearest": NO_GATE,
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every value is right, but its gradient is not."),
+        "side effect": (0.75, "the loss is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def far_targets_are_finite(case, value):
+    """However far they are."""
+    return (
+        f"For the input “{case.name}” your loss is infinite or NaN. So far from the target every exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and let torch.logsumexp do the rest."
+        if case.args[2].abs().max() > 30 and not value.isfinite()
+        else None
+    )
+
+
+@task.property
+def far_targets_count(case, value):
+    """The farther, the more, and without a limit."""
+    return (
+        f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before the logarithm, or cut off below it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
+        if case.args[2].abs().max() > 90 and 0 < value < 60
+        else None
+    )
+
+
+def _inputs(draw, B, N, D, far=1.0, dtype=torch.float32):
+    """Targets between the experts; no two experts are equally far away."""
+    outputs = draw.numbers(B, N, D, dtype=dtype) + torch.arange(N)[:, None].to(dtype) / 8
+    gates = sparse_gates(draw, B, N, N, dtype)
+    target = draw.numbers(B, D, dtype=dtype) * 0.75 + 0.3
+    return outputs * far, gates, target * far
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, experts=5, D=7):
+        B, N, D = size.B, size.experts, size.D
+        yield Case(f"{count(B, 'row')}, {N} experts, D = {D}", _inputs(draw, B, N, D, D**-0.5), size.full)
+    yield Case("as many rows as experts", _inputs(draw, 5, 5, 3), True)
+    yield Case("as many experts as numbers", _inputs(draw, 3, 5, 5, 0.5))
+    yield Case("as many rows as numbers", _inputs(draw, 5, 2, 5, 0.5))
+    yield Case("B, N and D all 3", _inputs(draw, 3, 3, 3))
+    yield Case("a single expert", _inputs(draw, 2, 1, 3), edge=True)
+    outputs, gates, target = _inputs(draw, 3, 5, 2)
+    yield Case("a target that an expert hits", (outputs, gates, outputs[:, 1].clone()), True, edge=True)
+    yield Case("targets 100 away", (*_inputs(draw, 3, 5, 7)[:2], draw.numbers(3, 7) + 100), True, edge=True)
+    yield Case("numbers of ±10,000", _inputs(draw, 3, 5, 7, 1e4), True, edge=True)
+    outputs, gates, target = _inputs(draw, 3, 5, 7)
+    gates[:, 2:4] = torch.tensor([1e-12, 1e-30])
+    yield Case("gates of 1e-12 and 1e-30", (outputs, gates, outputs[:, 3] + 0.25), edge=True)
+    outputs, _, target = _inputs(draw, 3, 5, 7)
+    yield Case("gates of 0", (outputs, sparse_gates(draw, 3, 5, 2), target), edge=True)
+    gates, away = torch.tensor([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]), torch.tensor([[0.0, 70, 80], [60.0, 75, 0]])
+    beside = draw.numbers(2, 1) + away
+    yield Case(
+        "an expert with the gate 0 at the target",
+        (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]),
+        edge=True,
+    )
+    yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(outputs, gates, target):
+    losses = []
+    for said, weights, wanted in zip(outputs, gates, target, strict=True):
+        chosen = [i for i in range(len(weights)) if weights[i] > 0]
+        exponents = {i: -0.5 * ((wanted - said[i]) ** 2).sum() for i in chosen}
+        top = max(exponents[i].item() for i in chosen)
+        losses.append(-top - sum(weights[i] * (exponents[i] - top).exp() for i in chosen).log())
+    return sum(losses) / len(losses)
+
+
+@task.steps
+def _(outputs, gates, target):
+    off = yield "target minus outputs", sub, target[:, None], outputs
+    squares = yield "its square", torch.square, off
+    squared = yield "the squared distances", lambda squares: squares.sum(-1), squares
+    halves = yield "minus half of them", lambda squared: -squared / 2, squared
+    logs = yield "the logarithms of the gates", torch.log, gates
+    exponents = yield "both together", add, logs, halves
+    likelihoods = yield "the log of the sum of their exponentials", lambda exponents: exponents.logsumexp(1), exponents
+    losses = yield "minus that", torch.neg, likelihoods
+    mean = yield "the mean over the batch", torch.mean, losses
+    return mean
+
+
+def _off(outputs, target):
+    return target[:, None] - outputs
+
+
+def _squared(off):
+    return off.square().sum(-1)
+
+
+def _half(squared):
+    return -squared / 2
+
+
+def _likelihood(exponents, gates):
+    """The logarithm of a row's sum, B."""
+    return (gates.log() + exponents).logsumexp(1)
+
+
+def _mean_of_minus(likelihoods):
+    return -likelihoods.mean()
+
+
+def _loss(outputs, gates, target, off=_off, squared=_squared, half=_half, likelihood=_likelihood, end=_mean_of_minus):
+    return end(likelihood(half(squared(off(outputs, target))), gates))
+
+
+def _mistake(name, sentence, **parts):
+    """Register a loss that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda outputs, gates, target: _loss(outputs, gates, target, **parts))
+
+
+# Other losses of the paper
+
+
+def _weighted(exponents, gates):
+    return (gates * exponents).sum(1)
+
+
+@task.mistake(
+    "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."
+)
+def mixed_first(outputs, gates, target):
+    return ((target - torch.einsum("bn,bnd->bd", gates, outputs)) ** 2).sum(1).mean()
+
+
+@task.mistake(
+    "You mix the outputs first, and take half the squared distance of their sum from the target. Then each expert makes up for the errors of the others. Compare each expert with the target by itself, and take the logarithm of the gated sum of exponentials."
+)
+def half_of_mixed_first(outputs, gates, target):
+    return ((target - torch.einsum("bn,bnd->bd", gates, outputs)) ** 2).sum(1).mean() / 2
+
+
+_mistake(
+    "log_inside_the_sum",
+    "You weigh the experts' errors and add them up, as if the logarithm stood inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards.",
+    likelihood=_weighted,
+)
+_mistake(
+    "expected_squared_error",
+    "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.",
+    half=torch.neg,
+    likelihood=_weighted,
+)
+_mistake(
+    "nearest_expert",
+    "You count only the error of the nearest expert, and the gates have no effect. Take the logarithm of the gated sum over all experts.",
+    likelihood=lambda exponents, gates: exponents.amax(1),
+)
+_mistake(
+    "largest_term",
+    "You count only the expert with the largest product of gate and exponential. Add up all of them before you take the logarithm.",
+    likelihood=lambda exponents, gates: (gates.log() + exponents).amax(1),
+)
+_mistake(
+    "expert_with_the_largest_gate",
+    "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts.",
+    likelihood=lambda exponents, gates: exponents.gather(1, gates.argmax(1, keepdim=True))[:, 0],
+)
+
+
+# The distances
+
+_mistake(
+    "half_forgotten",
+    "The factor ½ is missing in the exponent: take half the squared distance.",
+    half=torch.neg,
+)
+_mistake(
+    "mean_over_the_numbers",
+    "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum.",
+    squared=lambda off: off.square().mean(-1),
+)
+_mistake(
+    "not_squared",
+    "You take the distance in the exponent, not its square: the root of the sum of squares. Leave out the root.",
+    squared=lambda off: (off.square().sum(-1) + 1e-12).sqrt(),
+)
+_mistake(
+    "absolute_differences",
+    "You add up the differences without their signs. Add up their squares.",
+    squared=lambda off: off.abs().sum(-1),
+)
+_mistake(
+    "squared_after_the_sum",
+    "You add up the differences over the D numbers and square the sum, in which differences of either sign cancel. Square first, then add up.",
+    squared=lambda off: off.sum(-1) ** 2,
+)
+_mistake(
+    "plus_in_the_exponent",
+    "The minus in the exponent is missing: experts that are far away count most. The exponent is minus half the squared distance.",
+    half=lambda squared: squared / 2,
+)
+_mistake(
+    "targets_along_the_experts",
+    "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.",
+    off=lambda outputs, target: target - outputs,
+)
+_mistake(
+    "first_target_for_all",
+    "You compare every row with the target of the first one. Each row has its own.",
+    off=lambda outputs, target: target[:1, None] - outputs,
+)
+_mistake(
+    "summed_over_the_experts",
+    "You add up the squared differences over the experts, axis 1. Each expert has a distance of its own: add up over its D numbers, the last axis.",
+    squared=lambda off: off.square().sum(1),
+)
+
+
+# The gates
+
+_mistake(
+    "gates_unused",
+    "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.",
+    likelihood=lambda exponents, gates: exponents.logsumexp(1),
+)
+_mistake(
+    "even_gates",
+    "Every expert counts alike: you take the mean of the exponentials, and the gates have no effect. Multiply each by its gate, and add up.",
+    likelihood=lambda exponents, gates: exponents.exp().mean(1).log(),
+)
+_mistake(
+    "gates_without_their_logarithm",
+    "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates.",
+    likelihood=lambda exponents, gates: (gates + exponents).logsumexp(1),
+)
+_mistake(
+    "gates_in_the_exponent",
+    "You multiply the exponents by the gates. The gate is a factor in front of the exponential: add its logarithm to the exponent.",
+    likelihood=lambda exponents, gates: (gates * exponents).logsumexp(1),
+)
+_mistake(
+    "softmax_of_the_gates",
+    "You take a softmax of the gates, or a log_softmax. They are no logits: they sum to 1 already. Use their logarithm.",
+    likelihood=lambda exponents, gates: (gates.log_softmax(1) + exponents).logsumexp(1),
+)
+_mistake(
+    "sign_of_the_logarithm",
+    "You subtract the logarithms of the gates, which divides by the gates. Add them.",
+    likelihood=lambda exponents, gates: (exponents - gates.log()).logsumexp(1),
+)
+_mistake(
+    "first_gates_for_all",
+    "All rows use the gates of the first one. Each row has its own.",
+    likelihood=lambda exponents, gates: _likelihood(exponents, gates[:1].expand_as(gates)),
+)
+
+
+# The sum and its logarithm
+
+
+def _plain(exponents, gates):
+    return (gates * exponents.exp()).sum(1)
+
+
+_mistake(
+    "no_logarithm",
+    "The logarithm is missing: you return minus the sum. Take its logarithm first.",
+    likelihood=_plain,
+)
+_mistake(
+    "underflow",
+    "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent first.",
+    likelihood=lambda exponents, gates: _plain(exponents, gates).log(),
+)
+_mistake(
+    "small_number_added",
+    "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.",
+    likelihood=lambda exponents, gates: (_plain(exponents, gates) + 1e-8).log(),
+)
+_mistake(
+    "gate_of_zero_nearest",
+    "You subtract the largest exponent of all experts. If that expert has the gate 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.",
+    likelihood=lambda exponents, gates: _over_the_largest(exponents, gates),
+)
+_mistake(
+    "softmax_over_the_batch",
+    "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1.",
+    likelihood=lambda exponents, gates: (gates.log() + exponents).logsumexp(0),
+)
+_mistake(
+    "one_sum_for_the_batch",
+    "You add up over the whole batch before you take the logarithm. Each row has a logarithm of its own; the mean over the batch comes afterwards.",
+    likelihood=lambda exponents, gates: (gates.log() + exponents).logsumexp((0, 1)),
+)
+_mistake(
+    "log_of_the_mean",
+    "You take the mean of the rows' sums, and then its logarithm. Take the logarithm of each row first, and the mean afterwards.",
+    likelihood=lambda exponents, gates: _likelihood(exponents, gates).logsumexp(0) - torch.tensor(len(gates)).log(),
+)
+_mistake(
+    "logarithm_of_base_2",
+    "You take the logarithm to the base 2. The equation has the natural one: torch.log.",
+    likelihood=lambda exponents, gates: _likelihood(exponents, gates) / torch.tensor(2.0).log(),
+)
+
+
+def _over_the_largest(exponents, gates):
+    top = exponents.amax(1, keepdim=True)
+    return (gates * (exponents - top).exp()).sum(1).log() + top[:, 0]
+
+
+# The end
+
+_mistake(
+    "sign_forgotten",
+    "The minus is missing: you return the mean of the log likelihoods, which grows as the experts become better. A loss is minus that.",
+    end=torch.mean,
+)
+_mistake(
+    "summed_over_the_batch",
+    "You add up over the batch. Take the mean.",
+    end=lambda likelihoods: -likelihoods.sum(),
+)
+_mistake(
+    "one_for_each_row",
+    "You return one loss for each row. Return their mean.",
+    end=torch.neg,
+)
+
+
+@task.mistake("You divide by the number of experts as well as by the number of rows. Take the mean over the rows only.")
+def divided_by_experts_too(outputs, gates, target):
+    return _loss(outputs, gates, target) / gates.shape[1]
+
+
+@task.mistake(
+    "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out."
+)
+def constant_added(outputs, gates, target):
+    return _loss(outputs, gates, target) + target.shape[1] / 2 * torch.tensor(2 * torch.pi).log()
+
+
+@task.mistake(
+    "The loss is right, but no gradient reaches the gates, so the gating network would never learn. Leave out `detach`."
+)
+def gates_cut_off(outputs, gates, target):
+    return _loss(outputs, gates.detach(), target)
+
+
+@task.mistake(
+    "The loss is right, but no gradient reaches the outputs, so the experts would never learn. Leave out `detach`."
+)
+def outputs_cut_off(outputs, gates, target):
+    return _loss(outputs.detach(), gates, target)

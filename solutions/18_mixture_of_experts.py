@@ -1,0 +1,266 @@
+# %% [markdown]
+# You write the parts of a mixture of experts: the gates, which choose the best k, the sum of what the experts say, the loss that makes each of them answer for itself, two losses that share out the work, and the room that an expert has. At the end you write a test that tells right layers from wrong ones.
+#
+# The letters: B rows of the batch (examples, or tokens), N experts, D numbers in what an expert puts out. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+
+# %%
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 18.top_k_gates
+#
+# A gating network gives each row of the batch a logit per expert. If a softmax of all of them weighed the experts, all experts would have to run. Shazeer et al. (2017) keep only the k largest logits of a row, and take the softmax over these (equations 3 and 5, here without their noise $H$):
+#
+# $$G(x) = \text{softmax}\big(\text{KeepTopK}(h, k)\big) \qquad \text{KeepTopK}(h, k)_i = \begin{cases} h_i & \text{if } h_i \text{ is among the } k \text{ largest} \\ -\infty & \text{otherwise} \end{cases}$$
+#
+# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises nothing about equal ones. Logits may be as large as 10,000.
+
+
+# %%
+def top_k_gates(logits, k):
+    """Return gates over the k best experts of each row.
+
+    Args:
+        logits: B×N, of the gating network.
+        k: how many experts a row keeps, from 1 to N.
+
+    Returns:
+        The gates, B×N, with zeros at all other experts.
+
+    Example:
+        >>> top_k_gates(torch.tensor([[1.0986, -5.0, 0.0]]), 2)
+        tensor([[0.7500, 0.0000, 0.2500]])
+    """
+    ### BEGIN SOLUTION
+    best = logits.sort(dim=1, descending=True, stable=True).indices[:, :k]  # B k
+    others = torch.ones_like(logits, dtype=torch.bool).scatter(1, best, False)  # B N
+    return logits.masked_fill(others, -torch.inf).softmax(dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("18.top_k_gates", top_k_gates)
+
+# %% [markdown]
+# ## 18.mix
+#
+# What the layer gives for a row is the sum of what the experts put out, each weighted by its gate (Shazeer et al., equation 1):
+#
+# $$y = \sum_{i=1}^{N} g_i\, o_i$$
+#
+# Gates are 0 or above, and a row of them need not sum to 1. **An expert with the gate 0 has no effect.** It has not been run, and what stands in its place may be anything, NaN and infinity too. Keep in mind that 0 times NaN is NaN. (Gradients are looked at for the outputs and for gates that are not 0.)
+
+
+# %%
+def mix(outputs, gates):
+    """Return the sum of the experts' outputs, weighted by their gates.
+
+    Args:
+        outputs: B×N×D, what expert i puts out for row b; anything where the gate is 0.
+        gates: B×N, 0 or above.
+
+    Returns:
+        The mixed outputs, B×D.
+
+    Example:
+        >>> outputs = torch.tensor([[[4.0, 8.0], [2.0, 0.0], [torch.nan, torch.nan]]])
+        >>> mix(outputs, torch.tensor([[0.75, 0.25, 0.0]]))
+        tensor([[3.5000, 6.0000]])
+    """
+    ### BEGIN SOLUTION
+    clean = outputs.masked_fill(gates[:, :, None] == 0, 0.0)  # B N D
+    return torch.einsum("bn,bnd->bd", gates, clean)
+    ### END SOLUTION
+
+
+# %%
+check("18.mix", mix)
+
+# %% [markdown]
+# ## 18.mixture_loss
+#
+# If the loss compares the sum of all experts with the target, every expert has to make up for the errors of the others, and they all work on everything. Jacobs et al. (1991) let each expert answer for itself: the loss is small as soon as one expert with a large gate comes near the target $d$ (equation 1.3):
+#
+# $$E = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert d - o_i\rVert^2\Big)$$
+#
+# Return the mean of $E$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss is finite there all the same. One gate of each row at least is above 0. (Gradients are looked at where all of them are.)
+
+
+# %%
+def mixture_loss(outputs, gates, target):
+    """Return the mean loss of experts that each answer for themselves.
+
+    Args:
+        outputs: B×N×D, what expert i puts out for row b.
+        gates: B×N, rows that sum to 1.
+        target: B×D.
+
+    Returns:
+        The mean loss, one number.
+
+    Example:
+        >>> outputs, gates = torch.tensor([[[3.0], [5.0]]]), torch.tensor([[0.5, 0.5]])
+        >>> mixture_loss(outputs, gates, torch.tensor([[3.0]]))  # -log(0.5 + 0.5 exp(-2))
+        tensor(0.5662)
+    """
+    ### BEGIN SOLUTION
+    squared = (target[:, None] - outputs).square().sum(dim=2)  # B N
+    likelihoods = torch.logsumexp(gates.log() - squared / 2, dim=1)  # B, their logarithms
+    return torch.neg(likelihoods).mean()
+    ### END SOLUTION
+
+
+# %%
+check("18.mixture_loss", mixture_loss)
+
+# %% [markdown]
+# ## 18.importance_loss
+#
+# Whoever is chosen learns, and whoever has learned is chosen: without help, a few experts soon do all the work. Shazeer et al. call the sum of all gates that an expert gets in a batch its **importance**, and add a loss that is small when all experts have the same (equations 6 and 7, here without their weight $w_{\text{importance}}$):
+#
+# $$\text{Importance}_i = \sum_{b=1}^{B} g_{b,i} \qquad L = \text{CV}(\text{Importance})^2$$
+#
+# The **coefficient of variation** CV is the standard deviation divided by the mean, so its square is the variance divided by the square of the mean. Take the variance of the population, which divides by N. In perfect balance the loss is 0, and its gradient is finite.
+
+
+# %%
+def importance_loss(gates):
+    """Return the squared coefficient of variation of the experts' importance.
+
+    Args:
+        gates: B×N, 0 or above, not all 0.
+
+    Returns:
+        The loss, one number.
+
+    Example:
+        >>> importance_loss(torch.tensor([[0.75, 0.25], [0.75, 0.25]]))  # importance 1.5 and 0.5
+        tensor(0.2500)
+    """
+    ### BEGIN SOLUTION
+    importance = gates.sum(dim=0)  # N
+    return importance.var(correction=0) / importance.mean().square()
+    ### END SOLUTION
+
+
+# %%
+check("18.importance_loss", importance_loss)
+
+# %% [markdown]
+# ## 18.balance_loss
+#
+# The Switch Transformer (Fedus et al., 2021) sends each token to a single expert. Its loss compares two vectors: $f_i$, the fraction of the tokens that were sent to expert i, and $P_i$, the mean probability that the router gave to it (equations 4 to 6, here without $\alpha$):
+#
+# $$L = N \sum_{i=1}^{N} f_i\, P_i \qquad f_i = \frac1B \sum_{b} \mathbb 1[\text{token } b \text{ was sent to } i] \qquad P_i = \frac1B \sum_{b} p_i(b)$$
+#
+# Counting passes no gradient, so it flows through $P$. `chosen` says where each token was sent. That need not be the expert with the largest probability, and there may be experts that no token was sent to.
+
+
+# %%
+def balance_loss(probabilities, chosen):
+    """Return the loss that asks a router to share out its tokens evenly.
+
+    Args:
+        probabilities: B×N, the router's, rows that sum to 1.
+        chosen: B, whole numbers from 0 to N - 1: the expert that each token was sent to.
+
+    Returns:
+        The loss, one number; 1 in perfect balance.
+
+    Example:
+        >>> balance_loss(torch.tensor([[0.75, 0.25], [0.5, 0.5]]), torch.tensor([0, 0]))
+        tensor(1.2500)
+    """
+    ### BEGIN SOLUTION
+    experts = probabilities.shape[1]
+    sent = F.one_hot(chosen, experts).to(probabilities.dtype).mean(dim=0)  # N
+    return experts * (sent * probabilities.mean(dim=0)).sum()
+    ### END SOLUTION
+
+
+# %%
+check("18.balance_loss", balance_loss)
+
+# %% [markdown]
+# ## 18.within_capacity
+#
+# On a real machine each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and whoever comes when all places are taken is left out (Fedus et al., section 2.2).
+
+
+# %%
+def within_capacity(chosen, experts, capacity):
+    """Tell which tokens find a place at their expert.
+
+    Args:
+        chosen: B, whole numbers from 0 to experts - 1: the expert that each token was sent to.
+        experts: how many experts there are.
+        capacity: how many tokens each of them takes, 0 or more.
+
+    Returns:
+        B of True or False: True where a token is among the first `capacity` of its expert.
+
+    Example:
+        >>> within_capacity(torch.tensor([1, 0, 1, 1]), 2, 2)
+        tensor([ True,  True,  True, False])
+    """
+    ### BEGIN SOLUTION
+    sent = F.one_hot(chosen, experts)  # B N
+    so_far = sent.cumsum(dim=0).gather(1, chosen[:, None])[:, 0]  # B, each token counts itself
+    return torch.le(so_far, capacity)
+    ### END SOLUTION
+
+
+# %%
+check("18.within_capacity", within_capacity)
+
+# %% [markdown]
+# ## 18.catch_wrong_routing
+#
+# To run an expert only on the rows that chose it, a layer gathers these rows, runs the expert, and puts the results back. Many mistakes of this kind leave all shapes right. The check hands your function one **layer** after another: functions `layer(x)` with weights of their own, which return `(y, gates, outputs)` for `x` of shape B×4. y is B×4, gates are B×N, and outputs are B×N×4: what each expert puts out for each row. Return `True` for a layer in which each row of y is the sum of its own row's outputs, weighted by its gates, $y_b = \sum_i g_{b,i}\, o_{b,i}$, and `False` for any other.
+#
+# Any gates are right as long as y goes with them. A row of gates need not sum to 1: there are layers with a sigmoid, with the single best gate of a softmax as it is, with gates below 0, and layers that set the gates to 0 of rows for which an expert has no room. The number N of experts is the layer's own, from 1 on. What stands in outputs where a gate is 0 may be any number.
+#
+# Layers take any B from 1 to 60, in float32. What goes wrong in real code: y uses other gates than those returned (divided by their sum, through another softmax, squared, rounded, all alike, of the row or the expert before, in the order of their size, or none at all); some experts are left out, or one counts twice; of several experts only the best or the last one counts, or their mean is taken; results come back in the wrong order, or in the row of another; rows for which an expert has no room are left out of y, while their gates are not 0; the first or the last row is forgotten; x is added, or y goes through an activation, or has another sign, size or shape; an expert that nobody chose makes y NaN; a batch of one row fails, or loses its axis.
+#
+# Some mistakes show in large batches only, and some in a batch of a single row. No layer has more than six experts, and where an expert has no room for all rows, it has room for at most eight. Give random numbers of about 1. Where a layer is wrong, some number of y is then off by more than $10^{-3}$ in a batch that shows it; rounding stays below $10^{-5}$. A layer that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through layers.
+
+
+# %%
+def catch_wrong_routing(layer):
+    """Tell whether a layer of experts returns what its own gates and outputs come to.
+
+    Args:
+        layer: a function (x B×4) → (y B×4, gates B×N, outputs B×N×4), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_routing(lambda x: (x, torch.ones(len(x), 2), torch.stack([x, x], dim=1)))  # the sum is 2x
+        False
+    """
+    ### BEGIN SOLUTION
+    draw = torch.Generator().manual_seed(0)
+    try:
+        for B in (1, 2, 7, 50):
+            y, gates, outputs = layer(torch.randn(B, 4, generator=draw))
+            expected = (gates[:, :, None] * outputs).sum(dim=1)  # B 4
+            if y.shape != (B, 4) or not torch.allclose(y, expected, atol=1e-5):
+                return False
+        return bool(expected.isfinite().all())
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("18.catch_wrong_routing", catch_wrong_routing)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("18.mix")` gives the next hint, and `solution("18.mix")` shows an answer after a try.

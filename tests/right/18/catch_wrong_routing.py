@@ -1,0 +1,64 @@
+"""Right answers to 18.catch_wrong_routing in other styles than the solution's: many batches, one einsum, NumPy, loops."""
+
+import numpy as np
+import torch
+
+
+def many_batches(layer):
+    draw = torch.Generator().manual_seed(5)
+    for B in (1, 1, 2, 3, 5, 11, 49, 60):
+        try:
+            y, gates, outputs = layer(torch.randn(B, 4, generator=draw))
+            if y.shape != (B, 4) or not ((y - torch.einsum("bn,bnd->bd", gates, outputs)).abs() < 1e-5).all():
+                return False
+        except Exception:
+            return False
+    return True
+
+
+def by_a_comparison_of_the_library(layer):
+    torch.manual_seed(2)
+    try:
+        for B in (60, 4, 1):
+            y, gates, outputs = layer(torch.randn(B, 4))
+            torch.testing.assert_close(y, torch.bmm(gates.unsqueeze(1), outputs).squeeze(1), atol=1e-5, rtol=1e-5)
+    except (Exception, AssertionError):
+        return False
+    return True
+
+
+def by_numpy(layer):
+    rng = np.random.default_rng(1)
+    try:
+        for B in (1, 55):
+            x = torch.tensor(rng.normal(size=(B, 4)), dtype=torch.float32)
+            y, gates, outputs = (each.numpy() for each in layer(x))
+            right = np.einsum("bn,bnd->bd", gates.astype(float), outputs.astype(float))
+            if y.shape != right.shape or not np.allclose(y, right, atol=1e-5):
+                return False
+    except Exception:
+        return False
+    return True
+
+
+def as_beginners_write(layer):
+    torch.manual_seed(0)
+    for B in [1, 10, 50]:
+        x = torch.randn(B, 4)
+        try:
+            y, gates, outputs = layer(x)
+            if list(y.shape) != [B, 4]:
+                return False
+            for b in range(B):
+                total = torch.zeros(4)
+                for i in range(outputs.shape[1]):
+                    total = total + gates[b, i] * outputs[b, i]
+                for d in range(4):
+                    if not abs(float(y[b, d]) - float(total[d])) < 0.00001:
+                        return False
+        except Exception:
+            return False
+    return True
+
+
+RIGHT = [many_batches, by_a_comparison_of_the_library, by_numpy, as_beginners_write]
