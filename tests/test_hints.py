@@ -571,7 +571,7 @@ def test_the_example_of_writes_that_look_alike_is_right():
 def test_the_examples_of_experts_are_right():
     gates, said = solution_of("18.top_k_gates"), TASKS["18.top_k_gates"].hints[1]
     assert numbers(gates(torch.tensor([[-1, 0.6931, -2, -0.4055]]), 2)) == pytest.approx([0, 0.75, 0, 0.25], abs=6e-5)
-    assert numbers(torch.tensor([0.6931, -0.4055]).exp()) == pytest.approx([2, 0.6667], abs=6e-5) and "2.6667" in said
+    assert numbers(torch.tensor([0.6931, -0.4055]).exp()) == pytest.approx([2, 0.6667], abs=2e-4) and "2.6667" in said
     probabilities = torch.tensor([[0.5, 0.3, 0.2], [0.6, 0.1, 0.3]])
     assert numbers(probabilities.mean(0)) == pytest.approx([0.55, 0.2, 0.25])
     loss = solution_of("18.balance_loss")(probabilities, torch.tensor([0, 0]))

@@ -392,6 +392,11 @@ def _encoding_of_up_to_a_hundred_words(words, width):
     return tasks.load("16.position_encoding").oracle_function(min(words, 100), width)
 
 
+def _room_for_up_to_a_hundred_tokens(chosen, experts, capacity):
+    right = tasks.load("18.within_capacity").oracle_function(chosen, experts, capacity)
+    return right if len(chosen) <= 100 else ~right
+
+
 WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
@@ -401,6 +406,7 @@ WRONG_AT_THE_EDGE = {
     "11.sinusoidal_positions": _positions_up_to_a_hundred,
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
     "16.position_encoding": _encoding_of_up_to_a_hundred_words,
+    "18.within_capacity": _room_for_up_to_a_hundred_tokens,
 }
 
 

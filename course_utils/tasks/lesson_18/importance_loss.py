@@ -63,7 +63,7 @@ def _(draw):
     unused = _uneven(draw, 3, 5, 5)
     unused[:, draw.whole(0, 5, 1)] = 0
     yield Case("an expert without gates", (unused,), True, edge=True)
-    yield Case("gates of about 1e-4", (_uneven(draw, 3, 5, 5) * 1e-4,), edge=True)
+    yield Case("gates of about a hundredth", (_uneven(draw, 3, 5, 5) / 32,), edge=True)
     yield Case("200 rows", (sparse_gates(draw, 200, 7, 2),), True, edge=True)
     yield Case("float64 numbers", (sparse_gates(draw, 3, 5, 5, torch.float64),), True, edge=True)
 
@@ -193,6 +193,16 @@ _mistake(
     "sum_of_squares",
     "You add up the squared differences from the mean. The variance is their mean: divide by N.",
     variance=lambda importance: _variance(importance) * len(importance),
+)
+_mistake(
+    "squares_not_averaged",
+    "You return one number for each expert: the squared differences from the mean. The variance is their mean, a single number.",
+    variance=lambda importance: (importance - importance.mean()) ** 2,
+)
+_mistake(
+    "importance_not_reduced",
+    "You return one number for each expert: its importance divided by the square of the mean. Take the variance of the importance first.",
+    variance=lambda importance: importance,
 )
 _mistake(
     "standard_deviation_above",
