@@ -200,7 +200,7 @@ def within_capacity(chosen, experts, capacity):
         capacity: how many tokens each of them takes, 0 or more.
 
     Returns:
-        B of True or False: True where a token is among the first `capacity` of its expert.
+        A tensor of B truth values: True where a token is among the first `capacity` of its expert.
 
     Example:
         >>> within_capacity(torch.tensor([1, 0, 1, 1]), 2, 2)

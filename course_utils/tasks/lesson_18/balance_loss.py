@@ -141,6 +141,11 @@ _mistake(
     sent=lambda probabilities, chosen: _sent(probabilities, probabilities.argmax(1)),
 )
 _mistake(
+    "experts_after_the_largest_missing",
+    "You count only up to the largest expert that was chosen, so the fractions may be fewer than N, and if expert 0 is the only one they are taken for all. Say how many experts there are: F.one_hot(chosen, N), or bincount(chosen, minlength=N).",
+    sent=lambda probabilities, chosen: F.one_hot(chosen).to(probabilities.dtype),
+)
+_mistake(
     "tokens_counted",
     "What you return is B times too large, so the loss grows with the batch: either the tokens of each expert are counted, or its probabilities are added up. Both factors are means over the batch.",
     fraction=lambda sent: sent.sum(0),

@@ -57,12 +57,13 @@ def _(draw):
         B, N, D = size.B, size.experts, size.D
         name = f"{count(B, 'row')}, {N} experts, D = {D}"
         yield Case(name, (_outputs(draw, B, N, D), sparse_gates(draw, B, N, N)), size.full)
-    yield Case("gates of 0 among others", (_outputs(draw, 3, 5, 2), sparse_gates(draw, 3, 5, 2)))
     yield Case("gates that do not sum to 1", (_outputs(draw, 2, 5, 3), drawn_gates(draw, 2, 5)), True)
-    yield Case("as many rows as experts", (_outputs(draw, 5, 5, 3), sparse_gates(draw, 5, 5, 3)))
-    yield Case("as many experts as numbers", (_outputs(draw, 3, 5, 5), sparse_gates(draw, 3, 5, 4)))
-    yield Case("as many rows as numbers", (_outputs(draw, 5, 3, 5), sparse_gates(draw, 5, 3, 2)))
-    yield Case("B, N and D all 3", (_outputs(draw, 3, 3, 3), sparse_gates(draw, 3, 3, 2)))
+    yield Case("as many rows as experts", (_outputs(draw, 5, 5, 3), sparse_gates(draw, 5, 5, 5)))
+    yield Case("as many experts as numbers", (_outputs(draw, 3, 5, 5), sparse_gates(draw, 3, 5, 5)))
+    yield Case("as many rows as numbers", (_outputs(draw, 5, 3, 5), sparse_gates(draw, 5, 3, 3)))
+    yield Case("B, N and D all 3", (_outputs(draw, 3, 3, 3), sparse_gates(draw, 3, 3, 3)))
+    yield Case("gates of 0 among others", (_outputs(draw, 3, 5, 2), sparse_gates(draw, 3, 5, 2)), edge=True)
+    yield Case("gates below 0.002", (_outputs(draw, 3, 5, 2), drawn_gates(draw, 3, 5) / 500), True, edge=True)
     yield Case("one row, one expert, one number", (_outputs(draw, 1, 1, 1), torch.full((1, 1), 0.5)), True, edge=True)
     yield Case(
         "a row whose gates are all 0", (_outputs(draw, 2, 3, 5), torch.tensor([[0.25, 0, 0.5], [0, 0, 0]])), edge=True
@@ -154,14 +155,9 @@ _mistake(
 
 _mistake(
     "gates_unused",
-    "The gates have no effect: you add up the outputs of all experts. Multiply each expert's output by its gate first.",
+    "The sizes of the gates have no effect: you add up the outputs as they are. Multiply each expert's output by its gate first.",
     clean=lambda outputs, gates: outputs,
     weights=torch.ones_like,
-)
-_mistake(
-    "chosen_added_up",
-    "You add up the outputs of all experts that have a gate, and the gates' sizes have no effect. Multiply each output by its gate first.",
-    weights=lambda gates: (gates != 0).to(gates.dtype),
 )
 _mistake(
     "mean_of_the_chosen",
@@ -248,13 +244,8 @@ def _best(gates):
 
 _mistake(
     "mean_over_all",
-    "You take the mean over the experts, so the result is N times too small. Take the sum.",
+    "You divide the sum by the number of experts, as a mean over them does. Take the sum as it is.",
     end=lambda weighed, gates: weighed.mean(1),
-)
-_mistake(
-    "mean_over_the_run_ones",
-    "You divide the sum by the number of experts that have a gate. Take the sum as it is.",
-    end=lambda weighed, gates: weighed.sum(1) / (gates != 0).sum(1, keepdim=True).clamp(min=1),
 )
 _mistake(
     "largest_number",
@@ -301,6 +292,20 @@ _mistake(
     "Only the first expert has an effect. Add up all of them, each times its gate.",
     end=lambda weighed, gates: weighed[:, 0],
 )
+
+
+@task.mistake(
+    "Your result is B×B×D: in `gates @ outputs` every row's gates meet every row's outputs. Give the gates an axis of their own, B×1×N, and take it away afterwards, or use an einsum."
+)
+def every_row_with_every_row(outputs, gates):
+    return gates @ outputs
+
+
+@task.mistake(
+    "The outputs of all rows of the batch are added up: in `gates @ outputs` every row's gates meet every row's outputs. Give the gates an axis of their own, B×1×N, and take it away afterwards, or use an einsum."
+)
+def all_rows_added_up(outputs, gates):
+    return (gates @ outputs).sum(0)
 
 
 # Gradients, and what came in

@@ -9,6 +9,7 @@ from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_18._gates import sparse_gates
 
 FAR = (0.5, "right where a target is near some expert.")
+BESIDE = "an expert with the gate 0 at the target"
 NO_GATE = (0.75, "right where every gate is above 0.")
 
 task = Task(
@@ -47,10 +48,10 @@ def far_targets_are_finite(case, value):
 
 @task.property
 def far_targets_count(case, value):
-    """The farther, the more, and without a limit."""
+    """The farther away they are, the larger the loss, without a limit."""
     return (
-        f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before the logarithm, or cut off below it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
-        if case.args[2].abs().max() > 90 and 0 < value < 60
+        f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before a logarithm, to the sum or to the gates, or cut off below it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
+        if (case.args[2].abs().max() > 90 or case.name == BESIDE) and 0 < value < 60
         else None
     )
 
@@ -85,7 +86,7 @@ def _(draw):
     gates, away = torch.tensor([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]), torch.tensor([[0.0, 70, 80], [60.0, 75, 0]])
     beside = draw.numbers(2, 1) + away
     yield Case(
-        "an expert with the gate 0 at the target",
+        BESIDE,
         (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]),
         edge=True,
     )

@@ -61,11 +61,10 @@ def the_first_of_equal_ones_are_kept(case, value):
     right = _stable(logits, k)
     tied = ((logits[..., None] == logits[:, None]) & right[..., None] & ~right[:, None]).any((1, 2))
     wrong = tied & ((value > 0) != right).any(1)
-    return (
-        f"For the input “{case.name}” you keep experts {(value[wrong][0] > 0).nonzero()[:, 0].tolist()} of the logits {logits[wrong][0].tolist()}, with k = {k}. Of equal logits the first come first: a stable sort keeps their order."
-        if wrong.any() and len(logits[0]) < 9
-        else None
-    )
+    if not wrong.any():
+        return None
+    kept = (value[wrong][0] > 0).nonzero()[:, 0].tolist()
+    return f"For the input “{case.name}” a row keeps the experts {kept}, where the first ones are {right[wrong][0].nonzero()[:, 0].tolist()}. Of equal logits the first come first: a stable sort keeps their order."
 
 
 def _tied(draw, B):
@@ -280,8 +279,8 @@ _mistake(
 )
 _mistake(
     "softmax_over_the_batch",
-    "Your softmax runs over the batch, axis 0. Each row shares out its gates among its own experts: axis 1.",
-    weigh=lambda scores: scores.softmax(0).nan_to_num(),
+    "Your softmax runs over the batch, axis 0, and gives NaN where no row keeps an expert. Each row shares out its gates among its own experts: axis 1.",
+    weigh=lambda scores: scores.softmax(0),
 )
 _mistake(
     "softmax_over_all",

@@ -229,6 +229,13 @@ def first_expert_only(chosen, experts, capacity):
     return (_so_far(chosen, experts) <= capacity) | (chosen != 0)
 
 
+@task.mistake(
+    "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather takes it out."
+)
+def any_full_expert(chosen, experts, capacity):
+    return (F.one_hot(chosen, experts).cumsum(0) <= capacity).all(1)
+
+
 # What is returned
 
 
