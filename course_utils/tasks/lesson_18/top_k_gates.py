@@ -357,7 +357,7 @@ _mistake(
     "You return only the k gates of each row, B×k, in the order of their size. Return B×N, with each gate in the column of its expert and zeros elsewhere: scatter puts them there."
 )
 def gates_without_their_places(logits, k):
-    return logits.sort(1, descending=True, stable=True)[0][:, :k].softmax(1)
+    return logits.sort(dim=1, descending=True, stable=True)[0][:, :k].softmax(1)
 
 
 @task.mistake(
