@@ -181,7 +181,7 @@ _mistake(
 )
 _mistake(
     "best_expert_as_it_is",
-    "You return the output of the expert with the largest gate. Add up all experts, each times its gate. The best one alone would pass no gradient to the gates, either.",
+    "You return the output of the expert with the largest gate. Add up all experts, each times its gate. By itself, the best one would pass no gradient to the gates, either.",
     weights=lambda gates: _best(gates),
 )
 _mistake(

@@ -1,4 +1,4 @@
-"""Right answers to 18.catch_wrong_routing in other styles than the solution's: many batches, one einsum, NumPy, loops."""
+"""Right answers to 18.catch_wrong_routing in other styles than the solution's: many batches with an einsum, bmm, NumPy, loops."""
 
 import numpy as np
 import torch
@@ -16,13 +16,15 @@ def many_batches(layer):
     return True
 
 
-def by_a_comparison_of_the_library(layer):
+def by_bmm(layer):
     torch.manual_seed(2)
     try:
         for B in (60, 4, 1):
             y, gates, outputs = layer(torch.randn(B, 4))
-            torch.testing.assert_close(y, torch.bmm(gates.unsqueeze(1), outputs).squeeze(1), atol=1e-5, rtol=1e-5)
-    except (Exception, AssertionError):
+            right = torch.bmm(gates.unsqueeze(1), outputs).squeeze(1)
+            if y.size() != right.size() or not torch.isclose(y, right, rtol=1e-5, atol=1e-5).all():
+                return False
+    except Exception:
         return False
     return True
 
@@ -61,4 +63,4 @@ def as_beginners_write(layer):
     return True
 
 
-RIGHT = [many_batches, by_a_comparison_of_the_library, by_numpy, as_beginners_write]
+RIGHT = [many_batches, by_bmm, by_numpy, as_beginners_write]
