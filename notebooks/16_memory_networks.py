@@ -25,24 +25,24 @@ for number, fact in enumerate(texts[1].facts, 1):
 print(f"\n{texts[1].question}?")
 
 # %% [markdown]
-# You need fact 4, which says who has the ball, and fact 5, which says where John went afterwards. These are the **supporting facts**. The program knows them for each story, so we can check where a network looks; it is never told.
+# You need fact 4, which says who has the ball, and fact 5, which says where John went afterwards. These are the **supporting facts**. The program knows them for each story, so we can check where a network looks; the network is never told.
 #
 # There is a difficulty: fact 5 does not mention the ball. So how can a question about the ball find it?
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** (Weston et al. 2014; here in the form of Sukhbaatar et al. 2015) stores one vector for each fact. As in lesson 00, it could be the sum of the word vectors. What would be lost here?
+# A **memory network** (Weston et al. 2014; here in the form of Sukhbaatar et al. 2015) stores one vector for each fact. As in lesson 00, this vector could be the sum of the word vectors. What would then be lost?
 
 # %% tags=["nbval-check-output"]
 one, other = "what is north of the garden", "what is the garden north of"
 print("the same words:", sorted(one.split()) == sorted(other.split()))
 
 # %% [markdown]
-# Two questions with different answers get the same sum, as it ignores the order. So each word is weighted by its place before the sum, by a **position encoding** (section 4.1), with $j$ the place among $J$ words and $k$ the feature among $D$:
+# Two questions with different answers get the same sum, because a sum ignores the order. So before we sum, a **position encoding** (section 4.1) weights each word by its place; $j$ is the place among $J$ words, and $k$ the feature among $D$:
 #
 # $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
-# Here are the weights for a sentence of six words. To which features does the first word give most, and to which the last?
+# Here are the weights for a sentence of six words. Which features get most from the first word, and which from the last?
 
 # %%
 encoding = position_encoding(6, 20)  # J D
@@ -50,11 +50,11 @@ picked = {f"feature {k} of 20": encoding[None, :, k - 1] for k in (1, 10, 20)}
 plots.curves(torch.arange(1, 7), picked, "place of the word", "weight")
 
 # %% [markdown]
-# The first word gives most to the first features and the last word to the last ones. In between, all words count alike. So the sum still tells where a word stood.
+# The first word gives most to the first features and the last word to the last ones. For a feature in the middle, all words count alike. So the sum still shows where a word stood.
 #
 # ## How long ago?
 #
-# There is a second kind of order, that of the facts. As lesson 11 has shown, a weighted sum does not care in which order its parts come. We give the facts of the first story to an untrained network, forwards and backwards. Are its outputs the same?
+# There is a second kind of order, that of the facts. As lesson 11 showed, a weighted sum does not depend on the order of its parts. We give the facts of the first story to an untrained network, forwards and backwards. Are its outputs the same?
 
 # %% tags=["nbval-check-output"]
 number = len(texts[1].facts)
@@ -68,7 +68,7 @@ for age in (False, True):
     print("with ages:   " if age else "without ages:", torch.allclose(forward, backward, atol=1e-6))
 
 # %% [markdown]
-# Without ages they are. So a learned vector is added to each memory, one for its **age**: the last fact gets the first one, the fact before it the second one, and so on. Counting from the end gives the latest news the same vector in short and in long stories.
+# Without ages they are. So we add to each memory a learned vector for its **age**: the last fact gets the first vector, the fact before it the second, and so on. Because we count from the end, the latest fact gets the same vector in short and long stories.
 #
 # ## One hop
 #
@@ -86,9 +86,9 @@ after, weights = memory_hop(u, keys, values, torch.tensor([[True, True]]))
 print("weights:", weights, " next question:", after)
 
 # %% [markdown]
-# The scores are ln 3 and 0, so the weights are 3/4 and 1/4, and $o$ = (2, 3). With $u$ it makes (3, 3).
+# The scores are ln 3 and 0, so the weights are 3/4 and 1/4, and $o$ = (2, 3). Adding $u$ gives (3, 3).
 #
-# Now we train a network with one hop on 4,000 stories like the first one. (In the first 150 steps the softmax is left out, so that every fact gets a gradient: a **linear start**, section 4.2.) What share of 1,000 new questions does it answer correctly? If it always named the most common place, it would be 0.19.
+# Now we train a network with one hop on 4,000 stories like the first one. (In the first 150 steps the softmax is left out, so that every fact gets a gradient: a **linear start**, section 4.2.) What share of 1,000 new questions does it answer correctly? Always naming the most common place would give 0.19.
 
 # %% tags=["nbval-check-output"]
 predict("16.one_hop", ...)
@@ -104,11 +104,11 @@ columns = ["who has it", "where that person is"]
 table({"hop 1": found.on_facts[0][:2]}, columns, corner="mean weight on the fact", digits=2)
 
 # %% [markdown]
-# It finds neither fact: equal weights would give 0.15 to each. The question holds “ball” and not “John”, so the facts about John look no different from those about Mary. What the network has learned is to guess a place from the last moves.
+# It finds neither fact: equal weights would already give 0.15 to each. The question holds “ball” and not “John”, so the facts about John look no different from those about Mary. What the network has learned is to guess a place from the last moves.
 #
 # ## A second hop
 #
-# After the first hop, $u'$ holds the question *and* what was read. So let $u'$ ask again. The values of one hop serve as the keys of the next (adjacent tying), so $K$ hops need $K+1$ embeddings. Which hop has to find which fact?
+# After the first hop, $u'$ holds the question *and* what was read. So we let $u'$ ask again. The values of one hop serve as the keys of the next (adjacent tying), so $K$ hops need $K+1$ embeddings. Which hop has to find which fact?
 
 # %%
 diagrams.memory_hops()
@@ -148,9 +148,9 @@ story_explorer = explore(weights_of, story=ipywidgets.IntSlider(value=3, min=0, 
 story_explorer
 
 # %% [markdown]
-# If a thing was dropped, hop 1 looks at the dropping, the latest news of the thing, and hop 2 at the last move *before* it.
+# If a thing was dropped, hop 1 looks at that fact, the latest news of the thing, and hop 2 at the same person's last move *before* it.
 #
-# Lesson 15 has shown that weights have to be tested. So we take one fact away from each story and count how many answers stay the same. Which fact should matter, and which should not?
+# Lesson 15 showed that weights have to be tested. So we take one fact away from each story and count how many answers stay the same. Which fact should matter, and which should not?
 
 # %%
 rows, number = {}, torch.arange(len(unseen.answer))
@@ -169,11 +169,11 @@ for name, fact in taken.items():
 table(rows, ["answers that stay the same"], corner="we take away", digits=2)
 
 # %% [markdown]
-# The two facts that the hops look at matter, and others hardly do. Here the weights tell the truth.
+# The two facts that the hops look at matter, and other facts hardly do. Here we can trust the weights.
 #
 # ## How many hops for which question?
 #
-# Our program asks seven kinds of questions, after tasks of bAbI (Weston et al. 2015). What does each kind ask?
+# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). What does each kind ask?
 
 # %%
 for kind in KINDS:
@@ -205,7 +205,7 @@ rows = {kind: [runs[i] for runs in by_setting] for i, kind in enumerate(KINDS)}
 table(rows, list(settings), corner="right answers", digits=2)
 
 # %% [markdown]
-# “Yes or no” stays poor with any number of hops. One hop is enough for “one fact” and “north of”; two and three facts need two. (Three facts need no third hop, as the question itself names the later place.) The first two columns are a warning: “none” and “nothing” are right in four of five stories, without any facts. And for two facts, a network that never sees the question does better than one hop that does.
+# “Yes or no” stays poor with any number of hops. One hop is enough for “one fact” and “north of”; two and three facts need two. (Three facts need no third hop, as the question itself names the later place.) The first two columns are a warning: in four of five stories of counting and lists, “none” or “nothing” is right, so no facts are needed. And for two facts, two hops without the question do better than one hop with it.
 #
 # | bAbI, tasks 1-4 and 6-8 | the paper, three hops, 1,000 stories | a later program, 10,000 stories |
 # | --- | --- | --- |
@@ -218,7 +218,7 @@ table(rows, list(settings), corner="right answers", digits=2)
 # | lists | 0.874 | 0.96 |
 
 # %% [markdown]
-# bAbI's stories are longer and have more words, so only the order can be compared.
+# bAbI's stories are longer, so only the ranking of the kinds can be compared.
 #
 # ## When training fails
 #
@@ -258,7 +258,7 @@ table(rows, ["with it", "without it"], corner="right answers, two hops", digits=
 #
 # ## Why is “yes or no” so hard?
 #
-# “Is Mary in the kitchen?” rests on a single fact. Suppose that a hop has found it. Then $u'$ holds the place asked for plus the place read, and the readout is linear: “yes” gets a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. With two places there are four cases. Can you find numbers for which both cases with “yes” have higher scores than both with “no”?
+# The answer to “Is Mary in the kitchen?” rests on a single fact. Suppose that a hop has found it. Then $u'$ holds the place asked for plus the place read, and the readout is linear: “yes” gets a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. With two places there are four cases. Can you find numbers for which both “yes” cases score higher than both “no” cases?
 
 # %% tags=["nbval-check-output"]
 a = {"kitchen": 2.0, "garden": -1.0}  # change them
@@ -271,13 +271,13 @@ print("sum of the scores where the answer is no: ", no)
 # %% [markdown]
 # Nobody can: both sums add up the same four numbers. (This is the XOR problem, which no linear layer solves.) To compare two places one needs a product, or a layer that is not linear.
 #
-# That is a claim that we can test. We put one hidden layer with ReLU in front of the readout and change nothing else. How many answers will be right with a single hop?
+# We can test this claim. We put one hidden layer with ReLU in front of the readout and change nothing else. How many answers will be right with a single hop?
 
 # %% tags=["nbval-check-output"]
 predict("16.hidden", ...)
 
 # %% tags=["reveals"]
-print("One hop, questions with yes or no:")
+print("One hop, yes-or-no questions:")
 asked, asked_later = (stories("yes or no", number, seed)[1] for number, seed in ((4000, 0), (1000, 1)))
 rows = {}
 for name, hidden in (("linear readout", 0), ("hidden layer", 64)):
@@ -290,7 +290,7 @@ reveal("16.hidden", round(rows["hidden layer"][0], 2))
 table(rows, ["right answers", "weight on the fact"], digits=2)
 
 # %% [markdown]
-# So the memory was not to blame, it was what came after it. Without the hidden layer not even the attention learned to find the fact, since finding it did not help.
+# So the memory was not to blame; what came after it was. Without the hidden layer, even the attention did not learn to find the fact reliably, since finding it helped little.
 #
 # ## Longer stories
 #
@@ -305,7 +305,7 @@ rows = {
 table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers, two hops", digits=2)
 
 # %% [markdown]
-# All of them lose. One reason: from the eleventh on, the ages' vectors have never been trained. What if they all get the tenth?
+# All of them get worse. One reason is that the age vectors from the eleventh on have never been trained. What if these ages all share the tenth vector?
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
@@ -321,7 +321,7 @@ table(rows, ["right answers"], corner="12 to 20 facts", digits=2)
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it these facts, whereas the first memory networks (Weston et al. 2014) were told them in training. But what its readout cannot compute, no memory can give it. Hops have stayed: each layer of lesson 12's Transformer is a hop that all words take at the same time.
+# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it which facts these are, whereas the first memory networks (Weston et al. 2014) were told in training. But no memory can make up for what its readout cannot compute. Hops are still in use: each layer of lesson 12's Transformer is a hop that all words take at the same time.
 #
 # ## Questions
 #

@@ -30,7 +30,7 @@ pictures.picture(asked.given[0].T, "given, one column per step", left)
 pictures.picture(asked.wanted[0].T, "wanted at the end", right)
 
 # %% [markdown]
-# Five vectors of six bits make 30. (The two lowest rows are marks: the delimiter, and how often the vectors should come back.) An LSTM keeps them all in its state, whose size is fixed: the bottleneck of lesson 05.
+# Thirty. (The two lowest rows are marks: the delimiter, and how often the vectors should come back.) An LSTM keeps them all in its state, whose size is fixed: the bottleneck of lesson 05.
 #
 # A **neural Turing machine** (Graves et al. 2014) has a memory besides: a matrix of $N$ places with $W$ numbers each.
 #
@@ -249,11 +249,11 @@ for _ in range(2):
 print("in the order of writing:", way)
 
 # %% [markdown]
-# 1 and then 3, in the order of writing, which no shift could follow. With it, such a machine learns to find its way in graphs, and to answer questions like those of lesson 16. It has its own weak points: Csordás & Schmidhuber (2019) found that a freed place still holds its old content, that keys and values are mixed, and that links blur when they are followed several times; with all three mended, the mean error on bAbI fell by 43 %.
+# 1 and then 3, in the order of writing, which no shift could follow. Csordás & Schmidhuber (2019) found weak points here, too: a freed place still holds its old content, keys and values are mixed, and links blur. With all this mended, the mean error on bAbI fell by 43 %.
 #
 # ## So: can attention write?
 #
-# Yes. Weights say where, so a write is as differentiable as a read. What is learned this way can be a program that runs further than it was trained. But as the seeds show, it is not learned reliably, and each step waits for the one before. Lesson 12's Transformer keeps everything and overwrites nothing, and can be trained in parallel.
+# Yes. Weights say where, so a write is as differentiable as a read, and what is learned can be a program that runs further than it was trained. But the seeds differ, and each step waits for the one before.
 #
 # ## Questions
 #

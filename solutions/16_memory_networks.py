@@ -162,7 +162,7 @@ check("16.memory_hop", memory_hop)
 # %% [markdown]
 # ## 16.answer
 #
-# Some questions need two facts: "Where is the ball?" needs who has it, and then where she is. So the network looks several times. It has $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**, section 2.2): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. After the last hop, `readout`, $W$, makes a number for each answer:
+# Some questions need two facts: "Where is the ball?" needs who has it, and then where that person is. So the network looks several times. It has $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**, section 2.2): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. After the last hop, `readout`, $W$, makes a number for each answer:
 #
 # $$u_{k+1} = u_k + \sum_i p_i\, A_{k+1, i} \quad\text{with } p = \text{softmax}\big(A_k u_k\big) \qquad\qquad \text{logits} = W u_K$$
 #
@@ -200,7 +200,7 @@ check("16.answer", answer)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions: it has learned which answers are frequent. Another one reads only the latest fact, and is right whenever that one is enough. Its score does not tell. You see it when you change the story: the answer stays as it is.
+# A network that never looks at its story can still answer many questions: it has learned which answers are frequent. Another one reads only the latest fact, and is right whenever that one is enough. Its score does not reveal this. You see it when you change the story: the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory

@@ -548,6 +548,8 @@ def test_the_example_of_a_memory_that_cheats_is_right():
         (1.0, 2.0, 4.0, 10.0),
     )
     assert [float(cheats(*story)) for story in said] == [4, 5, 5, 4.5, 4]
+
+
 def test_the_example_of_writes_that_look_alike_is_right():
     wrong = {mistake.name: mistake.function for mistake in TASKS["17.write"].mistakes}
     for held, weight, right, everywhere in ((4, 1, 6, 6), (4, 0.5, 5, 3), (0, 0.5, 3, 3)):
