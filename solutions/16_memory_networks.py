@@ -214,7 +214,7 @@ check("16.answer", answer)
 # What goes wrong in real code: the question is ignored, or a row answers another row's question, or all rows answer the same one; the facts are ignored, or looked at and not used; the first fact is overlooked, or the last real one, or one in the middle, or every other one; only the fact with the largest weight has an effect, or the two with the largest; the memory holds only the first six facts, or the latest six, and forgets the others; a row reads another row's story.
 # Or padding is read: by all, because the mask is ignored or is the wrong way round, or only in a softmax or in a mean; the mask is one place too long, or that of the first row or of the longest story serves for all; the last place is taken for the last fact; padding is read in some rows only, or has a very small effect. A model that raises an error or gives NaN is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, also at padding, and add random numbers of about 1 to change something. Where a model reads such a change, some number moves by more than $10^{-4}$. Where numbers should stay, they may differ by rounding: allow about $10^{-5}$. No gradient flows through these models.
+# One batch of a few stories is enough; a test that calls a model hundreds of times may run out of time. Give it random numbers of ordinary size, also at padding, and add random numbers of about 1 to change something. Where a model reads such a change, some number moves by more than $10^{-4}$. Where numbers should stay, they may differ by rounding: allow about $10^{-5}$. No gradient flows through these models.
 
 
 # %%

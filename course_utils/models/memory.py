@@ -81,7 +81,7 @@ class MemoryNetwork(nn.Module):
 
         With `linear` the weights are the scores themselves, as at the beginning of training (section 4.2, linear start).
         """
-        ago = (mask.sum(1, keepdim=True) - 1 - torch.arange(mask.shape[1])).clamp(min=0)  # B M, 0 for the last fact
+        ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
         memories = []
         for embedding, ages in zip(self.embeddings, self.ages, strict=True):
             encoded = self.encode(facts, embedding) + (ages[ago] if self.age else 0.0)

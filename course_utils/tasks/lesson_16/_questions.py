@@ -29,16 +29,17 @@ questions = (
     NumberQuestion(
         "16.q2",
         "one hop by hand",
-        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 5; each vector has one number only. "
+        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 20; each vector has one number only. "
         "What is the next question, u'?",
-        answer=7,
+        answer=19,
         tolerance=0.005,
-        why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 5 · 4/5 = 6, and u' = 1 + 6 = 7.",
+        why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 20 · 4/5 = 18, and u' = 1 + 18 = 19.",
         wrong={
-            6.0: "That is what is read. The next question is the sum of the question and what is read.",
-            10.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
-            8.5: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
-            5.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
+            18.0: "That is what is read. The next question is the sum of the question and what is read.",
+            13.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
+            16.0: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
+            21.0: "You have read only the fact with the larger weight. Soft attention reads both.",
+            20.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
         },
         otherwise="Multiply u by each key, take the softmax, sum the values with these weights, and add u.",
     ),
@@ -47,8 +48,8 @@ questions = (
         "why two hops",
         "“John took the milk. John went to the office. Where is the milk?” Why can't one hop find the second fact?",
         right=(
-            "The question does not mention John, so nothing in it resembles the second fact more than facts about other people.",
-            "Only what the first hop reads brings John into the question. Then the second hop can look for him.",
+            "Nothing in the question resembles the second fact more than facts about other people.",
+            "The question does not mention John. Only what the first hop reads brings him in, and then the second hop can look for him.",
         ),
         wrong=(
             (
@@ -85,7 +86,7 @@ questions = (
         "where it fails, and why",
         "Yes-or-no questions were answered badly. How did we find out that the memory was not to blame?",
         right=(
-            "We put a hidden layer in front of the readout, changed nothing else, and nearly all answers were right.",
+            "We gave the readout a hidden layer, and nearly all answers were right.",
             "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that.",
         ),
         wrong=(
@@ -94,11 +95,11 @@ questions = (
                 "Most of the weight did not lie there until the hidden layer was added. The weights by themselves would have misled us.",
             ),
             (
-                "We added a hop, and nearly all answers were right.",
+                "We added a second and a third hop, and nearly all answers were right.",
                 "More hops helped little with a linear readout. Only one fact has to be found.",
             ),
             (
-                "We trained on more stories, and nearly all answers were right.",
+                "We trained on more stories than before, and nearly all answers were right.",
                 "The number of stories stayed the same. One layer was changed, and nothing else.",
             ),
         ),

@@ -68,7 +68,7 @@ one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not
 told_of_the_verdict(
     task,
     "This model is right. Does your test leave room for rounding, about 1e-5, where numbers have to stay? And does it ask for anything that a right one need not do? The sum or the mean of the facts is right, in any order or in a fixed one; one number that moves is enough; and the answer may depend on how many facts there are. Some right ones do not notice when the same number is added to all features of a fact, or when a fact is doubled: add random numbers.",
-    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and with padding? And NaN is wrong, too.",
+    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and is there padding in every row? And NaN is wrong, too.",
 )
 
 
@@ -136,7 +136,7 @@ def always_true(model):
 
 
 @task.mistake(
-    "Your test returns False for every model, even for the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed."
+    "Your test returns False for every model, even for the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy."
 )
 def always_false(model):
     return False

@@ -93,10 +93,10 @@ def _(draw):
     question, memory, output, mask = _inputs(draw, scattered(draw), 7)
     garbage = with_garbage(memory, mask), with_garbage(output, mask)
     yield Case("NaN and infinity at padding", (question, *garbage, mask), True, edge=True)
-    # Real scores far below those of padding in the second story.
-    far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
-    far_mask = torch.tensor([[True, True, False], [True, True, False]])
-    yield Case("scores of ±10,000", (torch.full((2, 1), 100.0), far, draw.numbers(2, 3, 1), far_mask), True, edge=True)
+    # Real scores far below those of padding in the second story, and nothing but -10,000 in the third one.
+    far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]], [[-100.0], [-100.0], [100.0]]])
+    far_mask = torch.tensor([[True, True, False]] * 3)
+    yield Case("scores of ±10,000", (torch.full((3, 1), 100.0), far, draw.numbers(3, 3, 1), far_mask), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, gaps(draw, 3, 5), 7, torch.float64), True, edge=True)
 
 
