@@ -148,7 +148,25 @@ story_explorer = explore(weights_of, story=ipywidgets.IntSlider(value=37, min=0,
 story_explorer
 
 # %% [markdown]
-# If a thing was dropped, hop 1 looks at that fact, the latest news of the thing, and hop 2 at the same person's last move *before* it.
+# If a thing was dropped, hop 1 looks at that fact, the latest news of the thing. But then hop 2 hesitates: it would have to find the same person's last move *before* it, and not the last one of all. How often does this go well?
+
+
+# %%
+def went_on(one):
+    """Whether a thing was dropped, and the same person went somewhere else afterwards."""
+    latest = one.facts[one.support[0]]
+    who = latest.split()[0]
+    return "dropped" in latest and any(fact.startswith(f"{who} went") for fact in one.facts[one.support[0] :])
+
+
+right = told.logits.argmax(-1) == unseen.answer
+hard = torch.tensor([went_on(one) for one in new_texts])
+rows = {"dropped, and went on": [int(hard.sum()), right[hard].float().mean()]}
+rows["all other stories"] = [int((~hard).sum()), right[~hard].float().mean()]
+table(rows, ["stories", "right answers"], digits=2)
+
+# %% [markdown]
+# So the good result of all stories together hides a weakness. Ages count from the end of the story, and “before the drop” compares two of them.
 #
 # Lesson 15 showed that weights have to be tested. So we take one fact away from each story and count how many answers stay the same. Which fact should matter, and which should not?
 
@@ -306,23 +324,11 @@ rows = {
 table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers, two hops", digits=2)
 
 # %% [markdown]
-# All get worse, “yes or no” the least. One reason is that the age vectors from the eleventh on have never been trained. What if these ages all share the tenth vector?
-
-# %%
-_, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
-rows = {"as trained": [score(two_hops, longer).right]}
-with torch.no_grad():
-    for ages in two_hops.ages:
-        ages[10:] = ages[9]
-rows["old facts share an age"] = [score(two_hops, longer).right]
-table(rows, ["right answers"], corner="12 to 20 facts", digits=2)
-
-# %% [markdown]
-# It helps somewhat, though now old facts can't be told apart.
+# All get worse, “yes or no” the least. One reason is that the age vectors from the eleventh on have never been trained.
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it which facts these are; the first memory networks (Weston et al. 2014) were told in training. But what its readout cannot compute, the attention has to learn as a detour. Hops are still in use: each layer of lesson 12's Transformer is a hop that all words take at the same time.
+# It can follow a chain: each hop finds the fact that the question so far leads to. Nobody told it which facts these are; the first memory networks (Weston et al. 2014) were told in training. Hops have stayed: each layer of lesson 12's Transformer is a hop that all words take at once.
 #
 # ## Questions
 #

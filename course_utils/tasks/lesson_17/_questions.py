@@ -33,7 +33,7 @@ questions = (
         "What is the largest weight afterwards, to two digits?",
         answer=0.94,
         tolerance=0.006,
-        why="With the gate at 0 the old weights stay. The shift makes (0.2, 0.8, 0), and sharpening 0.64 / (0.04 + 0.64) = 0.94.",
+        why="With the gate at 0 the old weights stay. The shift gives (0.2, 0.8, 0), and sharpening gives 0.64 / (0.04 + 0.64) = 0.94.",
         wrong={
             0.8: "That is the weight after the shift. It is sharpened afterwards.",
             0.64: "That is 0.8 squared. The squares still have to be divided by their sum.",
@@ -56,7 +56,7 @@ questions = (
                 "Without shifts it had as many and failed. What matters is that the same step is repeated.",
             ),
             (
-                "Its controller has learned each of the twenty positions by itself.",
+                "Its controller has learned each of the twenty positions separately.",
                 "It has never seen a position after the tenth. An LSTM that learns positions fails there.",
             ),
             (
@@ -68,7 +68,7 @@ questions = (
     NumberQuestion(
         "17.q4",
         "which place is free",
-        "Three places are in use by 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
+        "Three places have usage 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
         answer=0.05,
         tolerance=0.0005,
         why="The second place is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
@@ -86,11 +86,11 @@ questions = (
         "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
         right=(
             "That such a machine can learn it. How often it does can only be seen from several runs with other seeds.",
-            "Of our five machines, all learned to copy ten, but beyond thirty they differ widely.",
+            "All five of our machines learned to copy ten, but at thirty and beyond they differ widely.",
         ),
         wrong=(
             (
-                "That machines of this kind carry their copying to four times the length.",
+                "That machines of this kind copy four times the length that they were trained on.",
                 "Another seed may fail there: one run shows what is possible, not what is usual.",
             ),
             (
