@@ -94,13 +94,13 @@ head_explorer = explore(
     steps_of,
     gate=ipywidgets.FloatSlider(value=0.0, min=0, max=1, step=0.1),
     strength=ipywidgets.FloatSlider(value=5.0, min=0.5, max=20, step=0.5),
-    shift=ipywidgets.FloatSlider(value=0.8, min=-1, max=1, step=0.1),
+    shift=ipywidgets.FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1),
     gamma=ipywidgets.FloatSlider(value=2.0, min=1, max=10, step=0.5),
 )
 head_explorer
 
 # %% [markdown]
-# Here the head goes from place 2 to place 3. The place after the key's takes a gate of 1, high strength and a shift of 1. With the gate at 0 the head walks on from where it was, whatever the memory holds: that is a loop. So a head can jump and walk.
+# Here the head goes from place 2 to place 3. The place after the key's takes a gate of 1, a high strength and a large shift. With the gate at 0 the head walks on from where it was, whatever the memory holds: that is a loop. So a head can jump and walk.
 #
 # ## The machine
 #
