@@ -126,7 +126,7 @@ reveal("17.twice", round(wrong[2], 2))
 table({"wrong bits": wrong}, [f"{length} vectors" for length in lengths], digits=3)
 
 # %% [markdown]
-# It copies twice that length almost without mistakes, but not four times. Here are five machines and, trained for twice as many steps, five LSTMs. What do you see at 10, and what beyond?
+# It copies twice that length almost without mistakes, but not four times. Here are five machines, trained for 1,200 steps, and five LSTMs, trained for 2,400. (An LSTM's state has 256 numbers, the machine's controller 64.) What do you see at 10, and what beyond?
 
 # %%
 runs = {}
@@ -151,9 +151,9 @@ for ax, head, name in ((left, film.writes, "write head"), (right, film.reads, "r
     ax.set(xlabel="step", ylabel="place", xticks=(0, 12, 24), yticks=(0, 12, 24))
 
 # %% [markdown]
-# At each step the write head walks one place further. The read head waits at the first place until the delimiter comes at step 12, and then it walks as well. Nothing in this program depends on how many vectors there are.
+# While vectors come, the write head walks one place further at each step. The read head waits at the first place, reads it at step 13, right after the delimiter, and then walks as well. Nothing in this program depends on how many vectors there are, as long as they fit into 64 places.
 #
-# Move the slider to see the memory itself. At which step is the first vector written, and when is it read?
+# Move the slider to see the memory itself, or its first 26 places; middle grey is 0. What does the head write in the silence, from step 13 on?
 
 
 # %%
@@ -169,7 +169,7 @@ memory_explorer = explore(memory_at, step=ipywidgets.IntSlider(value=6, min=0, m
 memory_explorer
 
 # %% [markdown]
-# The first vector is written at step 0 and read at step 13, right after the delimiter.
+# Each vector gets a place of its own, and in the silence the head goes on writing, which does no harm: nobody reads it.
 #
 # ## What does it need?
 #
@@ -201,7 +201,7 @@ for task, name, shown in (("repeat", "repeat copy", (10, 20)), ("recall", "recal
 table(rows, ["as long as in training", "twice as long"], corner="share of wrong bits", digits=2)
 
 # %% [markdown]
-# The machines learn both tasks and go further; LSTMs learn neither. For recall, a head can jump by content to the vector that is shown again and shift to the next one.
+# The machines learn both tasks and go further; the LSTMs learn neither in twice as many steps. For recall, a head can jump by content to the vector that is shown again and shift to the next one.
 #
 # ## What is missing?
 #
@@ -209,7 +209,7 @@ table(rows, ["as long as in training", "twice as long"], corner="share of wrong 
 #
 # The **differentiable neural computer** (Graves et al. 2016) records how full each place is, $u$. A write can go to free places, the freest $\phi_1$ first, then $\phi_2$ (methods, equation 1):
 #
-# $$a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
+# $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
 # Two places have usage 0.5 and 0.2. Which weights do they get?
 
@@ -217,7 +217,11 @@ table(rows, ["as long as in training", "twice as long"], corner="share of wrong 
 print(turing.allocation(torch.tensor([[0.5, 0.2]])))
 
 # %% [markdown]
-# The second is freer and gets 0.8; the first gets half of the remaining 0.2. Now take a memory of four free places. We write three times, read place 1 and free it, and write twice more. Where do the last two writes go?
+# The second is freer and gets 0.8; the first gets half of the remaining 0.2. A write $w$ fills places; a read $r$ with an open gate $f$ frees what it has read:
+#
+# $$u \leftarrow (u + w - u \circ w) \circ (1 - f\, r)$$
+#
+# Now take four free places. We write three times, read place 1 and free it, and write twice more. Where do the last two writes go?
 
 # %% tags=["nbval-check-output"]
 used, nothing = torch.zeros(1, 4), torch.zeros(1, 1, 4)
@@ -237,7 +241,7 @@ print("written to:", written, " in use:", used[0].tolist())
 #
 # $$L_{ij} \leftarrow (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \qquad p \leftarrow \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# Multiplied by read weights, it leads forward to what was written next; transposed, it leads backward. We start at place 2. Which two places come next?
+# (The factor forgets the links of a place that is written anew; the diagonal stays 0.) Multiplied by read weights, it leads forward to what was written next; transposed, it leads backward. We start at place 2. Which two places come next?
 
 # %% tags=["nbval-check-output"]
 at, way = F.one_hot(torch.tensor([2]), 4).float(), [2]
@@ -247,7 +251,7 @@ for _ in range(2):
 print("in the order of writing:", way)
 
 # %% [markdown]
-# 1 and then 3, which no shift could follow. Csordás & Schmidhuber (2019) found weak points here, too: a freed place still holds its old content, keys and values are mixed, and links blur. With all this mended, the mean error on bAbI fell by 43 %.
+# 1 and then 3, which no shift could follow. Csordás & Schmidhuber (2019) found weak points here, too: a freed place keeps its content, a key is compared with keys and values together, and links blur. With all this mended, the mean error on bAbI fell by 43 %.
 #
 # ## So: can attention write?
 #
@@ -277,9 +281,9 @@ check("17.q5", ...)
 #
 # - Can attention write? Yes: a write erases and adds at each place as much as its weight says, and gradients flow through it.
 # - A head goes where the content fits, or stays where it was; then it shifts and sharpens: it can jump and walk.
-# - A machine that copies ten vectors can copy longer sequences, since it has learned a loop; an LSTM has learned ten positions.
+# - A machine that copies ten vectors can copy longer sequences, since it has learned a loop; the LSTMs could not.
 # - Allocation says which places are free, temporal links say in which order places were written.
-# - Such machines are hard to train: much depends on the initial memory and the seed.
+# - Such machines are hard to train: results vary with the seed, and the initial memory decides how fast they learn.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines.ipynb)
 #
