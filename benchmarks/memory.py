@@ -2,9 +2,10 @@
 
     python benchmarks/memory.py [--seeds 5]
 
-Trains on 4,000 stories of a kind (`course_utils/data/stories.py`) and measures on 1,000 others. "longer" is the share of right answers
-on stories with 12 to 20 facts, of which training has seen at most 10; "commonest" is the share of the answer that is right most often, and
-"chance" what equal weights give to one fact. The rows go to the table memory.csv in course_utils/data/measured_tables, which lesson 16 shows; what is in it already is not run again.
+Trains on 4,000 stories of a kind (`course_utils/data/stories.py`) and measures on 1,000 others. "longer" is the share of right answers on
+stories with 12 to 20 facts, while stories in training have at most 10; "commonest" is how often the most frequent answer is right, and
+"chance" what equal weights give to one fact. The rows go to the table memory.csv in course_utils/data/measured_tables, which lesson 16
+shows; what is in it already is not run again.
 """
 
 import argparse

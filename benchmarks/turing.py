@@ -2,10 +2,10 @@
 
     python benchmarks/turing.py [--seeds 5]
 
-Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 vectors, to copy them up to five times, or to recall the
-item after a given one among 2 to 6. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
-vectors for copies, in items for recall. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in course_utils/data/measured_tables, which lesson 17 shows;
-what is in it already is not run again.
+Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 vectors, to copy them up to five times, or to recall the one
+after a given one among 2 to 6. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
+vectors. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in
+course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again.
 """
 
 import argparse

@@ -162,7 +162,7 @@ check("16.memory_hop", memory_hop)
 # %% [markdown]
 # ## 16.answer
 #
-# Some questions need two facts: "Where is the ball?" needs who has it, and then where she is. So the network looks several times. It has $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**, section 2.2): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. After the last hop, `readout`, $W$, makes a number for each answer:
+# Some questions need two facts: "Where is the ball?" needs who has it, and then where that person is. So the network looks several times. It has $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**, section 2.2): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. After the last hop, `readout`, $W$, makes a number for each answer:
 #
 # $$u_{k+1} = u_k + \sum_i p_i\, A_{k+1, i} \quad\text{with } p = \text{softmax}\big(A_k u_k\big) \qquad\qquad \text{logits} = W u_K$$
 #
@@ -200,7 +200,7 @@ check("16.answer", answer)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions: it has learned which answers are frequent. Another one reads only the latest fact, and is right whenever that one is enough. Its score does not tell. You see it when you change the story: the answer stays as it is.
+# A network that never looks at its story can still answer many questions: it has learned which answers are frequent. Another one reads only the latest fact, and is right whenever that one is enough. Its score does not reveal this. You see it when you change the story: the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
@@ -214,7 +214,7 @@ check("16.answer", answer)
 # What goes wrong in real code: the question is ignored, or a row answers another row's question, or all rows answer the same one; the facts are ignored, or looked at and not used; the first fact is overlooked, or the last real one, or one in the middle, or every other one; only the fact with the largest weight has an effect, or the two with the largest; the memory holds only the first six facts, or the latest six, and forgets the others; a row reads another row's story.
 # Or padding is read: by all, because the mask is ignored or is the wrong way round, or only in a softmax or in a mean; the mask is one place too long, or that of the first row or of the longest story serves for all; the last place is taken for the last fact; padding is read in some rows only, or has a very small effect. A model that raises an error or gives NaN is wrong, and must not stop your test.
 #
-# Give it random numbers of ordinary size, also at padding, and add random numbers of about 1 to change something. Where a model reads such a change, some number moves by more than $10^{-4}$. Where numbers should stay, they may differ by rounding: allow about $10^{-5}$. No gradient flows through these models.
+# One batch of a few stories is enough; a test that calls a model hundreds of times may run out of time. Give it random numbers of ordinary size, also at padding, and add random numbers of about 1 to change something. Where a model reads such a change, some number moves by more than $10^{-4}$. Where numbers should stay, they may differ by rounding: allow about $10^{-5}$. No gradient flows through these models.
 
 
 # %%

@@ -15,7 +15,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$w^c(i) = \frac{\exp\big(\beta\, K[k, M(i)]\big)}{\sum_j \exp\big(\beta\, K[k, M(j)]\big)} \qquad K[u, v] = \frac{u \cdot v}{\lVert u\rVert\, \lVert v\rVert}$$
 #
-# A vector of zeros has no direction: let its cosine be 0. (Gradients are not looked at where a vector is zero.) Strengths may be as large as 10,000.
+# A vector of zeros has no direction: let its cosine be 0. (Gradients are not checked where a vector is zero.) Strengths may be as large as 10,000.
 
 
 # %%
@@ -51,7 +51,7 @@ check("17.content_weights", content_weights)
 #
 # $$w^g_t = g_t\, w^c_t + (1 - g_t)\, w_{t-1}$$
 #
-# A gate of 1 gives the weights by content. `previous` may hold zeros only, as before the first step: return what the equation gives, even if it does not sum to 1.
+# A gate of 1 gives the weights by content. `previous` may be all zeros, as before the first step: return what the equation gives, even if it does not sum to 1.
 
 
 # %%
@@ -121,7 +121,7 @@ check("17.shift", shift)
 #
 # $$w(i) = \frac{\tilde w(i)^{\gamma}}{\sum_j \tilde w(j)^{\gamma}}$$
 #
-# Each row of `weights` sums to 1, and some of its numbers may be 0. The gradient has to be finite there, too. (At a `gamma` of exactly 1 gradients are not looked at.) Add nothing to the sum that you divide by: it is never 0, but with 200 places and a `gamma` of 10 it may be as small as $10^{-21}$.
+# Each row of `weights` sums to 1, and some of its numbers may be 0. The gradient has to be finite there, too. (At a `gamma` of exactly 1, gradients are not checked.) Add nothing to the sum that you divide by: it is never 0, but with 200 places and a `gamma` of 10 it may be as small as $10^{-21}$.
 
 
 # %%
@@ -260,7 +260,7 @@ check("17.usage", usage)
 # %% [markdown]
 # ## 17.allocation
 #
-# Where should something new be written? A neural Turing machine has no way to look for a free place. The 2016 machine goes through its places from the freest to the fullest and gives away a weight of 1: each place takes as much of it as it has room, and leaves the rest to the next (Methods, equation 1). With $\phi_1, \phi_2, \dots$ the places in the order of their usage, smallest first,
+# Where should something new be written? A neural Turing machine has no way to look for a free place. The 2016 machine goes through its places from the freest to the fullest and gives away a weight of 1: each place takes a share of what is left, 1 minus its usage, and leaves the rest to the next (Methods, equation 1). With $\phi_1, \phi_2, \dots$ the places in the order of their usage, smallest first,
 #
 # $$a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i=1}^{j-1} u_{\phi_i}$$
 #
@@ -294,7 +294,7 @@ check("17.allocation", allocation)
 # %% [markdown]
 # ## 17.temporal_link
 #
-# A memory that puts things wherever there is room has to remember in which order it wrote them. The **link** does this: $L_{ij}$ says how far place $i$ was written directly after place $j$. The **precedence** $p_j$ says how far place $j$ is the one that was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
+# A memory that puts things wherever there is room has to remember in which order it wrote them. The **link** does this: $L_{ij}$ says to what degree place $i$ was written directly after place $j$. The **precedence** $p_j$ says to what degree place $j$ is the one that was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \qquad L'_{ii} = 0$$
 #
@@ -308,7 +308,7 @@ def temporal_link(link, precedence, weights):
     """Return what was written after what, and where the last write went, after one more write.
 
     Args:
-        link: B×N×N, before the step; row i, column j: how far place i was written directly after place j.
+        link: B×N×N, before the step; row i, column j: to what degree place i was written directly after place j.
         precedence: B×N, before the step.
         weights: B×N, of the write; they sum to 1 at most.
 
@@ -335,7 +335,7 @@ check("17.temporal_link", temporal_link)
 # %% [markdown]
 # ## 17.follow_link
 #
-# With the link a head can go from what it has read to what was written next, or before (Methods, "Temporal memory linkage"). `weights` are $w$, where the head has read in the step before, and $L_{ij}$ says how far place $i$ was written directly after place $j$:
+# With the link a head can go from what it has read to what was written next, or before (Methods, "Temporal memory linkage"). `weights` are $w$, where the head has read in the step before, and $L_{ij}$ says to what degree place $i$ was written directly after place $j$:
 #
 # $$\text{forward} = L\, w \qquad \text{backward} = L^\top w$$
 #
@@ -347,7 +347,7 @@ def follow_link(link, weights):
     """Return the weights of the places that were written directly after those that were read, and directly before.
 
     Args:
-        link: B×N×N; row i, column j: how far place i was written directly after place j.
+        link: B×N×N; row i, column j: to what degree place i was written directly after place j.
         weights: B×N, where a head has read.
 
     Returns:
@@ -371,12 +371,12 @@ check("17.follow_link", follow_link)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly still learns something, and nobody sees from its loss what is wrong. The check hands your function one **candidate** after another: functions `candidate(memory, weights, erase, add)`, which should do what 17.write asks for. Return `True` for a right one and `False` for a wrong one. A right one returns the new memory, B×N×W, and leaves all four tensors that it is given as they are.
+# A machine that writes wrongly still learns something, and its loss does not show what is wrong. The check hands your function one **candidate** after another: functions `candidate(memory, weights, erase, add)`, which should do what 17.write asks for. Return `True` for a right one and `False` for a wrong one. A right one returns the new memory, B×N×W, and leaves all four tensors that it is given as they are.
 #
 # Candidates take any B, N and W from 1 to 30, in float32. The numbers of `weights` and of `erase` lie between 0 and 1, and a row of weights sums to 1 at most. Those of `memory` and `add` may be anything from −100 to 100. Rounding may change a result by about $10^{-5}$, where numbers are of ordinary size. No gradient flows through candidates.
 #
 # What goes wrong in real code: the share that should go is kept; erase works at all places alike, has no effect, is turned round, is rounded, or is subtracted from what stands there; nothing is erased, or nothing added; what is added comes before erasing, goes to all places alike, is added up over the places, has the wrong sign, loses its sign or its negative numbers, is squeezed by tanh, or depends on erase; a vector is replaced by its mean; erase and add are exchanged; one row of the batch uses the vectors of another, or all rows are added up;
-# the weights have no effect, are squared, turned round, divided by their sum, replaced by their mean, moved to other places, passed through a softmax, or count only at the place with the largest one; the first or the last place, row or column is forgotten; N and W are mixed up; only one row is returned, only what is added, a sum over the places, or the old memory, with the new one or without it; numbers lose digits or are NaN; what was given is altered. A candidate that raises an error is wrong, and must not stop your test.
+# the weights have no effect, are squared, turned round, divided by their sum, replaced by their mean, moved to other places, passed through a softmax, or count only at the place with the largest one; the first or the last place, row or column is forgotten; N and W are mixed up; only one row is returned, only what is added, a sum over the places, or the old memory, by itself or added to the new one; numbers lose digits or are NaN; what was given is altered. A candidate that raises an error is wrong, and must not stop your test.
 
 
 # %%

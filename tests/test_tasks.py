@@ -606,8 +606,8 @@ def test_a_test_of_memories_that_breaks_the_rules_is_told_so():
         ((question, facts, mask.float()), "not a bool tensor B×M"),
         ((question, facts, mask[:, :2]), "not a bool tensor B×M"),
         ((question[:1], facts, mask), "another number of questions than of stories"),
-        ((question, facts, late), "The facts stand first"),
-        ((question, facts, ~mask), "The facts stand first"),
+        ((question, facts, late), "The facts come first"),
+        ((question, facts, ~mask), "The facts come first"),
     ):
         report = judge_answer(TASKS["16.catch_cheating_memory"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)

@@ -134,16 +134,25 @@ def test_a_copy_can_be_wanted_several_times():
     assert times == {1, 2, 3}
 
 
-def test_the_item_after_the_one_shown_again_is_wanted():
-    asked = recall(drawn(3), batch=50, fewest=4, most=4, length=2)
-    items = asked.given[:, :12].view(50, 4, 3, GIVEN)
-    assert items[:, :, 0, BITS].eq(1).all() and not items[:, :, 0, :BITS].any()
-    assert asked.given[:, [12, 15], BITS + 1].eq(1).all() and not asked.given[:, 16:].any()
-    for row in range(50):
-        shown = asked.given[row, 13:15, :BITS]
-        found = [i for i in range(3) if torch.equal(items[row, i, 1:, :BITS], shown)]
-        assert any(torch.equal(items[row, i + 1, 1:, :BITS], asked.wanted[row]) for i in found)
-    assert asked.wanted.shape == (50, 2, WANTED)
+def test_the_vector_after_the_one_shown_again_is_wanted():
+    asked = recall(drawn(3), batch=50, fewest=4, most=4)
+    assert asked.given.shape == (50, 12, GIVEN) and asked.wanted.shape == (50, 1, WANTED)
+    assert asked.given[:, [0, 2, 4, 6], BITS].eq(1).all() and not asked.given[:, [0, 2, 4, 6], :BITS].any()
+    assert asked.given[:, [8, 10], BITS + 1].eq(1).all() and not asked.given[:, 11].any()
+    places = set()
+    for given, wanted in zip(asked.given, asked.wanted, strict=True):
+        items = [tuple(vector) for vector in given[[1, 3, 5, 7], :BITS].tolist()]
+        assert len(set(items)) == 4  # so that there is one answer
+        place = items.index(tuple(given[9, :BITS].tolist()))
+        assert items[place + 1] == tuple(wanted[0].tolist())
+        places.add(place)
+    assert places == {0, 1, 2}
+
+
+def test_there_are_64_different_vectors():
+    assert recall(drawn(), 1, 64, 64).given.shape[1] == 132
+    with pytest.raises(CourseError, match="2 to 64 different vectors to recall, not 65"):
+        recall(drawn(), 1, 65, 65)
 
 
 def test_lengths_in_the_wrong_order():

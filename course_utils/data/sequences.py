@@ -41,19 +41,21 @@ def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5)
     return Asked(given, vectors.repeat(1, times, 1))
 
 
-def recall(draw: torch.Generator, batch=32, fewest=2, most=6, length=1) -> Asked:
-    """Items of `length` vectors, a delimiter before each; then one of them again between two marks: the next one is wanted."""
+def recall(draw: torch.Generator, batch=32, fewest=2, most=6) -> Asked:
+    """Different vectors, a delimiter before each; then one of them again between two marks: the one that followed it is wanted."""
     items = _between(draw, fewest, most)
-    vectors = _bits(draw, batch, items * length).view(batch, items, length, BITS)
+    if not 2 <= items <= 2**BITS:
+        raise CourseError(f"there are 2 to {2**BITS} different vectors to recall, not {items}")
+    numbers = torch.rand(batch, 2**BITS, generator=draw).argsort(1)[:, :items]
+    vectors = (numbers[..., None] >> torch.arange(BITS) & 1).float()  # B items BITS
     which = torch.randint(items - 1, (batch,), generator=draw)
-    given = torch.zeros(batch, items * (length + 1) + 2 * length + 2, GIVEN)
-    shown = given[:, : items * (length + 1)].view(batch, items, length + 1, GIVEN)
-    shown[:, :, 0, BITS] = 1.0
-    shown[:, :, 1:, :BITS] = vectors
-    rows, start = torch.arange(batch), items * (length + 1)
-    given[:, [start, start + length + 1], BITS + 1] = 1.0
-    given[:, start + 1 : start + 1 + length, :BITS] = vectors[rows, which]
-    return Asked(given, vectors[rows, which + 1])
+    given = torch.zeros(batch, 2 * items + 4, GIVEN)
+    given[:, 0 : 2 * items : 2, BITS] = 1.0
+    given[:, 1 : 2 * items : 2, :BITS] = vectors
+    rows = torch.arange(batch)
+    given[:, [2 * items, 2 * items + 2], BITS + 1] = 1.0
+    given[:, 2 * items + 1, :BITS] = vectors[rows, which]
+    return Asked(given, vectors[rows, which + 1][:, None])
 
 
 def _between(draw, least, most):

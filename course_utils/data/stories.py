@@ -28,7 +28,7 @@ VOCABULARY = ("", *PEOPLE, *PLACES, *THINGS, *_OTHERS.split())  # the first is p
 class Story(NamedTuple):
     """Facts in their order, a question, its answer, and the places of the facts that the answer rests on, in the order of reasoning.
 
-    Of counting and lists these are the last three facts at most on what a person took or dropped; an answer may rest on more.
+    For counting and lists these are at most the last three facts about what a person took or dropped; an answer may rest on more.
     """
 
     facts: list[str]
@@ -42,18 +42,18 @@ def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
 
     Args:
         kind: one of `KINDS`.
-        draw: where chance comes from.
+        draw: the source of randomness.
         shortest, longest: number of facts before the question; "north of" has five facts at most.
 
     Raises:
-        CourseError: for a kind that is not there, or lengths that are none.
+        CourseError: for an unknown kind, or impossible lengths.
     """
     if kind not in KINDS:
         raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     least = 3 if kind == "three facts" else 2
     if not 2 <= shortest <= longest or longest < least:
         raise CourseError(
-            f"a story of {kind} has {least} facts or more, and shortest <= longest, not {shortest} and {longest}"
+            f"a story of kind {kind!r} needs 2 <= shortest <= longest and longest at least {least}, not {shortest} and {longest}"
         )
     if kind == "north of":
         return _north_of(draw, draw.randint(min(shortest, 5), min(longest, 5)))
@@ -189,7 +189,7 @@ _ASK = {
 
 
 class Stories(NamedTuple):
-    """Stories as a network reads them; `mask` is True at facts, `words` at words. Where a story rests on fewer facts, `support` is -1."""
+    """Stories as a network reads them; `mask` is True at facts, `words` at words. If an answer rests on fewer facts, the rest of `support` is -1."""
 
     facts: Tensor  # N M J
     words: Tensor  # N M J

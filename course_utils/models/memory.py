@@ -21,7 +21,7 @@ WORDS, SAID = len(VOCABULARY), len(ANSWERS)
 
 
 def position_encoding(words: int, width: int) -> Tensor:
-    """Return how much of each feature the word at each place gives, J×D: (1 - j/J) - (k/D)(1 - 2j/J), from 1 (section 4.1)."""
+    """Return the weight of each feature for the word at each place, J×D: (1 - j/J) - (k/D)(1 - 2j/J), from 1 (section 4.1)."""
     j, k = torch.arange(1, words + 1)[:, None] / words, torch.arange(1, width + 1) / width
     return (1 - j) - k * (1 - 2 * j)
 
@@ -34,7 +34,7 @@ def memory_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -
 
 
 class Answered(NamedTuple):
-    """What a memory network says, B×V, and how much each hop attends to each fact, B×hops×M."""
+    """The scores of the answers, B×V, and how much each hop attends to each fact, B×hops×M."""
 
     logits: Tensor
     weights: Tensor
@@ -46,8 +46,8 @@ class MemoryNetwork(nn.Module):
     Args:
         hops: K.
         width: D.
-        longest: the most facts of a story, each of which has an age.
-        order: whether words are weighted by their place; without, a sentence is the sum of its words.
+        longest: the largest number of facts in a story, each of which has an age.
+        order: whether words are weighted by their place; if not, a sentence is the sum of its words.
         age: whether a learned vector says how long ago a fact was read.
         hidden: width of a layer with ReLU before the answer; 0, as in the paper, for none.
 
@@ -81,7 +81,7 @@ class MemoryNetwork(nn.Module):
 
         With `linear` the weights are the scores themselves, as at the beginning of training (section 4.2, linear start).
         """
-        ago = (mask.sum(1, keepdim=True) - 1 - torch.arange(mask.shape[1])).clamp(min=0)  # B M, 0 for the last fact
+        ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
         memories = []
         for embedding, ages in zip(self.embeddings, self.ages, strict=True):
             encoded = self.encode(facts, embedding) + (ages[ago] if self.age else 0.0)
@@ -112,7 +112,7 @@ def fit(model: MemoryNetwork, told: Stories, seed=0, steps=2000, batch=32, rate=
 
 class Score(NamedTuple):
     """`right` is the share of right answers; `on_facts[hop][i]` is the mean weight of a hop on the i-th fact that an answer rests on, in
-    the order of reasoning, over the stories whose answer rests on so many."""
+    the order of reasoning, over the stories whose answer rests on at least that many."""
 
     right: float
     on_facts: list[list[float]]
@@ -120,7 +120,7 @@ class Score(NamedTuple):
 
 @torch.no_grad()
 def score(model: MemoryNetwork, told: Stories) -> Score:
-    """Say how well a network answers, and how much each hop looks at the facts that the answers rest on."""
+    """Return how well a network answers, and how much each hop looks at the facts that the answers rest on."""
     said = model(told.facts, told.mask, told.question)
     on_facts = []
     for place in told.support.unbind(1):

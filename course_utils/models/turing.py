@@ -29,7 +29,7 @@ def interpolate(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
 
 
 def shift(weights: Tensor, kernel: Tensor) -> Tensor:
-    """Move weights …×N around a circle; kernel …×3 says how much of them by -1, 0 and +1 (equation 8)."""
+    """Move weights …×N around a circle; kernel …×3 says how much of them moves by -1, 0 and +1 (equation 8)."""
     back, stay, forth = kernel[..., None, :].unbind(-1)
     return back * weights.roll(-1, -1) + stay * weights + forth * weights.roll(1, -1)
 
@@ -125,7 +125,7 @@ class Recurrent(nn.Module):
 
 
 def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[float]:
-    """Train a model; `draw_batch(where chance comes from)` gives what is asked. Returns the loss of each step, in nats for each bit."""
+    """Train a model; `draw_batch(generator)` draws a batch. Returns the loss of each step, in nats per bit."""
     return learn(model, lambda draw: loss(model, draw_batch(draw)), seed, steps, rate)
 
 
@@ -161,7 +161,7 @@ def allocation(usage: Tensor) -> Tensor:
 def temporal_link(link: Tensor, precedence: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Note which place was written after which: link B×N×N, precedence and the write's weights B×N → both after the write.
 
-    `link[b, i, j]` says how far place i was written right after place j; the precedence says which place was written last.
+    `link[b, i, j]` says to what degree place i was written right after place j; the precedence says which place was written last.
     """
     w = weights
     changed = (1 - w[..., :, None] - w[..., None, :]) * link + w[..., :, None] * precedence[..., None, :]

@@ -7,11 +7,11 @@ lesson = Lesson(
     title="Memory networks",
     question="Can it reason over what it read?",
     goals=(
-        "say how a sentence becomes a memory, and what is lost without the order of its words or its age",
+        "say how a sentence becomes a memory, and what is lost without the order of its words or without its age",
         "compute one hop by hand: the weights, what is read, and the question that is asked next",
         "say why an answer that rests on two facts needs a second hop",
         "measure whether each hop attends to the facts that an answer rests on, and compare that with chance",
-        "say which kinds of questions such a network fails at, and how one finds out why",
+        "say which kinds of questions such a network fails at, and how to find out why",
     ),
     needs="lesson 03: queries, keys and values; lesson 11: positions",
     reading=50,

@@ -17,7 +17,7 @@ questions = (
                 "That is what the position encoding tells. The age belongs to the fact as a whole.",
             ),
             (
-                "Who went to the garden, as the sum does not hold Mary's word vector any more.",
+                "Who went to the garden, because the sum no longer holds Mary's word vector.",
                 "The word vectors are summed with or without ages. An age is one more vector, which is added to the sum.",
             ),
             (
@@ -29,16 +29,17 @@ questions = (
     NumberQuestion(
         "16.q2",
         "one hop by hand",
-        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 5; each vector has one number only. "
-        "What is the question that is asked next, u'?",
-        answer=7,
+        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 20; each vector has one number only. "
+        "What is the next question, u'?",
+        answer=19,
         tolerance=0.005,
-        why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 5 · 4/5 = 6, and u' = 1 + 6 = 7.",
+        why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 20 · 4/5 = 18, and u' = 1 + 18 = 19.",
         wrong={
-            6.0: "That is what is read. The next question is the sum of the question and what is read.",
-            10.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
-            8.5: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
-            5.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
+            18.0: "That is what is read. The next question is the sum of the question and what is read.",
+            13.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
+            16.0: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
+            21.0: "You have read only the fact with the larger weight. Soft attention reads both.",
+            20.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
         },
         otherwise="Multiply u by each key, take the softmax, sum the values with these weights, and add u.",
     ),
@@ -47,8 +48,8 @@ questions = (
         "why two hops",
         "“John took the milk. John went to the office. Where is the milk?” Why can't one hop find the second fact?",
         right=(
-            "The question does not mention John, so nothing in it resembles the second fact more than facts about other people.",
-            "Only what the first hop reads brings John into the question. Then the second hop can look for him.",
+            "Nothing in the question resembles the second fact more than facts about other people.",
+            "The question does not mention John. Only what the first hop reads brings him in, and then the second hop can look for him.",
         ),
         wrong=(
             (
@@ -56,7 +57,7 @@ questions = (
                 "A hop's weights can be spread over many facts. The trouble is that one question compares all of them with the same vector.",
             ),
             (
-                "The second fact has another age than the first one.",
+                "The second fact has a different age from the first one.",
                 "Each fact has its age, and a hop may look for an age. But the last move in a story need not be John's.",
             ),
             (
@@ -75,7 +76,7 @@ questions = (
         wrong={
             0.125: "That is what equal weights give. Divide the hop's weight by it.",
             0.075: "You have divided 0.6 by 8. Divide it by 1/8.",
-            0.475: "That is the difference to equal weights. The question asks how many times as much it is.",
+            0.475: "That is the difference from equal weights. The question asks how many times as much it is.",
             1.2: "You have compared with 1/2. There are 8 facts, so equal weights give each of them 1/8.",
         },
         otherwise="Divide the weight of the hop by the weight that equal weights would give to one of 8 facts.",
@@ -83,22 +84,22 @@ questions = (
     Question(
         "16.q5",
         "where it fails, and why",
-        "Questions with yes or no were answered badly. How did we find out that the memory was not to blame?",
+        "Yes-or-no questions were answered badly. How did we find out that the memory was not to blame?",
         right=(
-            "We put a hidden layer in front of the readout, changed nothing else, and nearly all answers were right.",
+            "We gave the readout a hidden layer, and nearly all answers were right.",
             "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that.",
         ),
         wrong=(
             (
                 "We looked at the weights and saw that they lay on the fact.",
-                "They did not, before the hidden layer was there. The weights by themselves would have misled us.",
+                "Most of the weight did not lie there until the hidden layer was added. The weights by themselves would have misled us.",
             ),
             (
-                "We added a hop, and nearly all answers were right.",
+                "We added a second and a third hop, and nearly all answers were right.",
                 "More hops helped little with a linear readout. Only one fact has to be found.",
             ),
             (
-                "We trained on more stories, and nearly all answers were right.",
+                "We trained on more stories than before, and nearly all answers were right.",
                 "The number of stories stayed the same. One layer was changed, and nothing else.",
             ),
         ),
@@ -119,7 +120,7 @@ predictions = (
     ),
     Prediction(
         "16.hidden",
-        "What share of the questions with yes or no does one hop answer correctly if there is a hidden layer?",
+        "What share of the yes-or-no questions does one hop answer correctly if there is a hidden layer?",
         why="The hidden layer can compare two places, so it becomes worthwhile for the hop to find the fact.",
     ),
 )

@@ -156,7 +156,7 @@ RIGHT = {
     _log_probabilities: "a right model: log probabilities",
     _one_number: "a right model with a single number",
     _reading(_half_of_the_features): "a right model that uses two features of a fact",
-    _reading(lambda facts, mask: F.layer_norm(facts, (WIDTH,)), _with(_sum)): "a right model: it subtracts from each fact its mean",
+    _reading(lambda facts, mask: F.layer_norm(facts, (WIDTH,)), _with(_sum)): "a right model: it subtracts its mean from each fact",
     _reading(lambda facts, mask: F.normalize(facts, dim=-1), _with(_sum)): "a right model: it scales each fact to length 1",
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ task = Task(
     hints=(
         "The row of the table says how many facts have come after this one: row 0 is for the latest fact, however long the story is. So count from the end of each story, and count facts only: its padding has no age.",
         "Take the table [10], [20], [30], with a width of 1, and a story of the facts [1] and [2], followed by padding that holds [7]. The last fact is the second: 2 + 10 = 12. The one before it gets 1 + 20 = 21, and the padding stays 7. Without padding, if the 7 is a third fact, the result is 31, 22 and 17. Counted from the beginning, it would be 11, 22 and 37.",
-        "after = for each place, how many True values of mask stand behind it in its row, B×M (the number of all True values in the row, minus their running sum); ages = the rows of table at these numbers, B×M×D, with zeros where mask is False; return encoded plus ages.",
+        "after = for each place, how many True values of mask come after it in its row, B×M (the number of all True values in the row, minus their running sum); ages = the rows of table at these numbers, B×M×D, with zeros where mask is False; return encoded plus ages.",
     ),
     partial={
         "empty_story_aged": (0.75, "right for stories that have a fact."),
@@ -131,7 +131,7 @@ def _places(mask):
 
 _mistake(
     "from_the_beginning",
-    "You count from the beginning of the row: the first place gets table[0]. Then the latest fact gets another row in each story that has another length. Count from the last fact backwards.",
+    "You count from the beginning of the row: the first place gets table[0]. Then the latest fact gets a different row in stories of different lengths. Count from the last fact backwards.",
     ages=_places,
 )
 _mistake(
@@ -166,7 +166,7 @@ _mistake(
 )
 _mistake(
     "mask_as_lengths",
-    "You take the number of True values and presume that the facts stand first. False may stand before True: count how many True values come after each place.",
+    "You take the number of True values and assume that the facts come first. False may stand before True: count how many True values come after each place.",
     ages=lambda mask: mask.sum(1, keepdim=True) - 1 - _places(mask),
 )
 _mistake(
@@ -176,7 +176,7 @@ _mistake(
 )
 _mistake(
     "mask_inverted",
-    "The mask is the wrong way round: you count padding and age it. True means “is a fact”.",
+    "The mask is the wrong way round: you count padding and give it ages. True means “is a fact”.",
     ages=lambda mask: _after(~mask),
     kept=lambda mask: ~mask,
 )

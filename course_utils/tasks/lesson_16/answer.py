@@ -1,4 +1,4 @@
-"""Task 16.answer: several hops, each with the memories of its own, and an answer (Sukhbaatar et al. 2015, section 2.2)."""
+"""Task 16.answer: several hops, which share neighbouring memories, and an answer (Sukhbaatar et al. 2015, section 2.2)."""
 
 from operator import matmul
 
@@ -21,7 +21,7 @@ task = Task(
     hints=(
         "Each hop takes the question that the hop before has returned, looks with it, and returns the next. Neighbouring hops share a tensor: what one hop reads from is what the next one compares its question with. So K hops need K + 1 memories, and each in the middle is used twice.",
         "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
-        "For each k from 0 below K, where K is one less than the number of memories: question, weights = the hop with question, memories[k], memories[k + 1] and mask. Return the question after the last hop, times readout transposed.",
+        "For each k from 0 to K - 1, where K is one less than the number of memories: question, weights = the hop with question, memories[k], memories[k + 1] and mask. Return the question after the last hop, times readout transposed.",
     ),
     partial={
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
@@ -193,7 +193,7 @@ _mistake(
 )
 _mistake(
     "one_hop_too_many",
-    "There is one hop too many, which compares with the last memory and reads from the first: an index of -1, or one that wraps round. K + 1 memories make K hops.",
+    "There is one hop too many, which compares with the last memory and reads from the first, perhaps because an index is -1 or wraps round. K + 1 memories make K hops.",
     lambda memories: [*_pairs(memories), (memories[-1], memories[0])],
 )
 _mistake(
@@ -212,7 +212,7 @@ _mistake(
 
 
 @task.mistake(
-    "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has returned: only so can it ask for what the first fact has brought up."
+    "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has returned: only then can it ask about what the first fact brought up."
 )
 def first_question_in_every_hop(question, memories, mask, readout):
     read = sum(_hops(question, [pair], mask) - question for pair in _pairs(memories))

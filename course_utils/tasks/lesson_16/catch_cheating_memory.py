@@ -14,7 +14,7 @@ LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
 
 
 def _asking(model):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong, and gives numbers alone."""
+    """A candidate, right or wrong, that reports when a test breaks the rules of the prompt, and returns only numbers."""
 
     @wraps(model)
     def candidate(question, facts, mask):
@@ -41,7 +41,7 @@ def _problem(question, facts, mask):
     if len(question) != len(facts):
         return "Your test calls a model with another number of questions than of stories. Both have B rows."
     if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
-        return "Your test calls a model with a `mask` in which a row has no True, or a False before a True. The facts stand first, one at least in each row."
+        return "Your test calls a model with a `mask` in which a row has no True, or a False before a True. The facts come first, at least one in each row."
     return None
 
 
@@ -55,8 +55,8 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "There is no reference to compare with, so let the model answer for itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
-        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it is 5, so it hears the question. Add 1 to all three facts and it is 5 as well, so it seems to read. Add 1 to the first only and it is 4.5; to the last only, and it is still 4. A change of one fact at a time shows what is overlooked.",
+        "There is no reference to compare with, so compare the model with itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
+        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it hears the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows what is overlooked.",
         "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what stands there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
     ),
 )
@@ -68,7 +68,7 @@ one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not
 told_of_the_verdict(
     task,
     "This model is right. Does your test leave room for rounding, about 1e-5, where numbers have to stay? And does it ask for anything that a right one need not do? The sum or the mean of the facts is right, in any order or in a fixed one; one number that moves is enough; and the answer may depend on how many facts there are. Some right ones do not notice when the same number is added to all features of a fact, or when a fact is doubled: add random numbers.",
-    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and with padding? And NaN is wrong, too.",
+    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and is there padding in every row? And NaN is wrong, too.",
 )
 
 
@@ -89,10 +89,10 @@ def _test(
     left_out=(),
     also=(),
 ):
-    """A test like the solution's, with other stories, other changes, or more or less that it asks for.
+    """A test like the solution's, with other stories or other changes, or asking for more or less.
 
     `asked` tells which rows' questions are changed, `facts` and `padding` which places of row b, at each of which and in one of `rows` something
-    is changed; `least` is what a move comes to, and `room` what rounding may.
+    is changed; `least` is how large a move must be, and `room` how large rounding may be.
     """
     B = len(lengths)
     draw = torch.Generator().manual_seed(6)
@@ -130,20 +130,20 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every model.")
+@task.mistake("Your test returns True for every model.")
 def always_true(model):
     return True
 
 
 @task.mistake(
-    "Your test says False to every model, even to the right ones. It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False; or that it asks for a change where nothing has been changed."
+    "Your test returns False for every model, even for the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy."
 )
 def always_false(model):
     return False
 
 
 @task.mistake(
-    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
+    "True and False are exchanged: your test returns False for right models, and so refuses them, and True for wrong ones."
 )
 def turned_round(model):
     return not _test(model)
@@ -165,7 +165,7 @@ _mistaken(
 )
 _mistaken(
     "too_coarse",
-    "Your test refuses right models, since it does not see small changes: what one fact of many moves may be less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
+    "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
     least=0.1,
 )
 _mistaken(
@@ -185,7 +185,7 @@ _mistaken(
 )
 _mistaken(
     "sign_changed",
-    "A model that reads how large the numbers at padding are passes your test, since you change only their signs. Add random numbers.",
+    "A model that reads only the size of the numbers at padding passes your test, since you change only their signs. Add random numbers.",
     change=lambda fact, noise: -fact,
 )
 
@@ -250,7 +250,7 @@ _mistaken(
 )
 _mistaken(
     "questions_at_once",
-    "Models that answer another row's question, or all the same one, pass your test, since you change all questions at once. Change that of one row, and compare this row.",
+    "Models that answer another row's question, or the same one in every row, pass your test, since you change all questions at once. Change one row's question, and compare that row.",
     asked=lambda B: [slice(None)],
     moved=lambda after, before, b: not torch.allclose(after[b], before[b], atol=1e-5),
 )
@@ -305,7 +305,7 @@ _mistaken(
 )
 _mistaken(
     "as_many_stories_as_places",
-    "A model that works only where there are as many stories as places passes your test. Use another number of stories than of places.",
+    "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.",
     lengths=(4, 8, 2, 7, 3, 6, 5, 9, 1, 8),
 )
 
@@ -314,7 +314,7 @@ _mistaken(
 
 _mistaken(
     "every_number_moves",
-    "Your test refuses right models, since it asks that every number of a row moves by much. It is enough if some number moves by more than 1e-4.",
+    "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.",
     moved=lambda after, before, b: bool(((after[b] - before[b]).abs() > 0.02).all()),
 )
 

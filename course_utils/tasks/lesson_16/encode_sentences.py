@@ -130,7 +130,7 @@ def _encoded(embedded, mask, encoding, words=_words, weigh=_times, end=_sum):
 
 
 def _mistake(name, sentence, **parts):
-    """Register sentences that are encoded rightly but for the parts that are given."""
+    """Register sentences that are encoded correctly except for the given parts."""
     task.mistake(sentence, name)(lambda embedded, mask, encoding: _encoded(embedded, mask, encoding, **parts))
 
 
@@ -158,7 +158,7 @@ _mistake(
 )
 _mistake(
     "whole_sentences_masked",
-    "Your mask leaves out whole sentences and no single word: padding at the end of a sentence still counts. Put zeros at each place where the mask is False.",
+    "Your mask leaves out only whole sentences, not single places: padding at the end of a sentence still counts. Put zeros at each place where the mask is False.",
     words=lambda embedded, mask: _words(embedded, mask.any(-1, keepdim=True).expand_as(mask)),
 )
 _mistake(
@@ -183,7 +183,7 @@ _mistake(
 )
 _mistake(
     "garbage_reaches_the_encoding",
-    "The values are right, but NaN from padding gets into the gradient of encoding: you multiply first and put zeros in afterwards, and the way back still runs through the product. Put zeros in place of padding before you multiply.",
+    "The values are right, but NaN from padding gets into the gradient of encoding: you multiply first and put zeros in afterwards, and the backward pass still runs through the product. Put zeros in place of padding before you multiply.",
     words=lambda embedded, mask: embedded,
     weigh=lambda words, encoding, mask: torch.where(mask[..., None], words * encoding, 0.0),
 )
@@ -248,7 +248,7 @@ _mistake(
 )
 _mistake(
     "places_counted_among_words",
-    "You give the table's rows to the words one after another, and leave places out at which there is padding. A word keeps the row of the place at which it stands.",
+    "You give the table's rows to the words one after another, and skip the places where there is padding. A word keeps the row of the place at which it stands.",
     weigh=lambda words, encoding, mask: words * encoding[(mask.cumsum(-1) - 1).clamp(min=0)],
 )
 
@@ -308,7 +308,7 @@ _mistake(
 
 
 @task.mistake(
-    "The values are right, but no gradient reaches the encoding. Here it comes in as any tensor does: multiply by it as it is, without `detach` and without numbers taken out of it."
+    "The values are right, but no gradient reaches the encoding. Multiply by the tensor as it comes in, without `detach` and without taking numbers out of it."
 )
 def encoding_cut_off(embedded, mask, encoding):
     return _encoded(embedded, mask, encoding.detach())

@@ -93,10 +93,10 @@ def _(draw):
     question, memory, output, mask = _inputs(draw, scattered(draw), 7)
     garbage = with_garbage(memory, mask), with_garbage(output, mask)
     yield Case("NaN and infinity at padding", (question, *garbage, mask), True, edge=True)
-    # Real scores far below those of padding in the second story.
-    far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
-    far_mask = torch.tensor([[True, True, False], [True, True, False]])
-    yield Case("scores of ±10,000", (torch.full((2, 1), 100.0), far, draw.numbers(2, 3, 1), far_mask), True, edge=True)
+    # Real scores far below those of padding in the second story, and nothing but -10,000 in the third one.
+    far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]], [[-100.0], [-100.0], [100.0]]])
+    far_mask = torch.tensor([[True, True, False]] * 3)
+    yield Case("scores of ±10,000", (torch.full((3, 1), 100.0), far, draw.numbers(3, 3, 1), far_mask), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, gaps(draw, 3, 5), 7, torch.float64), True, edge=True)
 
 
@@ -129,7 +129,7 @@ OURS = (
     ("word", "fact"),
 )  # fmt: skip
 OWN = {
-    "equal_weights": "All real facts get the same weight, so you read the plain mean of output. The scores should differ from fact to fact, and decide.",
+    "equal_weights": "All real facts get the same weight, so you read the plain mean of output. The scores should differ from fact to fact, and decide the weights.",
     "over_one_number": "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the facts, M.",
     "largest_alone": "You give all weight to the fact with the largest score. Give each real fact its share with a softmax, which also lets a gradient reach the scores.",
     "masked_with_zeros": "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). A fact of zeros scores 0, too, and exp(0) = 1 is a weight like any other. Put -inf in place of the scores where the mask is False.",
@@ -189,7 +189,7 @@ _with_score(
 )
 _with_score(
     "question_unused_in_scores",
-    "The question has no effect on the weights: you add up the features of each fact. Multiply them by the question's first.",
+    "The question has no effect on the weights: you add up the features of each fact. Multiply them by the question's features first.",
     lambda question, memory: memory.sum(-1),
 )
 _with_score(
@@ -261,7 +261,7 @@ _afterwards(
 )
 _afterwards(
     "side_by_side",
-    "You lay what was read beside the question, B×2D. Add the two, so that the next question has the same width.",
+    "You put what was read next to the question, B×2D. Add the two, so that the next question has the same width.",
     lambda question, read, weights: (torch.cat([question, read], -1), weights),
 )
 _afterwards(

@@ -16,7 +16,7 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "The table has a row for each place j of a sentence and a column for each feature k. Two shares decide about an entry: how far the place is along the sentence, j/J, and how far the feature is along the vector, k/D. Both are counted from 1, so the last of each is 1.",
+        "The table has a row for each place j of a sentence and a column for each feature k. Two shares decide each entry: how far the place is along the sentence, j/J, and how far the feature is along the vector, k/D. Both are counted from 1, so the last of each is 1.",
         "Take 4 words of width 2. For the first word j/J is 0.25, so its row is 0.75 - 0.5·0.5 = 0.5 and 0.75 - 1·0.5 = 0.25. For the second, j/J is 0.5, and both entries are 0.5 - 0 = 0.5. The third has 0.25 + 0.5·0.5 = 0.5 and 0.25 + 1·0.5 = 0.75, and the fourth has 0 + 0.5·1 = 0.5 and 0 + 1·1 = 1. The first feature counts all words alike; the second counts late words more.",
         "along = 1, 2, … up to words, divided by words, as J×1; feature = 1, 2, … up to width, divided by width, D; return 1 minus along, minus the product of feature and (1 minus twice along): J×D by broadcasting.",
     ),
@@ -130,7 +130,7 @@ def from_0_to_1(words, width):
 
 
 @task.mistake(
-    "Your words are counted from the end of the sentence: the first row holds what belongs to the last word. Turn the rows round."
+    "Your words are counted from the end of the sentence: the first row holds what belongs to the last word. Reverse the order of the rows."
 )
 def words_from_the_end(words, width):
     return _encoding(words, width).flip(0)
@@ -187,7 +187,7 @@ _mistake(
 )
 _mistake(
     "place_alone",
-    "Every feature gets the same: your table holds 1 - j/J. Subtract the product of k/D and 1 - 2j/J, which makes the difference between features.",
+    "Every feature gets the same: your table holds 1 - j/J. Subtract the product of k/D and 1 - 2j/J, which makes the features differ.",
     formula=lambda j, k: 1 - j + 0 * k,
 )
 _mistake(
@@ -211,7 +211,7 @@ def as_in_the_authors_code(words, width):
 
 
 @task.mistake(
-    "Each row is divided by its sum. The formula's rows need not add up to 1, and these numbers are no attention weights: leave them as they are."
+    "Each row is divided by its sum. The formula's rows need not add up to 1, and these numbers are not attention weights: leave them as they are."
 )
 def rows_divided_by_their_sums(words, width):
     encoding = _encoding(words, width)
@@ -227,7 +227,7 @@ def transposed(words, width):
 
 
 @task.mistake(
-    "The numbers are right and stand in wrong places: a table D×J was cut anew into rows of another length, as `view` and `reshape` do. Transpose it with `.T`, or give j an axis of its own from the start."
+    "The numbers are right but in the wrong places: a D×J table was cut into rows of another length, as `view` and `reshape` do. Transpose it with `.T`, or give j an axis of its own from the start."
 )
 def cut_anew(words, width):
     return _encoding(words, width).T.reshape(words, width)

@@ -29,18 +29,18 @@ questions = (
     NumberQuestion(
         "17.q2",
         "where a head goes",
-        "A head's weights over three places were (1, 0, 0). The gate is 0, the kernel is (0, 0.2, 0.8) for the shifts -1, 0 and +1, and γ is 2. "
+        "A head's weights over three places were (1, 0, 0). The gate is 0, the kernel is (0, 0.3, 0.7) for the shifts -1, 0 and +1, and γ is 2. "
         "What is the largest weight afterwards, to two digits?",
-        answer=0.94,
-        tolerance=0.006,
-        why="With the gate at 0 the old weights stay. The shift makes (0.2, 0.8, 0), and sharpening 0.64 / (0.04 + 0.64) = 0.94.",
+        answer=0.84,
+        tolerance=0.0075,
+        why="With the gate at 0 the old weights stay. The shift gives (0.3, 0.7, 0), and sharpening gives 0.49 / (0.09 + 0.49) = 0.84.",
         wrong={
-            0.8: "That is the weight after the shift. It is sharpened afterwards.",
-            0.64: "That is 0.8 squared. The squares still have to be divided by their sum.",
-            0.67: "That is a softmax of twice the weights. Sharpening raises the weights themselves to the power of γ.",
+            0.7: "That is the weight after the shift. It is sharpened afterwards.",
+            0.49: "That is 0.7 squared. The squares still have to be divided by their sum.",
+            0.59: "That is a softmax of twice the weights. Sharpening raises the weights themselves to the power of γ.",
             1.0: "The shift has spread the weight over two places, and sharpening with γ = 2 does not undo that completely.",
         },
-        otherwise="Keep the old weights, move 0.8 of them by one place, raise the result to the power of 2 and divide by its sum.",
+        otherwise="Keep the old weights, move 0.7 of them by one place, raise the result to the power of 2 and divide by its sum.",
     ),
     Question(
         "17.q3",
@@ -56,7 +56,7 @@ questions = (
                 "Without shifts it had as many and failed. What matters is that the same step is repeated.",
             ),
             (
-                "Its controller has learned each of the twenty positions by itself.",
+                "Its controller has learned each of the twenty positions separately.",
                 "It has never seen a position after the tenth. An LSTM that learns positions fails there.",
             ),
             (
@@ -68,7 +68,7 @@ questions = (
     NumberQuestion(
         "17.q4",
         "which place is free",
-        "Three places are in use by 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
+        "Three places have usage 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
         answer=0.05,
         tolerance=0.0005,
         why="The second place is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
@@ -86,11 +86,11 @@ questions = (
         "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
         right=(
             "That such a machine can learn it. How often it does can only be seen from several runs with other seeds.",
-            "Of our five machines, all learned to copy ten, but beyond thirty they differ widely.",
+            "All five of our machines learned to copy ten, but from twenty on they differ, and at forty widely.",
         ),
         wrong=(
             (
-                "That machines of this kind carry their copying to four times the length.",
+                "That machines of this kind copy four times the length that they were trained on.",
                 "Another seed may fail there: one run shows what is possible, not what is usual.",
             ),
             (

@@ -16,7 +16,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Go through the places from the freest to the fullest, and give away a weight of 1. The first place takes as much as it has room, 1 minus its usage. What is left over after it is its usage, and the next place takes its share of that. At the end, each share goes to the place that it belongs to, not to where that place stood in the row of sorted ones.",
+        "Go through the places from the freest to the fullest, and give away a weight of 1. The first place takes as much as it has room for, 1 minus its usage. What is left over after it is its usage, and the next place takes its share of that. At the end, each share goes to the place that it belongs to, not to where that place stood in the row of sorted ones.",
         "Take the usage [0.5, 0.8, 0.25]. From the freest to the fullest the places are 2, 0, 1. Place 2 gets 1 - 0.25 = 0.75, and 0.25 is left over. Place 0 gets (1 - 0.5)·0.25 = 0.125, and 0.25·0.5 = 0.125 is left over. Place 1 gets (1 - 0.8)·0.125 = 0.025. In the order of the places the weights are [0.125, 0.025, 0.75].",
         "ordered, order = usage sorted along the places, stable, smallest first; before = running product of ordered, moved on by one place, with 1 at the beginning; shares = (1 minus ordered) times before; put shares[b, j] at place order[b, j] of row b (scatter along axis 1, or gather with the order's own argsort).",
     ),
@@ -65,7 +65,7 @@ def the_first_of_equal_ones_comes_first(case, value):
     if not wrong.any():
         return None
     row, first, other = wrong.nonzero()[0].tolist()
-    return f"Places {first} and {other} of row {row} are equally free, and your later one gets more. Of equally free places the first one comes first: a stable sort keeps their order, and topk need not."
+    return f"Places {first} and {other} of row {row} are equally free, and your later one gets more. Of equally free places the first one comes first: a stable sort keeps their order, but topk may not."
 
 
 def _usage(draw, B, N, dtype=torch.float32):

@@ -57,7 +57,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Write down yourself what a write should give, as plainly as you can, and compare all of its numbers. The work is in the inputs: with zeros, ones, or equal sizes, many mistakes come to the same as the right thing.",
+        "Write down yourself what a write should give, as plainly as you can, and compare all of its numbers. The work is in the inputs: with zeros, ones, or equal sizes, many mistakes give the same result as a right write.",
         "Take one number of a memory, 4, the weight 1, erase 1 and add 6. A right write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all places alike. With the weight 0.5 the right one gives 4·0.5 + 3 = 5, the other 4·0 + 3 = 3. With 0 in place of the 4 both give 3. So take memories that are not empty, and weights between 0 and 1.",
         "Draw memory, weights, erase and add at random, B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes in their places. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected, and agrees up to 1e-5; the copies are still equal to what they were.",
     ),
@@ -70,7 +70,7 @@ one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong one that is not s
 told_of_the_verdict(
     task,
     "This candidate is right. It computes in another order or in float64, so its last digits differ: does your test leave room for rounding, about 1e-5? Is what you compare it with right: memory times 1 minus weights times erase, plus weights times add?",
-    "This candidate is wrong, and your test does not see it. Are B, N and W different from one another, and 2 or more? Is the memory random, and not zeros? Do erase and weights hold numbers between 0 and 1, the weights with rows that sum to less than 1, and has add numbers above 1 and below 0? Do you compare every number and the shape, up to 1e-5, and look whether what you gave is as it was?",
+    "This candidate is wrong, and your test does not see it. Are B, N and W different from one another, and 2 or more? Is the memory random, and not zeros? Do erase and weights hold numbers between 0 and 1, the weights with rows that sum to less than 1, and has add numbers above 1 and below 0? Do you compare every number and the shape, up to 1e-5, and check whether what you gave is as it was?",
 )
 
 
@@ -253,7 +253,7 @@ _mistaken(
 )
 _mistaken(
     "memory_only_looked_at",
-    "A candidate that alters the weights it is given passes your test, since you look only whether the memory is as it was. Compare all four arguments with copies of them.",
+    "A candidate that alters the weights it is given passes your test, since you check only whether the memory is as it was. Compare all four arguments with copies of them.",
     altered=slice(0, 1),
 )
 
@@ -261,7 +261,7 @@ _mistaken(
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "altered": (
         "candidates that alter what they are given",
-        "Give copies to the candidate, and look whether they are as they were.",
+        "Give copies to the candidate, and check whether they are as they were.",
     ),
     "less": (
         "candidates that divide the weights by their sum",

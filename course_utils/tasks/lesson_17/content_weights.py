@@ -18,7 +18,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The key says what the head is looking for. Every place is compared with it by the cosine, to which only the direction matters. The strength says how much a higher cosine counts, and the softmax turns the products into weights.",
+        "The key says what the head is looking for. Every place is compared with it by the cosine, for which only the direction matters. The strength says how much a higher cosine counts, and the softmax turns the products into weights.",
         "Take the key [0, 5], the strength 1.3733 and the places [3, 4] and [0, 0]. The first place has the length 5 and the dot product 20 with the key, so its cosine is 20 / (5·5) = 0.8. The second has no direction, and its cosine is 0. Times the strength that is 1.0986 and 0, and the exponentials are 3 and 1: the weights are 0.75 and 0.25.",
         "cosine = dot product of each place with its row's key, divided by the lengths of both, and 0 where a length is 0, B×N (torch.nn.functional.cosine_similarity takes care of zero vectors); give strength a second axis of size 1; return the softmax of strength times cosine, over the places.",
     ),
@@ -201,7 +201,7 @@ _mistake(
 )
 _mistake(
     "distance",
-    "You compare by the distance between key and place, taken as negative. Use the cosine: the dot product over the two lengths.",
+    "You compare by the negative distance between key and place. Use the cosine: the dot product divided by both lengths.",
     cosine=lambda memory, key: -(memory - key[:, None]).norm(dim=-1),
 )
 _mistake(
@@ -216,7 +216,7 @@ _mistake(
 )
 _mistake(
     "cosine_turned_round",
-    "Your weights are the highest where the cosine is the lowest. Is there a minus sign too many, as where the cosine is taken for a distance? A high cosine should give a high weight.",
+    "Your weights are the highest where the cosine is the lowest. Is there a minus sign too many, as when the cosine is mistaken for a distance? A high cosine should give a high weight.",
     cosine=lambda memory, key: -_cosine(memory, key),
 )
 _mistake(

@@ -18,7 +18,7 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "Row i, column j of the link says how far place i was written directly after place j. A head that reads at place j goes forward to every i by as much as column j says; so forward gathers over the columns, and backward over the rows.",
+        "Row i, column j of the link says to what degree place i was written directly after place j. A head that reads at place j goes forward to every i by as much as column j says; so forward gathers over the columns, and backward over the rows.",
         "Take three places, written in the order 0, 2, 1: the link is [[0, 0, 0], [0, 0, 0.5], [1, 0, 0]], where the last write took only half. A head reads with the weights [0.25, 0, 0.75]. Forward, place 1 gets 0.5·0.75 = 0.375 from place 2, place 2 gets 1·0.25 = 0.25 from place 0, and place 0 gets 0: [0, 0.375, 0.25]. Backward, place 0 gets 1·0.75 = 0.75 from place 2, and place 2 would get 0.5·0 = 0 from place 1: [0.75, 0, 0].",
         "forward_i = the sum over j of link_ij times weights_j, a matrix product for each row of the batch; backward_j = the sum over i of link_ij times weights_i, the same with the last two axes of link exchanged; both B×N.",
     ),
@@ -100,7 +100,7 @@ def _mistake(name, sentence, **parts):
 
 _mistake(
     "exchanged",
-    "Forward and backward are exchanged. Row i, column j of the link says how far place i was written after place j, so forward multiplies each column j by the weight of place j and adds up.",
+    "Forward and backward are exchanged. Row i, column j of the link says to what degree place i was written after place j, so forward multiplies each column j by the weight of place j and adds up.",
     returned=lambda ahead, back: (back, ahead),
 )
 _mistake(
@@ -222,7 +222,7 @@ _mistake(
 )
 _mistake(
     "made_to_sum_to_1",
-    "You divide your results by their sum. Nothing leads on from the place that was written last, so some weight is lost there, and nothing at all is known after no write, where you divide 0 by 0. Leave them as they are.",
+    "You divide your results by their sum. Nothing leads on from the place that was written last, so some weight is lost there, and before any write you divide 0 by 0. Leave them as they are.",
     along=lambda link, weights: _along(link, weights) / _along(link, weights).sum(1, keepdim=True),
 )
 _mistake(
@@ -237,7 +237,7 @@ _mistake(
 )
 _mistake(
     "softmax_of_the_link",
-    "You take a softmax of the link first, so places that were never written in a row are linked too. Use it as it is.",
+    "You take a softmax of the link first, so places that were never written one after the other are linked too. Use it as it is.",
     along=lambda link, weights: _along(link.softmax(2), weights),
 )
 _mistake(

@@ -119,7 +119,7 @@ def _mistake(name, sentence, gammas=lambda gamma: gamma[:, None], power=_power, 
 
 _mistake(
     "gamma_unused",
-    "Gamma has no effect: your weights come back as they were. Is it a factor with you? A factor cancels when you divide by the sum. Raise the weights to the power of gamma.",
+    "Gamma has no effect: your weights come back as they were. Do you use it as a factor? A factor cancels when you divide by the sum. Raise the weights to the power of gamma.",
     gammas=lambda gamma: 1 + 0 * gamma[:, None],
 )
 _mistake(

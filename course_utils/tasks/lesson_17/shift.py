@@ -181,7 +181,7 @@ def _mirrored(weights, by):
 
 _mistake(
     "lost_at_the_ends",
-    "What moves beyond an end is lost: you put zeros there. The places form a circle: what leaves one end comes in at the other, as torch.roll or padding with mode “circular” does it.",
+    "What moves beyond an end is lost: you put zeros there. The places form a circle: what leaves one end comes in at the other, as with torch.roll, or padding with mode “circular”.",
     move=_with_zeros,
 )
 _mistake(
@@ -243,7 +243,7 @@ def longer(weights, kernel):
 
 
 @task.mistake(
-    "Your result has N - 2 places: the ends have no neighbour on one side with you. The places form a circle, so put the last weight before the first one and the first one after the last one before you begin."
+    "Your result has N - 2 places: you leave out the ends, which lack a neighbour on one side. The places form a circle, so put the last weight before the first one and the first one after the last one before you begin."
 )
 def shorter(weights, kernel):
     columns, N = kernel[:, :, None].unbind(1), weights.shape[1]

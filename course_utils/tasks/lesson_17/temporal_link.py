@@ -18,7 +18,7 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "The precedence says where the last write went, and the link keeps for each pair of places how far place i was written directly after place j. A new write at place i links it to where the write before it went, which is the old precedence. Whatever the link knew of the row and of the column of a place fades as far as that place is overwritten. A place is never linked to itself.",
+        "The precedence says where the last write went, and the link keeps for each pair of places to what degree place i was written directly after place j. A new write at place i links it to where the write before it went, which is the old precedence. Whatever the link knew of the row and of the column of a place fades as far as that place is overwritten. A place is never linked to itself.",
         "Take two places with the link [[0, 0.5], [0, 0]], the precedence [0.8, 0.2] and the write weights [0, 0.5]. Row 0, column 1 becomes (1 - 0 - 0.5)·0.5 + 0·0.2 = 0.25. Row 1, column 0 becomes (1 - 0.5 - 0)·0 + 0.5·0.8 = 0.4: place 1 was written, half of it, after place 0. On the diagonal, row 1 would get 0.5·0.2 = 0.1, and it is set to 0. The write weights sum to 0.5, so the new precedence is 0.5·0.8 + 0 = 0.4 and 0.5·0.2 + 0.5 = 0.6.",
         "row = weights as B×N×1, column = weights as B×1×N; new link = (1 minus row minus column) times link, plus row times the old precedence as B×1×N; put zeros on its diagonal; new precedence = (1 minus the sum of each row of weights) times the old precedence, plus weights.",
     ),
@@ -143,7 +143,7 @@ def _mistake(name, sentence, **parts):
 
 _mistake(
     "new_precedence_used",
-    "You update the precedence first and use the new one for the link, so a place seems to be written after itself and its neighbours of this same step. The link needs the precedence from before the step.",
+    "You update the precedence first and use the new one for the link, so a place seems to be written after itself and the other places of the same step. The link needs the precedence from before the step.",
     used=lambda old, new: new,
 )
 _mistake(
@@ -441,6 +441,6 @@ _mistake(
 )
 _mistake(
     "link_transposed",
-    "The link that you return is transposed. Row i, column j says how far place i was written directly after place j.",
+    "The link that you return is transposed. Row i, column j says to what degree place i was written directly after place j.",
     returned=lambda link, new, old: (link.mT, new),
 )

@@ -45,7 +45,7 @@ def closed_gates_free_nothing(case, value):
     least = torch.maximum(usage, write)
     if free.any() or (value > least - 1e-5).all():
         return None
-    return "Where all free gates are 0, nothing is freed, so that no place's usage becomes smaller. Yours does."
+    return "Where all free gates are 0, nothing is freed, so no place's usage should become smaller. In your result one does."
 
 
 def _inputs(draw, B, R, N, dtype=torch.float32):
@@ -261,7 +261,7 @@ _mistake(
 )
 _mistake(
     "last_head",
-    "Only the last read head has an effect. In a loop over the heads, this comes out if each step begins anew: multiply what was left so far.",
+    "Only the last read head has an effect. In a loop over the heads, this happens if each step starts afresh: multiply what was left so far.",
     kept=lambda freed: 1 - freed[:, -1],
 )
 _mistake(

@@ -180,7 +180,7 @@ def added_before_erasing(memory, weights, erase, add):
 
 _mistake(
     "nothing_added",
-    "You erase and add nothing. Add weight times add.",
+    "You erase, but you add nothing. Add weight times add.",
     added=lambda weights, add: 0 * add,
 )
 _mistake(
@@ -296,7 +296,7 @@ task.mistake(
     "scalar_products",
 )(_by_products(lambda weights, vectors: weights @ vectors.T))
 task.mistake(
-    "What the rows of the batch erase and add is added up, as `weights.T @ erase` does it, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W.",
+    "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W.",
     "batch_added_up",
 )(_by_products(lambda weights, vectors: weights.T @ vectors))
 
