@@ -1,0 +1,67 @@
+"""Worlds in which different inputs follow different rules, so that several networks may share the work; the rules are known.
+
+Here: numbers on three lines, digits written in white or in black, and words in many languages. Not here: the experts that learn them
+(`models/experts.py`).
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from course_utils.base.errors import CourseError
+from course_utils.data.digit_fields import digits_of
+
+LINES = ((2.0, 4.0), (-1.0, 0.0), (0.5, -2.0))  # slope and height at 0, from left to right
+ENDS = (-1.0, 1.0)  # where one line ends and the next begins
+LANGUAGES, WORDS, SAID = 32, 64, 6  # of `Dictionaries`: how many languages, words, and words at a time
+
+
+class OnLines(NamedTuple):
+    """Numbers x N×1 and y N×1, and on which line each lies, N."""
+
+    x: Tensor
+    y: Tensor
+    line: Tensor
+
+
+def on_lines(number: int, draw: torch.Generator, noise=0.1) -> OnLines:
+    """Return points from -3 to 3 whose y follows one of three lines, by where x is, with normal noise."""
+    x = 6 * torch.rand(number, 1, generator=draw) - 3
+    line = (x > torch.tensor(ENDS)).sum(1)
+    slope, height = torch.tensor(LINES)[line].unbind(1)
+    return OnLines(x, slope[:, None] * x + height[:, None] + noise * torch.randn(number, 1, generator=draw), line)
+
+
+class Written(NamedTuple):
+    """Digits N×64 with values from 0 to 1, and which they are, N."""
+
+    x: Tensor
+    digit: Tensor
+
+
+def written(colour: str, part="train") -> Written:
+    """Return scikit-learn's digits in white on black or in black on white. Raises CourseError for another colour or part."""
+    if colour not in ("white", "black"):
+        raise CourseError(f"digits are written in 'white' or 'black', not in {colour!r}")
+    images, which = digits_of(part)
+    x = images.flatten(1)
+    return Written(x if colour == "white" else 1 - x, which)
+
+
+class Dictionaries(NamedTuple):
+    """What each word is in each language: LANGUAGES×WORDS, each row a permutation."""
+
+    table: Tensor
+
+    def batch(self, draw: torch.Generator, size=64) -> tuple[Tensor, Tensor]:
+        """Return what is given, size×(1 + SAID), a language and words (whose numbers follow the languages'), and the translations."""
+        language = torch.randint(LANGUAGES, (size, 1), generator=draw)
+        words = torch.randint(WORDS, (size, SAID), generator=draw)
+        return torch.cat([language, LANGUAGES + words], 1), self.table[language, words]
+
+
+def dictionaries(seed: int) -> Dictionaries:
+    """Return dictionaries drawn at random; the same seed gives the same ones."""
+    draw = torch.Generator().manual_seed(seed)
+    return Dictionaries(torch.stack([torch.randperm(WORDS, generator=draw) for _ in range(LANGUAGES)]))

@@ -1,0 +1,219 @@
+"""Networks of which only some answer: mixtures of experts.
+
+Here: gates that choose experts, the losses that make them compete or share the work, a mixture for small lessons, and a layer of experts
+for lesson 12's Transformer. Not here: the worlds that they learn (`data/regimes.py`).
+
+Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V classes or words.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.models.learn import learn
+from course_utils.models.transformer import EncoderLayer, FeedForward, check_sizes
+
+
+def top_k_gates(logits: Tensor, k: int) -> Tensor:
+    """Softmax over the k largest logits of each row B×N, zeros elsewhere; of equal ones the first (Shazeer et al. 2017, section 2.1)."""
+    kept = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
+    closed = torch.ones_like(logits, dtype=torch.bool).scatter(-1, kept, False)
+    return logits.masked_fill(closed, float("-inf")).softmax(-1)
+
+
+def mix(outputs: Tensor, gates: Tensor) -> Tensor:
+    """The experts' outputs B×N×E, weighted by their gates B×N → B×E; what has gate 0 has no effect."""
+    return (gates[..., None] * outputs.masked_fill((gates == 0)[..., None], 0.0)).sum(1)
+
+
+def likelihood_loss(log_likelihoods: Tensor, gates: Tensor) -> Tensor:
+    """Mean of -log Σ gate · likelihood, both B×N: each expert is judged by itself, and one that is right is enough."""
+    shut = gates == 0
+    return -(gates.masked_fill(shut, 1.0).log() + log_likelihoods).masked_fill(shut, float("-inf")).logsumexp(-1).mean()
+
+
+def mixture_loss(outputs: Tensor, gates: Tensor, target: Tensor) -> Tensor:
+    """Mean of -log Σ g exp(-½ ‖target - output‖²): experts compete (Jacobs et al. 1991, equation 1.3)."""
+    return likelihood_loss(-(target[:, None] - outputs).square().sum(-1) / 2, gates)
+
+
+def importance_loss(gates: Tensor) -> Tensor:
+    """Squared coefficient of variation of how much each expert is used, B×N → scalar (Shazeer et al. 2017, equation 7)."""
+    used = gates.sum(0)
+    return used.var(correction=0) / used.mean().square()
+
+
+def balance_loss(probabilities: Tensor, chosen: Tensor) -> Tensor:
+    """N Σ f P: the share of tokens that each expert gets, times its mean probability (Fedus et al. 2021, equation 4)."""
+    N = probabilities.shape[-1]
+    shares = F.one_hot(chosen, N).to(probabilities).mean(0)
+    return N * (shares * probabilities.mean(0)).sum()
+
+
+def within_capacity(chosen: Tensor, experts: int, capacity: int) -> Tensor:
+    """True for each of B tokens that is among the first `capacity` of its expert."""
+    so_far = F.one_hot(chosen, experts).cumsum(0)  # B N, this one included
+    return so_far.gather(1, chosen[:, None])[:, 0] <= capacity
+
+
+class Said(NamedTuple):
+    """What each expert says, B×N×E, how much each of them counts, B×N, and the gate's scores, B×N."""
+
+    outputs: Tensor
+    gates: Tensor
+    logits: Tensor
+
+
+class Mixture(nn.Module):
+    """Experts of the same make, and a linear gate that reads the same input (Jacobs et al. 1991).
+
+    Args:
+        width, out: D and E.
+        experts: N.
+        hidden: width of each expert's hidden layer with ReLU; 0 for linear experts.
+        k: how many experts answer an input; None for all.
+        noise: standard deviation of what is added to the gate's scores in training.
+    """
+
+    def __init__(self, width: int, out: int, experts=4, hidden=0, k: int | None = None, noise=0.0):
+        super().__init__()
+        check_sizes(1, width=width, out=out, experts=experts, k=1 if k is None else k)
+        self.k, self.noise = k, noise
+        self.experts = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, out))
+            if hidden
+            else nn.Linear(width, out)
+            for _ in range(experts)
+        )
+        self.gate = nn.Linear(width, experts)
+
+    def forward(self, x: Tensor) -> Said:
+        """Ask the experts: x B×D."""
+        logits = self.gate(x)
+        if self.training and self.noise:
+            logits = logits + self.noise * torch.randn_like(logits)
+        gates = logits.softmax(-1) if self.k is None else top_k_gates(logits, self.k)
+        return Said(torch.stack([expert(x) for expert in self.experts], 1), gates, logits)
+
+
+def fit(
+    mixture: Mixture,
+    x: Tensor,
+    target: Tensor,
+    seed=0,
+    steps=800,
+    batch=64,
+    rate=3e-3,
+    compete=True,
+    balance=0.0,
+    parts=None,
+):
+    """Train on inputs B×D with numbers B×E or classes B as targets; return the loss of each step.
+
+    With `compete` each expert is judged by itself; without, only the weighted sum is. `balance` weighs the importance loss. `parts`
+    holds what may change, such as `mixture.experts`; all of it if None.
+    """
+
+    def loss_of_batch(draw):
+        rows = torch.randint(len(x), (batch,), generator=draw)
+        said, wanted = mixture(x[rows]), target[rows]
+        loss = loss_of(said, wanted, compete)
+        return loss + balance * importance_loss(said.logits.softmax(-1)) if balance else loss
+
+    return learn(mixture if parts is None else parts, loss_of_batch, seed, steps, rate)
+
+
+def loss_of(said: Said, wanted: Tensor, compete=True) -> Tensor:
+    """The loss of what experts say of numbers B×E or classes B."""
+    if wanted.is_floating_point():
+        return (
+            mixture_loss(said.outputs, said.gates, wanted)
+            if compete
+            else (mix(said.outputs, said.gates) - wanted).square().sum(-1).mean() / 2
+        )
+    if not compete:
+        return F.cross_entropy(mix(said.outputs, said.gates), wanted)
+    log_p = said.outputs.log_softmax(-1)  # B N V
+    return likelihood_loss(log_p.gather(-1, wanted[:, None, None].expand(-1, log_p.shape[1], 1))[..., 0], said.gates)
+
+
+@torch.no_grad()
+def right(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
+    """The share of inputs B×D whose class gets the largest probability."""
+    was, said = mixture.training, mixture.eval()(x)
+    mixture.train(was)
+    p = mix(said.outputs.softmax(-1), said.gates)
+    return (p.argmax(-1) == classes).float().mean().item()
+
+
+class ExpertsLayer(nn.Module):
+    """Takes the place of a feed-forward network: each token goes to one of N such networks (Fedus et al. 2021, section 2.1).
+
+    Args:
+        width, hidden: of each expert.
+        experts: N.
+        capacity: how many times its fair share of a batch an expert takes in training; tokens above it pass unchanged. None for no limit.
+    """
+
+    def __init__(self, width: int, hidden: int, experts=8, capacity: float | None = None):
+        super().__init__()
+        check_sizes(1, width=width, hidden=hidden, experts=experts)
+        self.experts = nn.ModuleList(FeedForward(width, hidden) for _ in range(experts))
+        self.gate, self.capacity = nn.Linear(width, experts, bias=False), capacity
+        self.balance, self.chosen, self.kept = torch.zeros(()), None, None  # of the last batch
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Send each token of x B×T×D to its expert: B×T×D."""
+        tokens = x.flatten(0, 1)
+        probabilities = self.gate(tokens).softmax(-1)
+        p, self.chosen = probabilities.max(-1)
+        self.balance, self.kept = (
+            balance_loss(probabilities, self.chosen),
+            torch.ones_like(self.chosen, dtype=torch.bool),
+        )
+        if self.capacity and self.training:
+            most = int(self.capacity * len(tokens) / len(self.experts))
+            self.kept = within_capacity(self.chosen, len(self.experts), most)
+        result = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            (rows,) = ((self.chosen == number) & self.kept).nonzero(as_tuple=True)
+            if len(rows):
+                result = result.index_put((rows,), p[rows, None] * expert(tokens[rows]))
+        return result.view_as(x)
+
+
+class Translator(nn.Module):
+    """One layer of lesson 12's encoder that reads a language and words, and gives each word's translation.
+
+    Args:
+        languages, words: how many there are.
+        width, hidden: of the layer.
+        experts: None for an ordinary feed-forward network.
+        capacity: of each expert, see `ExpertsLayer`.
+    """
+
+    def __init__(self, languages: int, words: int, width=32, hidden=32, experts: int | None = None, capacity=None):
+        super().__init__()
+        self.embedding = nn.Embedding(languages + words, width)
+        self.layer = EncoderLayer(width, 2, hidden, 0.0, "pre")
+        if experts:
+            self.layer.feed_forward = ExpertsLayer(width, hidden, experts, capacity)
+        self.readout = nn.Linear(width, words)
+
+    def forward(self, given: Tensor) -> Tensor:
+        """given B×(1 + T): a language, then words → logits B×T×V."""
+        return self.readout(self.layer(self.embedding(given))[:, 1:])
+
+
+def fit_translator(model: Translator, draw_batch, seed=0, steps=1000, rate=5e-3, balance=0.01) -> list[float]:
+    """Train a translator; `draw_batch(where chance comes from)` gives what is given and wanted. Returns the loss of each step."""
+
+    def loss_of_batch(draw):
+        given, wanted = draw_batch(draw)
+        loss = F.cross_entropy(model(given).flatten(0, 1), wanted.flatten())
+        sent = model.layer.feed_forward
+        return loss + balance * sent.balance if isinstance(sent, ExpertsLayer) else loss
+
+    return learn(model, loss_of_batch, seed, steps, rate)

@@ -1,0 +1,185 @@
+"""What lesson 18 shows: gates, losses and capacity number by number, experts that are left alone, and the worlds that they learn."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from programs import program
+
+from course_utils.base.errors import CourseError
+from course_utils.data.measured import measured
+from course_utils.data.regimes import ENDS, LANGUAGES, LINES, SAID, WORDS, dictionaries, on_lines, written
+from course_utils.models.experts import (
+    ExpertsLayer,
+    Mixture,
+    Translator,
+    balance_loss,
+    fit,
+    fit_translator,
+    importance_loss,
+    likelihood_loss,
+    loss_of,
+    mix,
+    mixture_loss,
+    right,
+    top_k_gates,
+    within_capacity,
+)
+
+
+def drawn(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_gates_and_losses_number_by_number():
+    logits = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
+    gates = top_k_gates(logits, 2)
+    outputs, target = torch.randn(6, 4, 3, generator=drawn(1)).double(), torch.randn(6, 3, generator=drawn(2)).double()
+    expected = 0.0
+    for b in range(6):
+        best = sorted(range(4), key=lambda i: -logits[b, i].item())[:2]
+        total = sum(math.exp(logits[b, i]) for i in best)
+        for i in range(4):
+            assert gates[b, i].item() == pytest.approx(math.exp(logits[b, i]) / total if i in best else 0.0)
+        likelihood = sum(gates[b, i] * math.exp(-((target[b] - outputs[b, i]) ** 2).sum() / 2) for i in range(4))
+        expected -= math.log(likelihood) / 6
+        torch.testing.assert_close(mix(outputs, gates)[b], sum(gates[b, i] * outputs[b, i] for i in range(4)))
+    assert mixture_loss(outputs, gates, target).item() == pytest.approx(expected)
+    used = gates.sum(0).tolist()
+    mean = sum(used) / 4
+    assert importance_loss(gates).item() == pytest.approx(sum((u - mean) ** 2 for u in used) / 4 / mean**2)
+    probabilities, chosen = logits.softmax(-1), logits.argmax(-1)
+    shares = [(chosen == i).double().mean().item() for i in range(4)]
+    means = [probabilities[:, i].mean().item() for i in range(4)]
+    assert balance_loss(probabilities, chosen).item() == pytest.approx(
+        4 * sum(f * p for f, p in zip(shares, means, strict=True))
+    )
+
+
+def test_of_equal_scores_the_first_is_kept():
+    assert top_k_gates(torch.zeros(1, 4), 2).tolist() == [[0.5, 0.5, 0.0, 0.0]]
+
+
+def test_what_has_gate_0_has_no_effect():
+    outputs = torch.tensor([[[1.0], [math.nan]]], requires_grad=True)
+    mix(outputs, torch.tensor([[1.0, 0.0]])).sum().backward()
+    assert outputs.grad.tolist() == [[[1.0], [0.0]]]
+    logits = torch.tensor([[2.0, 1.0, 0.0]], requires_grad=True)
+    likelihood_loss(torch.tensor([[-900.0, -800.0, -1.0]]), top_k_gates(logits, 2)).backward()
+    assert logits.grad.isfinite().all() and logits.grad[0, 2] == 0
+
+
+def test_capacity_is_counted_in_the_order_of_the_batch():
+    chosen = torch.randint(3, (40,), generator=drawn())
+    kept = within_capacity(chosen, 3, 5)
+    seen = [0, 0, 0]
+    for token, expert in enumerate(chosen.tolist()):
+        seen[expert] += 1
+        assert kept[token].item() == (seen[expert] <= 5)
+
+
+def test_experts_that_are_not_chosen_get_no_gradient_and_do_not_change():
+    torch.manual_seed(0)
+    mixture = Mixture(3, 2, experts=4, k=1)
+    x = torch.randn(20, 3, generator=drawn())
+    one = mixture.gate(x).argmax(-1)[0]
+    x = x[mixture.gate(x).argmax(-1) == one]
+    loss_of(mixture(x), torch.zeros(len(x), dtype=torch.long)).backward()
+    for number, expert in enumerate(mixture.experts):
+        assert bool(expert.weight.grad.any()) == (number == one)
+    before = [expert.weight.clone() for expert in mixture.experts]
+    mixture.zero_grad()
+    fit(mixture, x, torch.zeros(len(x), dtype=torch.long), steps=5, parts=mixture.experts)
+    changed = [not torch.equal(expert.weight, old) for expert, old in zip(mixture.experts, before, strict=True)]
+    assert changed == [number == one for number in range(4)]
+
+
+def test_noise_moves_the_gates_in_training_only():
+    torch.manual_seed(0)
+    mixture, x = Mixture(3, 2, noise=1.0), torch.randn(5, 3)
+    assert not torch.equal(mixture(x).gates, mixture(x).gates)
+    mixture.eval()
+    assert torch.equal(mixture(x).gates, mixture(x).gates)
+    right(mixture.train(), x, torch.zeros(5, dtype=torch.long))
+    assert mixture.training
+
+
+def test_a_layer_of_experts_token_by_token():
+    torch.manual_seed(0)
+    layer, x = ExpertsLayer(4, 6, experts=3).double(), torch.randn(2, 5, 4, generator=drawn(), dtype=torch.float64)
+    y = layer(x)
+    for b in range(2):
+        for t in range(5):
+            p = layer.gate(x[b, t]).softmax(-1)
+            torch.testing.assert_close(y[b, t], p.max() * layer.experts[int(p.argmax())](x[b, t]))
+    y.sum().backward()
+    assert layer.gate.weight.grad.any()
+
+
+def test_tokens_above_the_capacity_pass_unchanged_in_training():
+    torch.manual_seed(0)
+    layer, x = ExpertsLayer(4, 6, experts=2, capacity=0.5), torch.randn(1, 8, 4, generator=drawn())
+    y = layer(x)
+    assert torch.equal(layer.kept, within_capacity(layer.chosen, 2, 2)) and not layer.kept.all()
+    assert not y[0, ~layer.kept].any() and y[0, layer.kept].any(-1).all()
+    layer.eval()(x)
+    assert layer.kept.all()
+
+
+def test_points_lie_on_their_lines():
+    points = on_lines(500, drawn(), noise=0.0)
+    for x, y, line in zip(points.x[:, 0].tolist(), points.y[:, 0].tolist(), points.line.tolist(), strict=True):
+        assert line == sum(x > end for end in ENDS) and y == pytest.approx(
+            LINES[line][0] * x + LINES[line][1], abs=1e-5
+        )
+
+
+def test_digits_in_two_colours():
+    white, black = written("white", "test"), written("black", "test")
+    assert torch.equal(white.x, 1 - black.x) and torch.equal(white.digit, black.digit)
+    with pytest.raises(CourseError, match="not in 'red'"):
+        written("red")
+
+
+def test_dictionaries_translate_each_word_to_one():
+    world = dictionaries(3)
+    assert torch.equal(world.table.sort(-1).values, torch.arange(WORDS).expand(LANGUAGES, -1))
+    given, wanted = world.batch(drawn(), 10)
+    assert given.shape == (10, 1 + SAID) and wanted.shape == (10, SAID)
+    for row, out in zip(given.tolist(), wanted.tolist(), strict=True):
+        assert out == [world.table[row[0], word - LANGUAGES].item() for word in row[1:]]
+    assert torch.equal(dictionaries(3).table, world.table) and not torch.equal(dictionaries(4).table, world.table)
+
+
+@pytest.mark.parametrize("experts", [None, 4])
+def test_training_a_translator_lowers_the_loss(experts):
+    torch.manual_seed(0)
+    world, model = dictionaries(0), Translator(LANGUAGES, WORDS, experts=experts)
+    losses = fit_translator(model, world.batch, steps=60)
+    assert sum(losses[-5:]) < 0.98 * sum(losses[:5])
+    given, _ = world.batch(drawn(), 3)
+    assert model(given).shape == (3, SAID, WORDS)
+
+
+@pytest.mark.parametrize("compete", [True, False])
+def test_training_a_mixture_lowers_the_loss(compete):
+    points = on_lines(300, drawn())
+    torch.manual_seed(0)
+    losses = fit(Mixture(1, 1, experts=3), points.x, points.y, steps=80, rate=3e-2, compete=compete)
+    assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
+
+
+def test_the_loss_of_classes():
+    torch.manual_seed(0)
+    said, wanted = Mixture(3, 5)(torch.randn(4, 3)), torch.tensor([0, 4, 2, 2])
+    together = F.cross_entropy(mix(said.outputs, said.gates), wanted)
+    torch.testing.assert_close(loss_of(said, wanted, compete=False), together)
+    p = mix(said.outputs.softmax(-1), said.gates)
+    torch.testing.assert_close(loss_of(said, wanted), F.nll_loss(p.log(), wanted))
+
+
+def test_the_tables_have_five_seeds_of_everything():
+    for table, (_, setups, columns) in program("experts").TABLES.items():
+        for setup in setups:
+            assert len(measured(table, columns[0], "steps", setup=setup)[1]) == 5, (table, setup)
