@@ -130,7 +130,7 @@ def _test(
         return False
 
 
-@task.mistake("Your test returns True for every model.")
+@task.mistake("Your test says True to every model.")
 def always_true(model):
     return True
 
