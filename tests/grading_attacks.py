@@ -227,7 +227,7 @@ stolen(
 )
 stolen(
     "inspect.stack",
-    "import inspect\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
+    "import functools, inspect\n@functools.cache\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
     " if hasattr(f.frame.f_locals.get('task'), 'oracle_function'))",
 )
 stolen(

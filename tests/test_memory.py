@@ -176,7 +176,6 @@ def test_scores_count_what_they_say():
     """Two hops that know where to look: the first at the first fact, the second at the second one, in half of the stories."""
     made = Stories(
         facts=torch.zeros(4, 3, 1, dtype=torch.long),
-        words=torch.ones(4, 3, 1, dtype=torch.bool),
         mask=torch.ones(4, 3, dtype=torch.bool),
         question=torch.zeros(4, 1, dtype=torch.long),
         answer=torch.tensor([0, 1, 2, 2]),

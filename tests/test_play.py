@@ -8,6 +8,7 @@ import torch
 from IPython.utils.capture import capture_output
 
 from course_utils import check, play, tasks
+from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Case
@@ -197,7 +198,8 @@ def test_every_small_input_comes_back_as_it_was_and_is_right(task):
         if task.candidates or not can_play(task, type("Report", (), {"case": case})()):
             continue
         box = Player(task, lambda: task.oracle_function, case)
-        for old, new in zip(case.args, box.read(), strict=True):
+        for (path, old), (also, new) in zip(trees.paths(case.args), trees.paths(box.read()), strict=True):
+            assert path == also
             if isinstance(old, torch.Tensor):
                 assert (old.shape, old.dtype) == (new.shape, new.dtype)
                 torch.testing.assert_close(old, new, equal_nan=True)

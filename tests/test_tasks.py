@@ -310,6 +310,7 @@ def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
     def broken(name, *rest):
         raise ModuleNotFoundError("No module named 'nowhere'")
 
+    tasks.by_lesson.cache_clear()
     tasks.tasks_of.cache_clear()
     with monkeypatch.context() as patch, pytest.raises(ModuleNotFoundError, match="nowhere"):
         patch.setattr(tasks, "import_module", broken)

@@ -78,31 +78,29 @@ class _World:
     def go_on(self):
         """Let one thing happen that can happen."""
         person = self.draw.choice(PEOPLE)
-        carried = [thing for thing, (holder, _) in self.holder.items() if holder == person]
+        carried = self.carried(person)
         here = self.where.get(person, (None, None))[0]
         free = [thing for thing in THINGS if thing not in self.holder and self._lies(thing) in (None, here)]
         happening = "move" if self.moves_only or here is None else self.draw.choice(["move", "move", "take", "drop"])
-        if happening == "take" and free:
-            thing = self.draw.choice(free)
-            self._say(f"{person} took the {thing}")
-            self.holder[thing] = person, len(self.facts) - 1
-            self.last[person].append(len(self.facts) - 1)
-            self._been(thing, here, [len(self.facts) - 1, self.where[person][1]])
-        elif happening == "drop" and carried:
-            thing = self.draw.choice(carried)
-            self._say(f"{person} dropped the {thing}")
-            del self.holder[thing]
-            self.last[person].append(len(self.facts) - 1)
-            self._been(thing, here, [len(self.facts) - 1, self.where[person][1]])
+        things = {"take": free, "drop": carried}.get(happening)
+        if things:
+            thing = self.draw.choice(things)
+            fact = self._say(f"{person} {'took' if happening == 'take' else 'dropped'} the {thing}")
+            if happening == "take":
+                self.holder[thing] = person, fact
+            else:
+                del self.holder[thing]
+            self.last[person].append(fact)
+            self._been(thing, here, [fact, self.where[person][1]])
         else:
             place = self.draw.choice([place for place in PLACES if place != here])
-            self._say(f"{person} went to the {place}")
-            self.where[person] = place, len(self.facts) - 1
+            fact = self._say(f"{person} went to the {place}")
+            self.where[person] = place, fact
             for thing in carried:
-                self._been(thing, place, [self.holder[thing][1], len(self.facts) - 1])
+                self._been(thing, place, [self.holder[thing][1], fact])
 
     def carried(self, person):
-        return sorted(thing for thing, (holder, _) in self.holder.items() if holder == person)
+        return [thing for thing, (holder, _) in self.holder.items() if holder == person]
 
     def _lies(self, thing):
         return self.trail[thing][-1][0] if self.trail[thing] else None
@@ -114,7 +112,9 @@ class _World:
             self.trail[thing].append((place, facts))
 
     def _say(self, fact):
+        """Add a fact and return its place in the story."""
         self.facts.append(fact)
+        return len(self.facts) - 1
 
 
 def _one_fact(world, draw):
@@ -189,10 +189,9 @@ _ASK = {
 
 
 class Stories(NamedTuple):
-    """Stories as a network reads them; `mask` is True at facts, `words` at words. If an answer rests on fewer facts, the rest of `support` is -1."""
+    """Stories as a network reads them; `mask` is True at facts. If an answer rests on fewer facts, the rest of `support` is -1."""
 
     facts: Tensor  # N M J
-    words: Tensor  # N M J
     mask: Tensor  # N M
     question: Tensor  # N J
     answer: Tensor  # N, places in ANSWERS
@@ -213,7 +212,7 @@ def stories(kind: str, number: int, seed: int, shortest=2, longest=10) -> tuple[
         question[row, : len(one.question.split())] = _ids(one.question)
         support[row, : len(one.support)] = torch.tensor(one.support, dtype=torch.long)
     answer = torch.tensor([ANSWERS.index(one.answer) for one in made])
-    return made, Stories(facts, facts > 0, (facts > 0).any(-1), question, answer, support)
+    return made, Stories(facts, (facts > 0).any(-1), question, answer, support)
 
 
 def _ids(text):

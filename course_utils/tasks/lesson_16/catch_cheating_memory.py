@@ -130,13 +130,13 @@ def _test(
         return False
 
 
-@task.mistake("Your test returns True for every model.")
+@task.mistake("Your test says True to every model.")
 def always_true(model):
     return True
 
 
 @task.mistake(
-    "Your test returns False for every model, even for the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy."
+    "Your test says False to every model, even to the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy."
 )
 def always_false(model):
     return False
