@@ -6,11 +6,13 @@ The worlds are those of `course_utils/data/regimes.py`. The rows go to three tab
 shows; what is in them already is not run again.
 
 forgetting.csv    digits in white and black, 1,000 steps; then 300 steps with black ones only, whose labels have all moved on by one
+collapse.csv      eight experts for the same digits, with noise and a balance loss or without
 lines.csv         three linear experts for numbers on three lines, competing or not, 1,000 steps
 translators.csv   a layer of lesson 12's encoder with and without experts, 32 languages, 1,200 steps
 """
 
 import argparse
+import copy
 import time
 
 import torch
@@ -19,13 +21,21 @@ from course_utils.data.measured import fill
 from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
 from course_utils.models.experts import ExpertsLayer, Mixture, Translator, fit, fit_translator, mix, right
 
-MIXTURES = {  # what a mixture is made with, what weighs the balance, whether the gate may change afterwards
-    "one network": ({"experts": 1, "hidden": 64}, 0.0, True),
-    "all four": ({}, 0.1, True),
-    "all four, gate kept": ({}, 0.1, False),
-    "best two": ({"k": 2, "noise": 1.0}, 0.1, True),
-    "best two, gate kept": ({"k": 2, "noise": 1.0}, 0.1, False),
-    "best one": ({"k": 1, "noise": 1.0}, 0.1, True),
+BEST_TWO = {"k": 2, "noise": 2.0}
+MIXTURES = {  # what a mixture is made with, how many answer once it is trained, whether the gate may change then
+    "one network": ({"experts": 1, "hidden": 64}, None, False),
+    "all four": ({}, None, False),
+    "best two": (BEST_TWO, 2, False),
+    "best one": (BEST_TWO, 1, False),
+    "all four, gate free": ({}, None, True),
+    "best two, gate free": (BEST_TWO, 2, True),
+    "best one, gate free": (BEST_TWO, 1, True),
+}
+WITHOUT = {  # the standard deviation of the noise, what weighs the balance
+    "neither": (0.0, 0.0),
+    "noise": (2.0, 0.0),
+    "balance": (0.0, 0.1),
+    "noise and balance": (2.0, 0.1),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -38,20 +48,57 @@ TRANSLATORS = {  # what a translator is made with, what weighs the balance
 
 
 def forgetting(setup, seed):
-    """Train on both kinds of digits, then on new labels for one; return the row."""
-    made, balance, free = MIXTURES[setup]
+    """Train on both kinds of digits, then on new labels for black ones; return the row.
+
+    Columns: what is right before, the share of black digits that reach an expert whose gates are larger for white ones, and what is right
+    after training on the new labels by SGD and by Adam.
+    """
+    made, k, free = MIXTURES[setup]
     white, black = written("white"), written("black")
     torch.manual_seed(seed)
     model = Mixture(64, 10, **made)
-    fit(model, torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit]), seed, 1000, rate=1e-2, balance=balance)
+    both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
+    fit(model, *both, seed, 1000, rate=1e-2, compete=False, balance=0.1)
+    model.k, model.noise = k, 0.0
     tests = [written(colour, "test") for colour in ("white", "black")]
-    before = [right(model, *test) for test in tests]
+    values = [right(model, *test) for test in tests]
     with torch.no_grad():
-        used = [model.eval()(test.x).gates.mean(0) for test in tests]
-    model.train().noise = 0.0
-    fit(model, black.x, (black.digit + 1) % 10, seed, 300, rate=1e-2, parts=None if free else model.experts)
-    after = right(model, *tests[0]), right(model, tests[1].x, (tests[1].digit + 1) % 10)
-    return [(setup, seed, 1300, *(round(value, 4) for value in (*before, *after, torch.minimum(*used).sum().item())))]
+        gates = [model(test.x).gates for test in tests]
+    of_white = gates[0].mean(0) > gates[1].mean(0)
+    values.append((gates[1][:, of_white] > 0).any(1).float().mean().item())
+    for optimizer, rate in ((torch.optim.SGD, 0.5), (torch.optim.Adam, 1e-2)):
+        later, parts = copy.deepcopy(model), None
+        if not free:
+            parts = later.experts
+        fit(
+            later,
+            black.x,
+            (black.digit + 1) % 10,
+            seed,
+            300,
+            rate=rate,
+            compete=False,
+            parts=parts,
+            optimizer=optimizer,
+        )
+        values += [right(later, *tests[0]), right(later, tests[1].x, (tests[1].digit + 1) % 10)]
+    return [(setup, seed, 1300, *(round(value, 4) for value in values))]
+
+
+def collapse(setup, seed):
+    """Train eight experts, of which two answer; return the row: how many get work, what share the busiest has, what is right."""
+    noise, balance = WITHOUT[setup]
+    white, black = written("white"), written("black")
+    torch.manual_seed(seed)
+    model = Mixture(64, 10, experts=8, k=2, noise=noise)
+    both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
+    fit(model, *both, seed, 1000, rate=1e-2, compete=False, balance=balance)
+    unseen = torch.cat([written(colour, "test").x for colour in ("white", "black")])
+    with torch.no_grad():
+        shares = model.eval()(unseen).gates.mean(0)
+    found = right(model, unseen, torch.cat([written("white", "test").digit] * 2))
+    used = int((shares > 0.01).sum())
+    return [(setup, seed, 1000, used, *(round(value, 4) for value in (shares.max().item(), found)))]
 
 
 def lines(setup, seed):
@@ -90,7 +137,12 @@ def translators(setup, seed):
 
 
 TABLES = {
-    "forgetting": (forgetting, MIXTURES, ("white", "black", "white_after", "black_after", "overlap")),
+    "forgetting": (
+        forgetting,
+        MIXTURES,
+        ("white", "black", "reached", "white_sgd", "black_sgd", "white_adam", "black_adam"),
+    ),
+    "collapse": (collapse, WITHOUT, ("used", "busiest", "right")),
     "lines": (lines, ("compete", "work together"), ("error", "best_error", "largest_gate")),
     "translators": (translators, TRANSLATORS, ("right", "most_used", "least_used", "dropped", "cpu_seconds")),
 }

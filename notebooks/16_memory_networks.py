@@ -3,7 +3,7 @@ import ipywidgets
 import torch
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured_once
 from course_utils.data.stories import ANSWERS, KINDS, stories
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -210,10 +210,7 @@ reveal("16.hardest", "yes or no")
 
 
 def shares(setup, hops, value="right", of=KINDS):
-    return [
-        [run[0] for run in measured("memory", value, "steps", setup=setup, kind=kind, hops=hops)[1]]
-        for kind in of
-    ]
+    return [measured_once("memory", value, setup=setup, kind=kind, hops=hops)[0] for kind in of]
 
 
 settings = {f"{hops} hop{'s' * (hops > 1)}": ("linear start", hops) for hops in (1, 2, 3)}

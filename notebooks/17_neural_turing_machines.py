@@ -287,4 +287,4 @@ check("17.q5", ...)
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines.ipynb)
 #
-# **Next**: so far one network has answered. What if there are several, and attention chooses among them? Lesson 18 answers this; it is still being written.
+# **Next**: so far one network has answered. What if there are several, and attention chooses among them? [Lesson 18](18_mixture_of_experts.ipynb) answers this.

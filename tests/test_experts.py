@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from programs import program
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_once
 from course_utils.data.regimes import ENDS, LANGUAGES, LINES, SAID, WORDS, dictionaries, on_lines, written
 from course_utils.models.experts import (
     ExpertsLayer,
@@ -183,3 +183,17 @@ def test_the_tables_have_five_seeds_of_everything():
     for table, (_, setups, columns) in program("experts").TABLES.items():
         for setup in setups:
             assert len(measured(table, columns[0], "steps", setup=setup)[1]) == 5, (table, setup)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_only_gates_of_zero_protect_from_adam(seed):
+    """What the lesson says of the five runs in its table."""
+    later = {}
+    for setup in ("one network", "all four", "best two", "best one", "best one, gate free"):
+        before, *after = (
+            column[seed] for column in measured_once("forgetting", "white", "white_sgd", "white_adam", setup=setup)
+        )
+        later[setup] = [before - value for value in after]
+    assert later["best one"] == later["best one, gate free"] == [0.0, 0.0]
+    assert later["best two"][0] < 0.01 < 0.07 < later["one network"][0]
+    assert min(later["best two"][1], later["all four"][1]) > later["one network"][1] > 0.2

@@ -154,7 +154,14 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
     tree, names = explorers(path)
     monkeypatch.setattr("course_utils.models.sentiment.train", lambda *args, **options: [])
     monkeypatch.setattr("course_utils.models.seq2seq.fit", lambda *args, steps=600, **options: [0.0] * steps)
-    for untrained in ("captions.fit", "captions.Encoder.fit", "memory.fit", "turing.fit"):
+    for untrained in (
+        "captions.fit",
+        "captions.Encoder.fit",
+        "memory.fit",
+        "turing.fit",
+        "experts.fit",
+        "experts.fit_translator",
+    ):
         monkeypatch.setattr(f"course_utils.models.{untrained}", lambda *args, **options: [])
     trained = SimpleNamespace(curves=[{"val_bleu": 0.0}], progress=SimpleNamespace(seconds=0.0))
     monkeypatch.setattr("course_utils.training.loop.train", lambda *args, **options: trained)

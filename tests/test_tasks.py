@@ -12,7 +12,7 @@ from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
-from course_utils.models import glimpses, memory
+from course_utils.models import experts, glimpses, memory
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -592,6 +592,18 @@ def test_the_encoding_and_the_hop_that_are_asked_for_are_the_courses_own():
         assert all(torch.allclose(one, other, atol=1e-4) for one, other in both)
         checked += 1
     assert checked > 60
+
+
+@pytest.mark.parametrize(
+    "name", ["top_k_gates", "mix", "mixture_loss", "importance_loss", "balance_loss", "within_capacity"]
+)
+def test_what_is_asked_of_experts_is_what_the_course_does(name):
+    checked = 0
+    for case in (case for seed in range(3) for case in TASKS[f"18.{name}"].make_cases(seed)):
+        right, own = TASKS[f"18.{name}"].oracle_function(*case.args), getattr(experts, name)(*case.args)
+        assert own.shape == right.shape and torch.allclose(own.double(), right.double(), atol=1e-4), case
+        checked += 1
+    assert checked > 20
 
 
 def test_a_test_of_memories_that_breaks_the_rules_is_told_so():

@@ -17,7 +17,7 @@ TO_COME = (  # the last lesson of each part of the plan, its title and what it i
     (
         19,
         "Attention beyond translation",
-        "Choosing among experts, and learning from few examples.",
+        "Learning from few examples.",
     ),
     (20, "An attention of your own", "A variant that you invent, with the tests that it must pass."),
 )

@@ -16,6 +16,8 @@ glimpses.csv                            benchmarks/glimpses.py        finding a 
 captions.csv                            benchmarks/captions.py        naming and pointing, softly, hard, and with a penalty
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
+forgetting.csv, collapse.csv            benchmarks/experts.py         what experts forget, and how many of them get work
+lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 """
 
 import csv
@@ -38,6 +40,31 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
     Raises:
         CourseError: for a table or column that is not there, or where nothing fits.
     """
+    runs = {}
+    for row in _rows(table, (value, along), where):
+        runs.setdefault(row["seed"], {})[float(row[along])] = float(row[value])
+    places = sorted(next(iter(runs.values())))
+    return places, [[run[place] for place in places] for run in runs.values()]
+
+
+def measured_once(table: str, *values: str, **where) -> list[list[float]]:
+    """Return for each of these columns its numbers, one for each seed, in the order of the table.
+
+    Args:
+        table, where: as for `measured`.
+        values: the columns.
+
+    Raises:
+        CourseError: as `measured` does, and if a seed has several rows.
+    """
+    rows = _rows(table, values, where)
+    if len({row["seed"] for row in rows}) < len(rows):
+        raise CourseError(f"the table {table!r} has several rows for a seed: say which ones, such as setup='...'")
+    return [[float(row[value]) for row in rows] for value in values]
+
+
+def _rows(table, columns, where):
+    """The rows of a table in which other columns hold what `where` says; it has all of these columns."""
     path = FOLDER / f"{table}.csv"
     if not path.is_file():
         raise CourseError(
@@ -45,16 +72,12 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
         )
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    if unknown := [name for name in (value, along, *where) if name not in rows[0]]:
+    if unknown := [name for name in (*columns, *where) if name not in rows[0]]:
         raise CourseError(f"the table {table!r} has no column {unknown[0]!r}: it has {', '.join(rows[0])}")
     rows = [row for row in rows if all(row[name] == str(wanted) for name, wanted in where.items())]
     if not rows:
         raise CourseError(f"nothing in the table {table!r} has {', '.join(f'{k} = {v}' for k, v in where.items())}")
-    runs = {}
-    for row in rows:
-        runs.setdefault(row["seed"], {})[float(row[along])] = float(row[value])
-    places = sorted(next(iter(runs.values())))
-    return places, [[run[place] for place in places] for run in runs.values()]
+    return rows
 
 
 def append(table: str, rows) -> None:

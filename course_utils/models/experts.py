@@ -109,11 +109,12 @@ def fit(
     compete=True,
     balance=0.0,
     parts=None,
+    optimizer=torch.optim.Adam,
 ):
     """Train on inputs B×D with numbers B×E or classes B as targets; return the loss of each step.
 
     With `compete` each expert is judged by itself; without, only the weighted sum is. `balance` weighs the importance loss. `parts`
-    holds what may change, such as `mixture.experts`; all of it if None.
+    holds what may change, such as `mixture.experts`; all of it if None. `optimizer` makes the steps.
     """
 
     def loss_of_batch(draw):
@@ -122,7 +123,7 @@ def fit(
         loss = loss_of(said, wanted, compete)
         return loss + balance * importance_loss(said.logits.softmax(-1)) if balance else loss
 
-    return learn(mixture if parts is None else parts, loss_of_batch, seed, steps, rate)
+    return learn(mixture if parts is None else parts, loss_of_batch, seed, steps, rate, optimizer=optimizer)
 
 
 def loss_of(said: Said, wanted: Tensor, compete=True) -> Tensor:

@@ -15,29 +15,31 @@ def learn(
     steps: int,
     rate: float,
     warmup: int = 0,
+    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
 ) -> list[float]:
-    """Train a model by Adam, with a rate that falls linearly to a twentieth and gradients of norm 1 at most.
+    """Train a model, with a rate that falls linearly to a twentieth and gradients of norm 1 at most.
 
     Args:
         loss_of_batch: function(where chance comes from) draws a batch and returns the model's loss on it, a scalar.
         seed: of the batches.
         warmup: steps in which the rate also grows from near 0.
+        optimizer: makes the steps; Adam if no other is named.
 
     Returns:
         The loss of each step.
     """
     draw = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    schedules = [torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)]
+    stepper = optimizer(model.parameters(), lr=rate)
+    schedules = [torch.optim.lr_scheduler.LinearLR(stepper, 1.0, 0.05, steps)]
     if warmup:
-        schedules.append(torch.optim.lr_scheduler.LinearLR(optimizer, 1 / warmup, 1.0, warmup))
+        schedules.append(torch.optim.lr_scheduler.LinearLR(stepper, 1 / warmup, 1.0, warmup))
     losses = []
     for _ in range(steps):
         loss = loss_of_batch(draw)
-        optimizer.zero_grad()
+        stepper.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        stepper.step()
         for schedule in schedules:
             schedule.step()
         losses.append(loss.item())

@@ -44,23 +44,23 @@ questions = (
     Question(
         "18.q3",
         "what is forgotten",
-        "After training on new labels for black digits, a mixture in which all four experts answer had forgotten much about white ones. Why?",
+        "The best two of four experts answered. For black digits, the experts of white ones had gates below 0.01. After training on black digits by Adam, much about white ones was forgotten. Why?",
         right=(
-            "Every expert has some gate above 0 for black digits, and the gate itself changed, too.",
-            "With gates of exactly 0 and a gate that was kept as it was, nothing about white digits changed.",
+            "These gates were not exactly 0, and Adam makes a full step even of a very small gradient.",
+            "Adam divides each gradient by its usual size. Plain gradient steps, or gates of exactly 0, left these experts as they were.",
         ),
         wrong=(
             (
-                "It had too few numbers to remember both kinds of digits.",
-                "It got both right before. It is the training on one of them that changed what it knew of the other.",
+                "The mixture had too few numbers to remember both kinds of digits.",
+                "It read both before. And with plain gradient steps, or if only the best expert answered, it read both afterwards, too.",
             ),
             (
-                "The white digits were shown with wrong labels.",
+                "White digits were shown with wrong labels.",
                 "They were not shown at all, and their rule stayed the same.",
             ),
             (
-                "The experts for white digits were removed when nobody used them.",
-                "No expert is ever removed. One that gets no gradient stays exactly as it is.",
+                "The gate no longer sent white digits to their experts.",
+                "The gate was kept as it was. It is the experts that changed.",
             ),
         ),
     ),
@@ -107,13 +107,19 @@ questions = (
 predictions = (
     Prediction(
         "18.forgetting",
-        "How many white digits are still right afterwards, for one network and for the best two of four experts?",
-        why="The experts for white digits get no gradient. What may still change is the gate.",
-        choices=("both as before", "both far fewer", "one network far fewer, the mixture as before"),
+        "Which of these still reads white digits afterwards, both with SGD and with Adam?",
+        why="Only gates of exactly 0 give gradients of exactly 0, and Adam turns the smallest gradient into a full step.",
+        choices=("one network", "all four", "best two", "best one"),
     ),
     Prediction(
         "18.translators",
         "What share of the words does the layer with one feed-forward network of an expert's size get right?",
-        why="All languages have to share the numbers of one small network. With experts, each language can use one of eight.",
+        why="All languages have to share the numbers of one small network. With eight experts there are eight times as many numbers.",
+    ),
+    Prediction(
+        "18.specialists",
+        "What has each of the eight experts learnt?",
+        why="The gate reads each token by itself, and finds it easier to divide the words than the languages.",
+        choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
 )
