@@ -1,0 +1,94 @@
+"""How much a model learns from a few examples, with and without each of its halves: signs, waves and bandits.
+
+    python benchmarks/snail.py [--seeds 5]
+
+The worlds are those of `course_utils/data/episodes.py`. The rows go to three tables in course_utils/data/measured_tables, which lesson 19
+shows; what is in them already is not run again.
+
+signs.csv     names of signs, by how often each was shown before: of held-out digits, and of new episodes as in training; 1,500 steps
+waves.csv     squared error of heights, by how many places were shown before; 1,500 steps
+bandit.csv    what ten pulls win, mean of 20,000 bandits; 600 steps
+"""
+
+import argparse
+import time
+
+import torch
+
+from course_utils.data.episodes import ARMS, PULLS, WAYS, sign_episodes, wave_episodes
+from course_utils.data.measured import fill
+from course_utils.models.snail import Snail, by_examples, fit_bandit, fit_signs, fit_waves, one_late, play_bandit
+
+STEPS = 26  # of an episode of signs
+BLOCKS = {  # what a model is made of
+    "SNAIL": {"blocks": "CA"},
+    "convolutions only": {"blocks": "CC"},
+    "attention only": {"blocks": "AAAA"},
+    "attention and positions": {"blocks": "AAAA", "positions": 16},
+}
+SIGNS = {  # the signs of training, and what a model is made of
+    **{setup: ("joined", made) for setup, made in BLOCKS.items()},
+    "dilation 1 only": ("joined", {"reach": (1,)}),
+    "dilations from 2": ("joined", {"reach": (2, 4, 8, 16)}),
+    "five signs": ("upright", {}),
+    "forty signs": ("turned", {}),
+}
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def signs(setup, seed):
+    """Train on one kind of signs; return a row for each number of examples."""
+    kind, made = SIGNS[setup]
+    torch.manual_seed(seed)
+    model, began = Snail(64 + WAYS, WAYS, STEPS, **made), time.process_time()
+    fit_signs(model, kind, seed)
+    seconds = round(time.process_time() - began, 1)
+    held_out, own = (by_examples(model, sign_episodes(1000, of, drawn(10_000))) for of in ("held out", kind))
+    return [(setup, seed, 1500, k + 1, round(held_out[k], 4), round(own[k], 4), seconds) for k in range(5)]
+
+
+def waves(setup, seed):
+    """Train on waves; return a row for each number of places that were shown before."""
+    torch.manual_seed(seed)
+    model, began = Snail(2, 1, 11, **BLOCKS[setup]), time.process_time()
+    fit_waves(model, seed)
+    seconds = round(time.process_time() - began, 1)
+    x, y = (values[..., None] for values in wave_episodes(2000, drawn(10_000)))
+    with torch.no_grad():
+        errors = (model(torch.cat([x, one_late(y)], -1)) - y).square().mean((0, 2)).tolist()
+    return [(setup, seed, 1500, k, round(error, 4), seconds) for k, error in enumerate(errors)]
+
+
+def bandit(setup, seed):
+    """Train on bandits; return the row."""
+    torch.manual_seed(seed)
+    model, began = Snail(ARMS + 1, ARMS, PULLS, filters=16, key=16, **BLOCKS[setup]), time.process_time()
+    fit_bandit(model, seed, steps=600)
+    seconds = round(time.process_time() - began, 1)
+    chances = torch.rand(20_000, ARMS, generator=drawn(10_000))
+    _, won = play_bandit(model, chances, drawn(10_001))
+    return [(setup, seed, 600, round(won.sum(1).mean().item(), 4), seconds)]
+
+
+TABLES = {
+    "signs": (signs, SIGNS, ("examples", "held_out", "own", "cpu_seconds")),
+    "waves": (waves, BLOCKS, ("places", "error", "cpu_seconds")),
+    "bandit": (bandit, BLOCKS, ("won", "cpu_seconds")),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    for table, (measure, setups, columns) in TABLES.items():
+        jobs = [(setup, seed) for seed in range(options.seeds) for setup in setups]
+        fill(table, ("setup", "seed", "steps", *columns), jobs, measure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: signs with new names, waves, bandits.
+
+Here: the worlds, and how well a bandit can be played. Not here: the model that learns in them (`models/snail.py`).
+
+Shape letters: B episodes, T steps, N arms.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from course_utils.base.errors import CourseError
+from course_utils.data.digit_fields import SIDE, digits
+
+WAYS = 5  # signs in an episode
+KINDS = ("upright", "turned", "joined", "held out")  # of signs
+ARMS, PULLS = 5, 10  # of a bandit
+
+
+class Episodes(NamedTuple):
+    """Pictures B×T×64 with values from 0 to 1, their labels B×T, and how often the sign of each was shown before, B×T."""
+
+    pictures: Tensor
+    labels: Tensor
+    before: Tensor
+
+
+def sign_episodes(number: int, kind: str, draw: torch.Generator, steps=26) -> Episodes:
+    """Return episodes of five signs each, whose labels from 0 to 4 are drawn anew; at each step one of them is shown, in another hand.
+
+    Args:
+        kind: "upright": the digits 0 to 4, five signs in all; "turned": the same, each turned or mirrored in one of eight ways, 40 signs;
+            "joined": two of these 40, cut along a line and joined, so many signs that hardly one comes twice; "held out": the digits 5
+            to 9, which no other kind has.
+        draw: where chance comes from.
+
+    Raises:
+        CourseError: for another kind.
+    """
+    if kind not in KINDS:
+        raise CourseError(f"signs are of the kinds {', '.join(KINDS)}; there is no {kind!r}")
+    which = torch.randint(WAYS, (number, steps), generator=draw)  # B T: of the five signs
+    labels = torch.rand(number, WAYS, generator=draw).argsort(-1).gather(1, which)
+    same = labels[:, :, None] == labels[:, None, :]  # B T T
+    before = same.tril(-1).sum(-1)
+    if kind in ("upright", "held out"):
+        shown = _in_any_hand(which + (WAYS if kind == "held out" else 0), draw)
+    else:
+        shown = _turned(number, which, draw)
+    if kind == "joined":
+        shown = torch.where(
+            _side(number, draw).gather(1, which[..., None, None].expand_as(shown)), shown, _turned(number, which, draw)
+        )
+    return Episodes(shown.flatten(2), labels, before)
+
+
+def _in_any_hand(wanted, draw):
+    """A picture of each digit B×T that is wanted: B×T×8×8."""
+    pictures, of = digits()
+    own = [(of == digit).nonzero()[:, 0] for digit in range(10)]
+    counts = torch.tensor([len(rows) for rows in own])[wanted]
+    places = (torch.rand(wanted.shape, generator=draw) * counts).long()
+    return pictures[torch.nn.utils.rnn.pad_sequence(own, batch_first=True)[wanted, places]]
+
+
+def _turned(number, which, draw):
+    """Pictures of five signs out of 40 in each episode, a digit turned by quarters, and mirrored from the fourth way on."""
+    sign = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS].gather(1, which)  # B T
+    shown, way = _in_any_hand(sign // 8, draw), sign % 8
+    for turn in range(8):
+        here = way == turn
+        shown[here] = torch.rot90(shown[here].flip(-1) if turn >= 4 else shown[here], turn % 4, (-2, -1))
+    return shown
+
+
+def _side(number, draw):
+    """For each of five signs, True on one side of a line: B×5×8×8."""
+    angle = 2 * torch.pi * torch.rand(number, WAYS, 1, 1, generator=draw)
+    place = torch.arange(SIDE) - (SIDE - 1) / 2
+    return angle.cos() * place[:, None] + angle.sin() * place > 1.5 * torch.randn(number, WAYS, 1, 1, generator=draw)
+
+
+def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor, Tensor]:
+    """Return places x from -3 to 3 and heights y, both B×T, each episode on a wave y = a sin(x + p), a from 0.5 to 2, p from 0 to 2π."""
+    x = 6 * torch.rand(number, steps, generator=draw) - 3
+    height = 0.5 + 1.5 * torch.rand(number, 1, generator=draw)
+    return x, height * (x + 2 * torch.pi * torch.rand(number, 1, generator=draw)).sin()
+
+
+def play(choose: Callable[[Tensor, Tensor, torch.Generator], Tensor], number: int, seed: int) -> Tensor:
+    """Return what a strategy wins in each of B bandits, whose arms win 1 with probabilities from 0 to 1: the sum of its pulls, B.
+
+    `choose(wins B×N, losses B×N, where chance comes from)` returns which arm each episode pulls, B.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    chances = torch.rand(number, ARMS, generator=draw)
+    wins, losses = torch.zeros(number, ARMS), torch.zeros(number, ARMS)
+    for _ in range(PULLS):
+        arm = choose(wins, losses, draw)[:, None]
+        won = torch.rand(number, 1, generator=draw) < chances.gather(1, arm)
+        wins.scatter_add_(1, arm, won.float())
+        losses.scatter_add_(1, arm, 1 - won.float())
+    return wins.sum(1)
+
+
+def greedy(wins, losses, draw):
+    """Pull the arm that is believed to win most often, (wins + 1) / (pulls + 2)."""
+    return ((wins + 1) / (wins + losses + 2)).argmax(1)
+
+
+def by_chance(wins, losses, draw):
+    """Pull any arm."""
+    return torch.randint(ARMS, (len(wins),), generator=draw)
+
+
+def thompson(wins, losses, draw):
+    """Draw from what is believed of each arm, Beta(wins + 1, losses + 1), and pull the best (Thompson 1933)."""
+    drawn = torch._sample_dirichlet(torch.stack([wins + 1, losses + 1], -1), generator=draw)[..., 0]
+    return drawn.argmax(1)
+
+
+def ucb1(wins, losses, draw):
+    """Pull each arm once, then the one with the largest mean + √(2 ln t / pulls) (Auer et al. 2002)."""
+    pulls = wins + losses
+    bound = wins / pulls + (2 * pulls.sum(1, keepdim=True).log() / pulls).sqrt()
+    return bound.nan_to_num(float("inf")).masked_fill(pulls == 0, float("inf")).argmax(1)
+
+
+@cache
+def best_possible(arms: tuple[tuple[int, int], ...] = ((0, 0),) * ARMS, pulls: int = PULLS) -> float:
+    """Return what the best strategy wins on average, from wins and losses of each arm on: tried for every course of events."""
+    if not pulls:
+        return 0.0
+    return max(_worth(arms, arm, pulls) for arm in set(arms))
+
+
+def _worth(arms, arm, pulls):
+    """What is won on average by pulling an arm now, and going on in the best way."""
+    wins, losses = arm
+    others = list(arms)
+    others.remove(arm)
+    chance = (wins + 1) / (wins + losses + 2)
+    after = [
+        best_possible(tuple(sorted([*others, new])), pulls - 1) for new in ((wins + 1, losses), (wins, losses + 1))
+    ]
+    return chance * (1 + after[0]) + (1 - chance) * after[1]

@@ -1,0 +1,170 @@
+"""A model that learns from a few examples while it reads them: causal convolutions and attention (Mishra et al. 2018, "SNAIL").
+
+Here: its blocks, the model, and how it learns from episodes. Not here: the episodes (`data/episodes.py`).
+
+Shape letters: B episodes, T steps, D width of what is read, F filters, K width of keys, E width of values, V what is answered.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.data.episodes import ARMS, PULLS, WAYS, sign_episodes, wave_episodes
+from course_utils.models.attention import attention, causal_mask
+from course_utils.models.learn import learn
+from course_utils.models.transformer import check_sizes
+
+
+def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:
+    """Convolve each step with one before it (Mishra et al. 2018, section 3).
+
+    Args:
+        x: B×T×D.
+        weight: F×D×2; weight[..., 1] meets x at t, weight[..., 0] meets x at t - dilation, which is 0 before the beginning.
+        bias: F.
+        dilation: how many steps back.
+
+    Returns:
+        B×T×F.
+    """
+    back = F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]  # B T D
+    return x @ weight[..., 1].T + back @ weight[..., 0].T + bias
+
+
+def dilations(steps: int) -> list[int]:
+    """1, 2, 4, ...: as many as it takes until the last of these steps sees the first."""
+    return [2**i for i in range((steps - 1).bit_length())]
+
+
+class DenseBlock(nn.Module):
+    """x B×T×D → [x; tanh(f) · σ(g)] B×T×(D + F), where f and g are causal convolutions of x."""
+
+    def __init__(self, width: int, filters: int, dilation: int):
+        super().__init__()
+        bound = (2 * width) ** -0.5
+        self.weights = nn.Parameter(torch.empty(2, filters, width, 2).uniform_(-bound, bound))
+        self.biases = nn.Parameter(torch.zeros(2, filters))
+        self.dilation = dilation
+
+    def forward(self, x: Tensor) -> Tensor:
+        f, g = (causal_convolution(x, self.weights[i], self.biases[i], self.dilation) for i in range(2))
+        return torch.cat([x, f.tanh() * g.sigmoid()], -1)
+
+
+class AttentionBlock(nn.Module):
+    """x B×T×D → [x; context] B×T×(D + E): scaled dot-product attention of each step to itself and those before; keeps its weights B×T×T."""
+
+    def __init__(self, width: int, key: int, value: int):
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(width, key), nn.Linear(width, key), nn.Linear(width, value)
+        self.weights = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key = self.query(x) / self.query.out_features**0.5, self.key(x)
+        context, self.weights = attention(query, key, self.value(x), causal_mask(x.shape[1]).expand(len(x), -1, -1))
+        return torch.cat([x, context], -1)
+
+
+class Snail(nn.Module):
+    """Blocks of convolutions and of attention, one after the other, and a linear readout.
+
+    Args:
+        width, out: D and V.
+        steps: the longest episode.
+        blocks: a letter for each: C for dense blocks whose dilations reach through the episode, A for attention.
+        filters, key, value: F, K and E of each block.
+        positions: width of a learned vector for each step, which is joined to what is read; 0 for none.
+        reach: the dilations of a block; those that `dilations(steps)` gives if None.
+    """
+
+    def __init__(
+        self, width: int, out: int, steps: int, blocks="CA", filters=32, key=32, value=16, positions=0, reach=None
+    ):
+        super().__init__()
+        check_sizes(1, width=width, out=out, steps=steps, filters=filters, key=key, value=value)
+        self.positions = nn.Parameter(torch.randn(steps, positions))
+        width, made = width + positions, []
+        for block in blocks:
+            for dilation in (dilations(steps) if reach is None else reach) if block == "C" else [None]:
+                made.append(
+                    AttentionBlock(width, key, value) if dilation is None else DenseBlock(width, filters, dilation)
+                )
+                width += value if dilation is None else filters
+        self.blocks, self.readout = nn.Sequential(*made), nn.Linear(width, out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Answer at each step of x B×T×D: B×T×V."""
+        places = self.positions[: x.shape[1]].expand(len(x), -1, -1)
+        return self.readout(self.blocks(torch.cat([x, places], -1)))
+
+
+def one_late(answers: Tensor) -> Tensor:
+    """Each step's answer B×T×V moved to the next step; zeros at the first one."""
+    return F.pad(answers, (0, 0, 1, 0))[:, :-1]
+
+
+def read_signs(pictures: Tensor, labels: Tensor) -> Tensor:
+    """What a model reads of signs: each picture B×T×64, beside the label of the one before → B×T×69."""
+    return torch.cat([pictures, one_late(F.one_hot(labels, WAYS).float())], -1)
+
+
+def fit_signs(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rate=3e-3, read=read_signs) -> list[float]:
+    """Learn to name signs of a kind, at all steps whose sign was shown before; return the loss of each step."""
+
+    def loss_of_batch(draw):
+        pictures, labels, before = sign_episodes(batch, kind, draw)
+        known = before > 0
+        return F.cross_entropy(model(read(pictures, labels))[known], labels[known])
+
+    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+
+
+@torch.no_grad()
+def by_examples(model: nn.Module, episodes, most=5, read=read_signs) -> list[float]:
+    """The share of right names of signs that were shown once before, twice, ... `most` times."""
+    right = model(read(episodes.pictures, episodes.labels)).argmax(-1) == episodes.labels
+    return [right[episodes.before == k].float().mean().item() for k in range(1, most + 1)]
+
+
+def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3) -> list[float]:
+    """Learn to say how high a wave is at x, after the heights at places before; return the loss of each step."""
+
+    def loss_of_batch(draw):
+        x, y = (values[..., None] for values in wave_episodes(batch, draw))
+        return (model(torch.cat([x, one_late(y)], -1)) - y).square().mean()
+
+    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+
+
+def pulled(arm: Tensor, won: Tensor) -> Tensor:
+    """What a model reads of a bandit: which arm was pulled last, and whether it won, B×T and B×T → B×T×(N + 1)."""
+    return torch.cat([F.one_hot(arm, ARMS).float(), won[..., None]], -1)
+
+
+@torch.no_grad()
+def play_bandit(model: nn.Module, chances: Tensor, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Let a model pull arms that win with chances B×N; return which it pulled and what it won, both B×T."""
+    B = len(chances)
+    arms, won = torch.zeros(B, 0, dtype=torch.long), torch.zeros(B, 0)
+    for _ in range(PULLS):
+        seen = F.pad(pulled(arms, won), (0, 0, 1, 0))  # the first step has nothing to read
+        p = model(seen)[:, -1].softmax(-1)
+        arm = torch.multinomial(p, 1, generator=draw)
+        arms = torch.cat([arms, arm], 1)
+        won = torch.cat([won, (torch.rand(B, 1, generator=draw) < chances.gather(1, arm)).float()], 1)
+    return arms, won
+
+
+def fit_bandit(model: nn.Module, seed=0, steps=300, batch=512, rate=3e-3) -> list[float]:
+    """Learn to play by REINFORCE (lesson 14); a pull is judged by what is won from it on, less the batch's mean."""
+
+    def loss_of_batch(draw):
+        arms, won = play_bandit(model, torch.rand(batch, ARMS, generator=draw), draw)
+        to_come = won.flip(1).cumsum(1).flip(1)  # B T
+        seen = F.pad(pulled(arms, won), (0, 0, 1, 0))[:, :-1]
+        log_p = model(seen).log_softmax(-1)
+        chosen = log_p.gather(-1, arms[..., None])[..., 0]
+        surprise = to_come - to_come.mean(0)
+        return -(chosen * surprise).sum(1).mean() + 0.01 * (log_p.exp() * log_p).sum((1, 2)).mean()
+
+    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
