@@ -252,7 +252,7 @@ table(rows, ["in a language", "for a word"], corner="share of the busiest expert
 def sent_to(first):
     axes = plots.axes(2, width=4.2, height=3.6)
     for ax, shares, kind, number in zip(
-        axes, (by_language, by_word), ("language", "word"), (first // 2, first), strict=True
+        axes, (by_language, by_word), ("language", "word"), (first * 3 // 7, first), strict=True
     ):
         names = [f"{kind} {place}" for place in range(number, number + 8)]
         plots.weights(
