@@ -16,10 +16,11 @@ import copy
 import time
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.data.measured import fill
 from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
-from course_utils.models.experts import ExpertsLayer, Mixture, Translator, fit, fit_translator, mix, right
+from course_utils.models.experts import Mixture, Translator, fit, fit_translator, mix, right, sent
 
 BEST_TWO = {"k": 2, "noise": 2.0}
 MIXTURES = {  # what a mixture is made with, how many answer once it is trained, whether the gate may change then
@@ -34,8 +35,8 @@ MIXTURES = {  # what a mixture is made with, how many answer once it is trained,
 WITHOUT = {  # the standard deviation of the noise, what weighs the balance
     "neither": (0.0, 0.0),
     "noise": (2.0, 0.0),
-    "balance": (0.0, 0.1),
-    "noise and balance": (2.0, 0.1),
+    "importance loss": (0.0, 0.1),
+    "noise and importance loss": (2.0, 0.1),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -118,22 +119,26 @@ def lines(setup, seed):
 
 
 def translators(setup, seed):
-    """Train a translator; return the row."""
+    """Train a translator; return the row. Who is busy, and what is dropped, is counted in the last batch of training.
+
+    The last two columns are the shares of the busiest expert in a language and for a word, means over languages and over words.
+    """
     made, balance = TRANSLATORS[setup]
     world = dictionaries(seed)
     torch.manual_seed(seed)
     model, began = Translator(LANGUAGES, WORDS, **made), time.process_time()
     fit_translator(model, world.batch, seed, 1200, balance=balance)
-    seconds, sent = time.process_time() - began, model.layer.feed_forward
-    dropped = 1 - sent.kept.float().mean().item() if isinstance(sent, ExpertsLayer) else 0.0
+    seconds, layer, experts = time.process_time() - began, model.layer.feed_forward, made.get("experts")
     given, wanted = world.batch(torch.Generator().manual_seed(10_000), 1000)
+    numbers = [1.0, 1.0, 0.0, 1.0, 1.0]
+    if experts:
+        busy = torch.bincount(layer.chosen, minlength=experts) / len(layer.chosen)
+        numbers[:3] = busy.max().item(), busy.min().item(), 1 - layer.kept.float().mean().item()
+        shares = F.one_hot(sent(model.eval(), LANGUAGES, WORDS), experts).float()  # L W N
+        numbers[3:] = (shares.mean(over).max(-1).values.mean().item() for over in (1, 0))
     with torch.no_grad():
         found = (model.eval()(given).argmax(-1) == wanted).float().mean().item()
-    shares = (
-        torch.bincount(sent.chosen, minlength=8) / len(sent.chosen) if isinstance(sent, ExpertsLayer) else torch.ones(1)
-    )
-    numbers = found, shares.max().item(), shares.min().item(), dropped
-    return [(setup, seed, 1200, *(round(value, 4) for value in numbers), round(seconds, 1))]
+    return [(setup, seed, 1200, *(round(value, 4) for value in (found, *numbers)), round(seconds, 1))]
 
 
 TABLES = {
@@ -144,7 +149,11 @@ TABLES = {
     ),
     "collapse": (collapse, WITHOUT, ("used", "busiest", "right")),
     "lines": (lines, ("compete", "work together"), ("error", "best_error", "largest_gate")),
-    "translators": (translators, TRANSLATORS, ("right", "most_used", "least_used", "dropped", "cpu_seconds")),
+    "translators": (
+        translators,
+        TRANSLATORS,
+        ("right", "most_used", "least_used", "dropped", "by_language", "by_word", "cpu_seconds"),
+    ),
 }
 
 

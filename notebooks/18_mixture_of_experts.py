@@ -32,15 +32,15 @@ plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 #
 # ## A gate is attention over networks
 #
-# The experts $f_i$ all read the same input $x$, and the gate gives each of them a weight:
+# The experts $E_i$ all read the same input $x$, and the gate gives each of them a weight:
 #
-# $$y = \sum_i g_i\, f_i(x) \qquad g = \text{softmax}(W x)$$
+# $$y = \sum_i g_i\, E_i(x) \qquad g = \text{softmax}(W x + b)$$
 #
 # Where are the query, the keys and the values?
 
 # %%
 diagrams.attention(
-    "input: *x*", "rows of *W*", "outputs: *f*_i (*x*)", "dot", then="answer", title="A mixture of experts"
+    "input: *x*", "rows of *W*", "outputs: *E*_i (*x*)", "dot", then="answer", title="A mixture of experts"
 )
 
 # %% [markdown]
@@ -58,9 +58,9 @@ print("gates:", gates, " answer:", experts.mix(said, gates))
 #
 # What should training ask for? That the *sum* be right, or that *some expert* be right by itself:
 #
-# $$\tfrac{1}{2} \Big\| t - \sum_i g_i f_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - f_i \|^2}$$
+# $$\tfrac{1}{2} \Big\| t - \sum_i g_i E_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - E_i \|^2}$$
 #
-# (The second is equation 1.3 of Jacobs et al.) The target is 3, two experts say 3 and 7, and both gates are 1/2. Which of the two losses is content with this?
+# (The second is equation 1.3 of Jacobs et al.) The target is 3, two experts say 3 and 7, and both gates are 1/2. Which of the two losses asks the first expert to change?
 
 # %% tags=["nbval-check-output"]
 said, target, half = torch.tensor([[[3.0], [7.0]]]), torch.tensor([[3.0]]), torch.tensor([[0.5, 0.5]])
@@ -68,11 +68,11 @@ print("sum:   ", (experts.mix(said, half) - target).square().sum() / 2)
 print("expert:", experts.mixture_loss(said, half, target))
 
 # %% [markdown]
-# The first one costs 2, since the sum is 5. The second costs ln 2 = 0.69: one expert is right, and only its gate should grow. So under the second loss experts compete, and each learns most from what it already does best. We train three linear experts with each loss. What will their lines look like?
+# The first one costs 2, since the sum is 5. So both experts should say less. The second costs ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most from what it already does best. We train three linear experts with each loss. What will their lines look like?
 
 # %%
 seen = on_lines(1000, drawn(1))
-x = torch.linspace(-3, 3, 7)[:, None]
+x = torch.linspace(-3, 3, 25)[:, None]
 axes = plots.axes(2, width=4, height=3)
 for ax, compete in zip(axes, (False, True), strict=True):
     torch.manual_seed(0)
@@ -81,12 +81,13 @@ for ax, compete in zip(axes, (False, True), strict=True):
     with torch.no_grad():
         said = mixture(x)
     lines = {f"expert {i + 1}": said.outputs[None, :, i, 0] for i in range(3)}
-    plots.curves(x[:, 0], lines, "x", "y", "compete" if compete else "work together", ax)
+    lines["weighted sum"] = experts.mix(said.outputs, said.gates)[None, :, 0]
+    plots.curves(x[:, 0], lines, "x", "y", "compete" if compete else "work together", ax, legend="upper left")
     ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
-    ax.set(ylim=(-6, 6))
+    ax.set(ylim=(-5, 9))
 
 # %% [markdown]
-# On the left, the experts work together, and their lines cross the points at odd angles: only the weighted sum follows them. On the right they compete, and each has made one piece its own. Over five seeds, here are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points makes 0.01 of it.) Which experts can be asked one at a time?
+# On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows them. On the right they compete, and each has made one piece its own. Over five seeds, here are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points makes 0.01 of it.) Which experts can be asked one at a time?
 
 # %%
 names = ("error", "best_error", "largest_gate")
@@ -94,17 +95,17 @@ rows = {setup: measured_once("lines", *names, setup=setup) for setup in ("work t
 table(rows, ["error of the sum", "error of the best expert", "mean of the largest gate"], digits=2)
 
 # %% [markdown]
-# Those that competed: their best expert is nearly as good as the sum. (One of the five runs divided the pieces badly, with an error of 0.2.) The others are good only together.
+# Those that competed: their best expert is nearly as good as their sum. Those that worked together have the better sum, but in most runs their best expert is far off. (One competing run divided the pieces badly: 0.2.)
 #
 # ## What is not attended to does not change
 #
-# One of the oldest reasons for attention is to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ best experts, and take the softmax over these (Shazeer et al. 2017). Scores are 1, 3 and 2, and $k$ = 2. Which gates come out?
+# Such gates were also meant to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ best experts, and take the softmax over these (Shazeer et al. 2017). Scores are 1, 3 and 2, and $k$ = 2. Which gates come out?
 
 # %% tags=["nbval-check-output"]
 print(experts.top_k_gates(torch.tensor([[1.0, 3.0, 2.0]]), k=2))
 
 # %% [markdown]
-# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both. We train four of them to be right in the sum. The best two answer, with noise on the gate's scores, so that each gets a chance. How will they share the work?
+# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both. We train four of them to be right in the sum. The best two answer. (Noise on the gate's scores and a loss for balance, as in that paper, come below.) How will they share the work?
 
 # %%
 white, black = written("white"), written("black")
@@ -120,7 +121,7 @@ with torch.no_grad():
 table(rows, [f"expert {i + 1}" for i in range(4)], corner="mean gate", digits=2)
 
 # %% [markdown]
-# Nobody said which digits are white, and yet the gate has found out: two experts read white digits, one reads black ones, and one has no work. All zeros here are rounded.
+# Nobody said which digits are white, and yet the gate has found out: two experts read white digits and one reads black ones. One has no work.
 #
 # Now the rule for black digits changes: each label moves on by one, so a 3 should be called “four”. White digits keep their rule. Which experts get a gradient from black digits with their new labels, if the best two answer, and if only the best one does?
 
@@ -138,11 +139,11 @@ for k in (2, 1):
 table(rows, [f"expert {i + 1}" for i in range(4)])
 
 # %% [markdown]
-# The black digits belong to expert 4. But its gate is a softmax over two scores, so the second best gets a little, and with it a gradient that is small but not zero. If only the best expert answers, the gates of the others are exactly 0, and so are their gradients.
+# The black digits belong to expert 4. But the second best gets a gate above 0, and with it a small gradient. If only the best expert answers, the gates of the others are exactly 0, and so are their gradients.
 #
 # ## Does it forget less?
 #
-# We go on for 300 steps, with black digits and their new labels only. The gate stays as it is, so that we see what happens to the experts. White digits are no longer shown. Which of four networks will still read them, whether it learns by plain gradient steps (SGD) or by Adam?
+# For 300 more steps there are only black digits, with their new labels. Four networks learn them: one with a hidden layer; mixtures of which all four experts answer, or the best two; and the latter with only the best one answering from now on. The gate is kept as it is unless called free. Which will still read white digits, whether it learns by plain gradient steps (SGD) or by Adam?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
@@ -157,7 +158,7 @@ rows = {setup: measured_once("forgetting", *names, setup=setup) for setup in kin
 table(rows, columns, corner="share of right answers", digits=2)
 
 # %% [markdown]
-# One network forgets. With plain gradient steps, a mixture forgets little or nothing. With Adam it forgets more than one network does, unless only the best one answers. (The gate of the “best one” would stay even if it were free: a softmax over a single score is always 1, and has no gradient.)
+# One network forgets. With plain gradient steps, a mixture forgets little or nothing. With Adam and a fixed gate it forgets more than one network, and with a free gate about as much. Only the best one forgets nothing. (Of black digits, it learns somewhat less than one network does.)
 #
 # Why does Adam change experts that are hardly attended to? Here is one step of both, with the same rate, from a gradient of 0.0001. How far do they go?
 
@@ -169,11 +170,11 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
     print(f"{optimizer.__name__}: {weight.item():.6f}")
 
 # %% [markdown]
-# Adam divides a gradient by its usual size (lesson 13), so it makes a full step even of a tiny one. A gate near 0 does not protect from it; a gate of exactly 0 does.
+# Adam divides a gradient by its usual size (lesson 13), so a very small one makes a full step. A gate of exactly 0 protects from it, if Adam starts anew and remembers no earlier gradients.
 #
 # ## Who gets work?
 #
-# An expert that is favoured learns more and is favoured even more. In the end few do all the work: the experts **collapse**. Two losses help: the **importance loss** takes the sum $I_i$ of an expert's gates over a batch (Shazeer et al., equation 7), the **balance loss** the share $f_i$ of tokens it gets and its mean probability $P_i$ (Fedus et al. 2021, equation 4):
+# An expert that is favoured learns more and is favoured even more, until a few do all the work: the experts **collapse**. Two losses work against it, from the sum $I_i$ of an expert's gates over a batch (**importance**; Shazeer et al., equation 7), or from the share $f_i$ of inputs it gets and its mean probability $P_i$ (**balance**; Fedus et al. 2021, equation 4):
 #
 # $$\frac{\text{Var}(I)}{\text{mean}(I)^2} \qquad\text{and}\qquad N \sum_i f_i P_i$$
 #
@@ -184,15 +185,15 @@ gates = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])
 print(experts.importance_loss(gates))
 
 # %% [markdown]
-# The mean is 2, the variance 1, so it is 1/4. If all get the same, it is 0, and the balance loss is 1. We let eight experts read the digits, of which the best two answer, with the importance loss and with noise, or without. How many get work?
+# The mean is 2, the variance 1, so it is 1/4. If all get the same, it is 0, and the balance loss is 1. Eight experts read the digits, and the best two answer, with noise on the scores and the importance loss, or without. How many get work, a mean gate above 0.01?
 
 # %%
-kinds = ("neither", "noise", "balance", "noise and balance")
+kinds = ("neither", "noise", "importance loss", "noise and importance loss")
 rows = {setup: measured_once("collapse", "used", "busiest", "right", setup=setup) for setup in kinds}
 table(rows, ["experts with work", "share of the busiest", "right answers"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# With noise only, two of the eight do all the work, in every run. The importance loss brings work to all eight, but fewer answers are right, 0.84. With both, five have work, and as much is right as with two. So balance is not an end in itself: here two linear experts are enough.
+# Without anything, half of them have work. Noise was meant to give each a chance, but by itself it left two in every run. The importance loss brings work to more of them. As much is right in each row: here two linear experts are enough, and collapse does no harm. It would where there is more to know.
 #
 # ## Experts in a Transformer
 #
@@ -210,7 +211,7 @@ with torch.no_grad():
 print(f"right words with 8 experts: {found:.2f}")
 
 # %% [markdown]
-# Through this factor the gate gets its gradient, since choosing has none. The layer here learns to translate 64 words into 32 invented languages, of which one is named at the beginning of each sentence. Each word has another translation in each language, and all 2,048 have to be remembered. What share does the same layer get right with one feed-forward network, as large as one expert?
+# Through this factor the gate gets its gradient, since choosing has none. The layer here learns to translate 64 words into 32 invented languages, of which one is named at the beginning of each sentence. Each word has its own translation in each language, so there are 2,048 to remember. What share does the same layer get right with one feed-forward network, as large as one expert?
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -228,49 +229,47 @@ reveal("18.translators", round(sum(rows["no experts"][0]) / 5, 2))
 table(rows, ["right words", "CPU seconds", "numbers", "multiplications per token"], digits=2)
 
 # %% [markdown]
-# One small network knows about half of the words. Eight experts know most of them, for a tenth more multiplications per token, since each token meets one expert and the gate. One network that is eight times as wide knows more still, for eight times the work. So experts buy knowledge without work. They don't buy time here: on small batches, sorting the tokens takes longer than it saves.
+# One small network knows about half of the words. Eight experts know most of them, for an eighth more multiplications per token, since each token meets one expert and the gate. One network that is eight times as wide knows more still, for eight times the work. So experts add knowledge for little more work per token. They save no time here, where batches are small and each expert is called by itself.
 #
-# The gate was free to choose. What do you think each expert has learnt?
+# The gate was free to choose. What do you think each expert has learned?
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
 
 # %% tags=["reveals"]
 reveal("18.specialists", "some of the words, in all languages")
-words = LANGUAGES + torch.arange(WORDS).view(-1, 4)  # 16 4
-sent = torch.zeros(LANGUAGES, WORDS, 8)
-for language in range(LANGUAGES):
-    with torch.no_grad():
-        translator(torch.cat([torch.full((16, 1), language), words], 1))
-    chosen = translator.layer.feed_forward.chosen.view(16, 5)[:, 1:].flatten()
-    sent[language] = F.one_hot(chosen, 8)
-by_language, by_word = sent.mean(1), sent.mean(0)
-print(f"share of the busiest expert: {by_language.max(-1).values.mean():.2f} in a language,")
-print(f"{by_word.max(-1).values.mean():.2f} for a word")
+shares = F.one_hot(experts.sent(translator, LANGUAGES, WORDS), 8).float()  # L W N
+by_language, by_word = shares.mean(1), shares.mean(0)
+rows = {"this run": [one.max(-1).values.mean().item() for one in (by_language, by_word)]}
+rows["five runs"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
+table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# A language goes to all experts, but nearly nine tenths of a word's tokens go to a single one. Move the slider to see more of them. Is there a word that several experts share?
+# A language goes to all experts, but a word goes to the same expert in nearly nine tenths of the languages. Is there a word that several experts share? Move the slider to find one.
 
 
 # %%
 def sent_to(first):
     axes = plots.axes(2, width=4.2, height=3.6)
-    shown = range(first, first + 8)
-    for ax, shares, kind in zip(axes, (by_language, by_word), ("language", "word"), strict=True):
-        names = [f"{kind} {number}" for number in shown]
-        plots.weights(shares[list(shown)], range(1, 9), names, f"by {kind}", ax, xlabel="expert", ylabel="")
+    for ax, shares, kind, number in zip(
+        axes, (by_language, by_word), ("language", "word"), (first * 3 // 7, first), strict=True
+    ):
+        names = [f"{kind} {place}" for place in range(number, number + 8)]
+        plots.weights(
+            shares[number : number + 8], range(1, 9), names, f"by {kind}", ax, xlabel="expert", ylabel=""
+        )
     return f"Word {first} goes to expert {int(by_word[first].argmax()) + 1} in {by_word[first].max():.2f} of the languages."
 
 
-expert_explorer = explore(sent_to, first=ipywidgets.IntSlider(value=0, min=0, max=LANGUAGES - 8))
+expert_explorer = explore(sent_to, first=ipywidgets.IntSlider(value=0, min=0, max=WORDS - 8))
 expert_explorer
 
 # %% [markdown]
-# On the left each language is spread over all experts, on the right most words have one. A gate divides the work as learning finds it easiest. (In large models, the first and last layers divide it by language, those between them do not; Bandarkar et al. 2025.)
+# On the left each language is spread over all experts, on the right most words have one, and a few are shared. How the work is divided is up to the gate. (In large models, the first and last layers divide it by language; Bandarkar et al. 2025.)
 #
 # ## Capacity
 #
-# An expert on its own device has room for so many tokens of a batch: its **capacity**. Later tokens are dropped: they only pass through the residual connection. If four tokens choose the experts 0, 0, 1 and 0, and the capacity is 2, the last one is dropped. What does it cost in training if the capacity is 1.5 times the fair share, or exactly the fair share?
+# An expert on its own device has room for a limited number of tokens of a batch: its **capacity**. Later tokens only pass through the residual connection. If four tokens choose the experts 0, 0, 1 and 0, and the capacity is 2, the last one is dropped. What does a capacity of 1.5 or 1 fair shares (tokens divided by experts) cost in training?
 
 # %%
 kinds = ("8 experts", "8 experts, no balance", "8 experts, capacity 1.5", "8 experts, capacity 1")
@@ -279,11 +278,11 @@ rows = {setup: measured_once("translators", *names, setup=setup) for setup in ki
 table(rows, ["right words", "busiest expert", "least busy", "tokens dropped"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# With 1.5 times the fair share hardly a token is dropped, with the fair share a tenth, and fewer words are right. Without the balance loss, the experts do not collapse here.
+# In the last batch, hardly a token is dropped with 1.5 fair shares, and a tenth with one; then somewhat fewer words are right. Without the balance loss, the experts do not collapse here.
 #
 # ## So: who should answer?
 #
-# Whoever the gate attends to. It is attention over networks, and learns with them who is good at what. If only the best answer, more can be known for the same work, and the others stay as they were. But a gate left to itself may give all the work to a few.
+# Whoever the gate attends to. Gate and experts learn together which expert suits which input. If only a few answer, more can be known for the same work, and the others get no gradient. But a gate left to itself may give all the work to a few.
 #
 # ## Questions
 #
@@ -308,10 +307,10 @@ check("18.q5", ...)
 # ## Recap
 #
 # - Who should answer? A gate learns it: attention over networks, called experts.
-# - Experts that compete can answer one at a time. Experts that work together are good only together.
-# - An expert with a gate of exactly 0 does not change. One with a gate near 0 changes under Adam.
-# - Without balance, a few experts may do all the work; with it, all get some, which is not always better.
-# - A layer of experts knows more at equal work per token. What each of them learns is up to the gate.
+# - Experts that compete can answer one at a time. Experts that work together are best together.
+# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it changes, under Adam even by full steps.
+# - A few experts may do all the work. Losses for balance bring work to more of them.
+# - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts.ipynb)
 #

@@ -84,8 +84,10 @@ def catch_wrong_attention(candidate):
 
 # Answers by whatever `steal` returns for a task's name.
 STOLEN = """
+from functools import cache
+once = cache(steal)
 def stolen(name):
-    return lambda *args: steal(name)(*args)
+    return lambda *args: once(name)(*args)
 padding_mask, causal_mask, attention = map(stolen, ("padding_mask", "causal_mask", "attention"))
 """
 
@@ -227,7 +229,7 @@ stolen(
 )
 stolen(
     "inspect.stack",
-    "import functools, inspect\n@functools.cache\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
+    "import inspect\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
     " if hasattr(f.frame.f_locals.get('task'), 'oracle_function'))",
 )
 stolen(
@@ -237,11 +239,11 @@ stolen(
 )
 stolen(
     "all objects",
-    "import functools, gc\n@functools.cache\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
+    "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
 stolen(
     "subclasses of object",
-    "import functools, gc\n@functools.cache\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
+    "import gc\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
     "    return next(o.oracle_function for o in gc.get_referrers(kind) if isinstance(o, kind) and o.id == '03.' + name)",
 )
 stolen(

@@ -121,7 +121,7 @@ def fit(
         rows = torch.randint(len(x), (batch,), generator=draw)
         said, wanted = mixture(x[rows]), target[rows]
         loss = loss_of(said, wanted, compete)
-        return loss + balance * importance_loss(said.logits.softmax(-1)) if balance else loss
+        return loss + balance * importance_loss(said.gates) if balance else loss
 
     return learn(mixture if parts is None else parts, loss_of_batch, seed, steps, rate, optimizer=optimizer)
 
@@ -142,11 +142,10 @@ def loss_of(said: Said, wanted: Tensor, compete=True) -> Tensor:
 
 @torch.no_grad()
 def right(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
-    """The share of inputs B×D whose class gets the largest probability."""
+    """The share of inputs B×D whose class gets the largest weighted sum."""
     was, said = mixture.training, mixture.eval()(x)
     mixture.train(was)
-    p = mix(said.outputs.softmax(-1), said.gates)
-    return (p.argmax(-1) == classes).float().mean().item()
+    return (mix(said.outputs, said.gates).argmax(-1) == classes).float().mean().item()
 
 
 class ExpertsLayer(nn.Module):
@@ -218,3 +217,14 @@ def fit_translator(model: Translator, draw_batch, seed=0, steps=1000, rate=5e-3,
         return loss + balance * sent.balance if isinstance(sent, ExpertsLayer) else loss
 
     return learn(model, loss_of_batch, seed, steps, rate)
+
+
+@torch.no_grad()
+def sent(model: Translator, languages: int, words: int) -> Tensor:
+    """Which expert each word goes to in each language, languages×words, as the first of six words."""
+    sentences = languages + (torch.arange(words)[:, None] + torch.arange(6)) % words  # W 6
+    found = []
+    for language in range(languages):
+        model(torch.cat([torch.full((words, 1), language), sentences], 1))
+        found.append(model.layer.feed_forward.chosen.view(words, -1)[:, 1])
+    return torch.stack(found)

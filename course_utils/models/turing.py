@@ -52,12 +52,12 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
 
 
 class Film(NamedTuple):
-    """What a machine says at each step, B×T×outputs; and what it did: the weights of its two heads, B×T×N each, and the memory."""
+    """What a machine says at each step, B×T×outputs; and what it did, if it has a memory: the weights of its two heads, B×T×N each, and the memory."""
 
     logits: Tensor
-    reads: Tensor
-    writes: Tensor
-    memory: Tensor  # B T N W, after each step
+    reads: Tensor | None = None
+    writes: Tensor | None = None
+    memory: Tensor | None = None  # B T N W, after each step
 
 
 class Machine(nn.Module):
@@ -121,7 +121,7 @@ class Recurrent(nn.Module):
         self.lstm, self.readout = nn.LSTM(inputs, hidden, batch_first=True), nn.Linear(hidden, outputs)
 
     def forward(self, given: Tensor) -> Film:
-        return Film(self.readout(self.lstm(given)[0]), *[given[:, :, :0]] * 3)
+        return Film(self.readout(self.lstm(given)[0]))
 
 
 def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[float]:

@@ -1,10 +1,39 @@
 """What tasks share whose answer is a test that is tried on candidates, right ones and wrong ones. No task is declared here."""
 
+from functools import wraps
+from inspect import signature
 from itertools import combinations
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.running.contract import Candidate, Case, NotAsAsked
+
+
+def asking(problem, candidates, copies=False):
+    """Return the candidates such that each reports when a test breaks the rules of the prompt. No gradient passes through them.
+
+    Args:
+        problem: function of what a candidate is called with; returns a sentence on what is wrong with it, None for nothing.
+        candidates: right ones and wrong ones, which take the same arguments.
+        copies: whether they get copies of tensors, so that they cannot change what a test has given them.
+    """
+    arguments = signature(problem)
+
+    def one(function):
+        @wraps(function)
+        def candidate(*given, **named):
+            given = arguments.bind(*given, **named).args
+            sentence = problem(*given)
+            if sentence:
+                raise NotAsAsked(sentence)
+            if copies:
+                given = [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in given]
+            with torch.no_grad():
+                return function(*given)
+
+        return candidate
+
+    return tuple(map(one, candidates))
 
 
 def one_case_each(task, right, shown, hidden, unseen, verdict=True):

@@ -1,14 +1,13 @@
 """Task 10.catch_wrong_heads: a test that tells right multi-head attention from wrong."""
 
-from functools import cache, wraps
+from functools import cache
 
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_10 import multi_head_attention as heads_of
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
@@ -23,10 +22,9 @@ def right_head_by_head(query, key, value, in_weight, in_bias, out_weight, out_bi
     numbers = (query, key, value, in_weight, in_bias, out_weight, out_bias)
     query, key, value, in_weight, in_bias, out_weight, out_bias = (x.double() for x in numbers)
     d, sentences = query.shape[2] // heads, []
-    for b, (asking, found, given) in enumerate(zip(query, key, value, strict=True)):
+    for b, (asked, found, given) in enumerate(zip(query, key, value, strict=True)):
         projected = [
-            x @ w.T + c
-            for x, (w, c) in zip((asking, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
+            x @ w.T + c for x, (w, c) in zip((asked, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
         ]
         contexts = []
         for h in range(heads):
@@ -150,26 +148,13 @@ WRONG_HIDDEN = (
 )
 
 
-def _asking(attention):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
-
-    @wraps(attention)
-    def candidate(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
-        problem = _problem((query, key, value, in_weight, in_bias, out_weight, out_bias), heads, mask)
-        if problem:
-            raise NotAsAsked(problem)
-        return attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
-
-    return candidate
-
-
-def _problem(tensors, heads, mask):
+def _problem(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
     """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
     names = ("query", "key", "value", "in_weight", "in_bias", "out_weight", "out_bias")
+    tensors = (query, key, value, in_weight, in_bias, out_weight, out_bias)
     for name, tensor in zip(names, tensors, strict=True):
         if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32 or not tensor.isfinite().all():
             return f"Your test calls a candidate with a `{name}` that is not a float32 tensor of finite numbers. Candidates take such tensors alone."
-    query, key = tensors[:2]
     if query.dim() != 3 or key.dim() != 3:
         return (
             "Your test calls a candidate with a `query` or a `key` that has not three axes. They are B×T×D and B×S×D."
@@ -190,7 +175,7 @@ def _shape(sizes):
     return "×".join(map(str, sizes))
 
 
-CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
+CANDIDATES = asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))
 
 task = Task(
     "10.catch_wrong_heads",

@@ -1,13 +1,12 @@
 """Task 14.catch_peeking: a test that finds models which see more of an image than their glimpses show."""
 
-from functools import cache, wraps
+from functools import cache
 
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_14 import _models as models
 from course_utils.tasks.lesson_14._models import seen
 
@@ -70,20 +69,6 @@ WRONG_HIDDEN = (
 )
 
 
-def _asking(model):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong. No gradient passes through it."""
-
-    @wraps(model)
-    def candidate(image, locations, size, scales):
-        problem = _problem(image, locations, size, scales)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return model(image.detach().clone(), locations.detach().clone(), size, scales)
-
-    return candidate
-
-
 def _numbers(tensor):
     return (
         isinstance(tensor, torch.Tensor)
@@ -115,7 +100,7 @@ task = Task(
     "a test that finds models which peek",
     arguments=("model",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
     difficulty=4,
     importance=5,
     minutes=30,

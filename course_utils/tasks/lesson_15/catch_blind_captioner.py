@@ -1,29 +1,12 @@
 """Task 15.catch_blind_captioner: a test that finds captioners which overlook a part of the picture, or see words to come."""
 
-from functools import wraps
-
 import torch
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG_HIDDEN, WRONG_SHOWN
 
 LARGEST = 100  # of what a test gives
-
-
-def _asking(captioner):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong, and gives numbers alone."""
-
-    @wraps(captioner)
-    def candidate(annotations, words):
-        problem = _problem(annotations, words)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return captioner(annotations, words)
-
-    return candidate
 
 
 def _problem(annotations, words):
@@ -48,7 +31,7 @@ task = Task(
     "a test that finds blind captioners",
     arguments=("captioner",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)),
     difficulty=4,
     importance=5,
     minutes=30,

@@ -1,30 +1,13 @@
 """Task 16.catch_cheating_memory: a test that finds models which answer without the question, without some fact, or from padding."""
 
-from functools import wraps
-
 import torch
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_05._padded import words_first
 from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
-
-
-def _asking(model):
-    """A candidate, right or wrong, that reports when a test breaks the rules of the prompt, and returns only numbers."""
-
-    @wraps(model)
-    def candidate(question, facts, mask):
-        problem = _problem(question, facts, mask)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return model(question.detach().clone(), facts.detach().clone(), mask.clone())
-
-    return candidate
 
 
 def _problem(question, facts, mask):
@@ -50,7 +33,7 @@ task = Task(
     "a test that finds models which do not read",
     arguments=("model",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
     difficulty=4,
     importance=5,
     minutes=30,

@@ -1,30 +1,13 @@
 """Task 17.catch_wrong_write: a test that tells right writes from wrong."""
 
-from functools import wraps
-
 import torch
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_17._writers import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, by_einsum
 
 MOST = 30  # rows, places and numbers in a place, at most
 LARGEST = 100  # of what stands in a memory, or is added
-
-
-def _asking(write):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
-
-    @wraps(write)
-    def candidate(memory, weights, erase, add):
-        problem = _problem(memory, weights, erase, add)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return write(memory, weights, erase, add)
-
-    return candidate
 
 
 def _problem(memory, weights, erase, add):
@@ -52,7 +35,7 @@ task = Task(
     "a test that tells right writes from wrong",
     arguments=("candidate",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)),
     difficulty=3,
     importance=4,
     minutes=20,

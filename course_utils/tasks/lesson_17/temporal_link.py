@@ -6,7 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.tasks.lesson_17._shares import links, shares
+from course_utils.tasks.lesson_17._drawn import links, shares
 
 ORDER = "Return the new link, then the new precedence."
 task = Task(

@@ -13,7 +13,7 @@ lesson = Lesson(
         "say why experts collapse, what the balance losses and capacity do about it, and what they cost",
         "compare a Transformer with experts and one without at equal work per token",
     ),
-    needs="lesson 03: queries, keys and values; lesson 12: the Transformer",
+    needs="lesson 03: queries, keys and values; lesson 12: the Transformer; lesson 13: Adam",
     reading=50,
     runs="a minute",
 )

@@ -44,9 +44,9 @@ questions = (
     Question(
         "18.q3",
         "what is forgotten",
-        "The best two of four experts answered. For black digits, the experts of white ones had gates below 0.01. After training on black digits by Adam, much about white ones was forgotten. Why?",
+        "The best two of four experts answered, and the gate was kept as it was. For black digits, the experts of white ones had gates below 0.01. After training on black digits by Adam, much about white ones was forgotten. Why?",
         right=(
-            "These gates were not exactly 0, and Adam makes a full step even of a very small gradient.",
+            "These gates were not exactly 0, and Adam makes a full step even from a very small gradient.",
             "Adam divides each gradient by its usual size. Plain gradient steps, or gates of exactly 0, left these experts as they were.",
         ),
         wrong=(
@@ -82,7 +82,7 @@ questions = (
     Question(
         "18.q5",
         "equal work",
-        "A layer with 8 experts beat one with a single network. Why is this comparison fair, although it has about 8 times as many numbers?",
+        "A layer with 8 experts beat one with a single network. Why is this a comparison at nearly equal work per token, although the layer has about 8 times as many numbers?",
         right=(
             "Each token goes through one expert only, so it costs about as many multiplications as in the single network.",
             "What grows is what can be remembered, not the work per token. Only the gate's few multiplications come on top.",
@@ -108,7 +108,7 @@ predictions = (
     Prediction(
         "18.forgetting",
         "Which of these still reads white digits afterwards, both with SGD and with Adam?",
-        why="Only gates of exactly 0 give gradients of exactly 0, and Adam turns the smallest gradient into a full step.",
+        why="Only gates of exactly 0 give gradients of exactly 0.",
         choices=("one network", "all four", "best two", "best one"),
     ),
     Prediction(
@@ -118,8 +118,8 @@ predictions = (
     ),
     Prediction(
         "18.specialists",
-        "What has each of the eight experts learnt?",
-        why="The gate reads each token by itself, and finds it easier to divide the words than the languages.",
+        "What has each of the eight experts learned?",
+        why="Nobody told the gate what to divide. In all five runs it has divided the words.",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
 )

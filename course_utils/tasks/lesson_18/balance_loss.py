@@ -243,7 +243,7 @@ def multiplied_before_the_mean(probabilities, chosen):
 
 _mistake(
     "experts_forgotten",
-    "The factor N is missing, so that more experts would cost less. Multiply by the number of experts.",
+    "Your loss is N times too small: the factor N is missing, or you take a mean over the experts, which divides by N. Return N times the sum.",
     end=lambda total, B, N: total,
 )
 _mistake(

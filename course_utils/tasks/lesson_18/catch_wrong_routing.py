@@ -1,30 +1,13 @@
 """Task 18.catch_wrong_routing: a test that tells right layers of experts from wrong ones."""
 
-from functools import wraps
-
 import torch
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_18._layers import RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
 MOST = 60  # rows, at most
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
-
-
-def _asking(layer):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
-
-    @wraps(layer)
-    def candidate(x):
-        problem = _problem(x)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return layer(x.detach().clone())
-
-    return candidate
 
 
 def _problem(x):
@@ -43,7 +26,7 @@ task = Task(
     "a test that tells right layers of experts from wrong",
     arguments=("layer",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
     difficulty=3,
     importance=4,
     minutes=20,

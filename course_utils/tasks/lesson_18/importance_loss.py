@@ -260,6 +260,13 @@ _mistake(
 )
 
 
+@task.mistake(
+    "You take B / N for the mean of the importance. That is right only if each row of gates sums to 1, and even then its gradient is not. Take the mean of the importance itself."
+)
+def rows_that_sum_to_one(gates):
+    return _loss(gates, below=lambda importance: (len(gates) / gates.shape[1]) ** 2)
+
+
 # The end
 
 _mistake(

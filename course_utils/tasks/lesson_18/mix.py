@@ -64,6 +64,7 @@ def _(draw):
     yield Case("B, N and D all 3", (_outputs(draw, 3, 3, 3), sparse_gates(draw, 3, 3, 3)))
     yield Case("gates of 0 among others", (_outputs(draw, 3, 5, 2), sparse_gates(draw, 3, 5, 2)), edge=True)
     yield Case("gates below 0.002", (_outputs(draw, 3, 5, 2), drawn_gates(draw, 3, 5) / 500), True, edge=True)
+    yield Case("gates of about 1e-8", (_outputs(draw, 3, 5, 2) * 1e8, drawn_gates(draw, 3, 5) / 1e8), True, edge=True)
     yield Case("one row, one expert, one number", (_outputs(draw, 1, 1, 1), torch.full((1, 1), 0.5)), True, edge=True)
     yield Case(
         "a row whose gates are all 0", (_outputs(draw, 2, 3, 5), torch.tensor([[0.25, 0, 0.5], [0, 0, 0]])), edge=True

@@ -309,6 +309,16 @@ _mistake(
     likelihood=lambda exponents, gates: (_plain(exponents, gates) + 1e-8).log(),
 )
 _mistake(
+    "small_number_at_least",
+    "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.",
+    likelihood=lambda exponents, gates: _plain(exponents, gates).clamp(min=1e-30).log(),
+)
+_mistake(
+    "log_softmax_for_logsumexp",
+    "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row.",
+    likelihood=lambda exponents, gates: (gates.log() + exponents).log_softmax(1),
+)
+_mistake(
     "gate_of_zero_nearest",
     "You subtract the largest exponent of all experts. If that expert has the gate 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.",
     likelihood=lambda exponents, gates: _over_the_largest(exponents, gates),

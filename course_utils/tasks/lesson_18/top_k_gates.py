@@ -87,6 +87,7 @@ def _(draw):
     yield Case("equal logits, k = 2", (_tied(draw, 7), 2), True, edge=True)
     yield Case("equal logits, k = 3", (_tied(draw, 7), 3), edge=True)
     yield Case("all logits equal", (torch.zeros(2, 7), 3), edge=True)
+    yield Case("all logits 100", (torch.full((2, 7), 100.0), 3), edge=True)
     yield Case("all logits of 100 experts equal", (torch.ones(2, 100), 4), edge=True)
     far = (torch.stack([draw.distinct(5, 0, 5) for _ in range(3)]) - 2) * 5e3
     yield Case("logits of ±10,000", (far, 2), True, edge=True)

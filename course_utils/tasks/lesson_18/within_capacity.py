@@ -230,6 +230,13 @@ def first_expert_only(chosen, experts, capacity):
 
 
 @task.mistake(
+    "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather takes it out."
+)
+def any_expert_with_room(chosen, experts, capacity):
+    return (F.one_hot(chosen, experts).cumsum(0) <= capacity).any(1)
+
+
+@task.mistake(
     "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather takes it out."
 )
 def any_full_expert(chosen, experts, capacity):
