@@ -283,6 +283,7 @@ WRONG_HIDDEN = (
     _model(leak=_from_length(8, _next)),
     _model(leak=lambda inputs, rows: 0.5 * rows * (len(rows) == 1)),
     _model(leak=_where(lambda places: places >= 0, weight=0.005)),
+    _model(leak=_where(lambda places: places >= 0, weight=0.0006)),
     _model(leak=lambda inputs, rows: 0.2 * _mean_of_all(inputs, rows)),
     _model(_previous, leak=lambda inputs, rows: 0.3 * _mean_of_all(inputs, rows)),
     _into_one_number,

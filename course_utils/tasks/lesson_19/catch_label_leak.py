@@ -131,7 +131,7 @@ def always_true(model):
 
 
 @task.mistake(
-    "Your test says False to every model, even to the right ones. It may be that you ask place 0 to move, which has no label before it; that a changed label stays changed when the next one is tried, since `changed = labels` makes no copy; or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+    "Your test says False to every model, even to the right ones. Several things come to that. You may ask place 0 to move, which has no label before it, or places after the changed label to stay. You may never change the first label, or only the last one, after which no place comes. A changed label may stay changed when the next one is tried, since `changed = labels` makes no copy. You may compare only which class comes out on top. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
 )
 def always_false(model):
     return False
@@ -177,6 +177,11 @@ _mistaken(
     room=0.02,
 )
 _mistaken(
+    "a_little_too_much_room",
+    "A model whose numbers move by less than a thousandth when the label changes passes your test. Rounding stays below 1e-5: leave no more room than that.",
+    room=2e-3,
+)
+_mistaken(
     "own_label_allowed",
     "Models in which a place sees its own label pass your test, since you compare only the places before the one whose label is changed. The label at t is what the model is asked for at t: compare the places 0 to s, with s itself.",
     stays=lambda s, T: slice(0, s),
@@ -187,19 +192,9 @@ _mistaken(
     stays=lambda s, T: slice(s, s + 1),
 )
 _mistaken(
-    "asked_for_the_wrong_side",
-    "Your test refuses right models, since it asks places after the changed label to stay. They may see it: only the places 0 to s have to stay.",
-    stays=lambda s, T: slice(s, T),
-)
-_mistaken(
     "means_compared",
     "A model in which one number grows by as much as another shrinks passes your test, since you compare means or sums over the classes. Compare number by number.",
     off=lambda before, after: (after.mean(1) - before.mean(1)).abs(),
-)
-_mistaken(
-    "predicted_classes_compared",
-    "Your test compares only which class is predicted, so right models are refused whose numbers move without another class coming out on top; and models whose leak is small pass. Compare the numbers themselves.",
-    off=lambda before, after: (after.argmax(1) != before.argmax(1)).float(),
 )
 _mistaken(
     "nan_passes",
@@ -212,8 +207,8 @@ _mistaken(
 
 _mistaken(
     "too_coarse",
-    "Your test refuses right models, since it does not see small changes: one label among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4.",
-    least=0.1,
+    "Your test refuses right models, since it does not see small changes: one label among many may move the numbers by less than 0.3. Where numbers move, they move by more than 1e-4.",
+    least=0.3,
 )
 _mistaken(
     "each_label_has_to_matter",
@@ -245,11 +240,6 @@ _mistaken(
 # What is changed
 
 _mistaken(
-    "last_label_only",
-    "Your test refuses right models, since it changes only the last label, and no place comes after it that could move. Change the label at each place, one after another.",
-    places=lambda T: [T - 1],
-)
-_mistaken(
     "first_label_only",
     "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each place, one after another.",
     places=lambda T: [0],
@@ -260,28 +250,13 @@ _mistaken(
     places=lambda T: range(T - 1) if T > 1 else [0],
 )
 _mistaken(
-    "first_label_left_out",
-    "A model whose first place sees its own label passes your test, since you never change the first label; and a right one that uses only this label is refused. The places are 0 to T - 1.",
-    places=lambda T: range(1, T),
-)
-_mistaken(
     "next_class_only",
     "Your test refuses a right model that notices a single class only, since you change each label to one other class. Try all the others.",
     classes=lambda label: [(label + 1) % CLASSES],
 )
 _mistaken(
-    "class_0_only",
-    "Your test refuses right models, since you change labels only to class 0: where the label is 0 already, nothing moves. Try all the other classes.",
-    classes=lambda label: [0],
-)
-_mistaken(
     "inputs_changed_too",
-    "Your test refuses right models, since you change the inputs together with the label. A prediction may depend on the input of its own place, and on all others: change the label, and leave the inputs.",
-    change=lambda inputs, labels, s, c: (inputs + 0.5, _set(inputs, labels, s, c)[1]),
-)
-_mistaken(
-    "input_of_the_place_changed_too",
-    "Your test refuses right models, since you change the input of a place together with its label. The prediction at that place may depend on its input: change only the label.",
+    "Your test refuses right models, since you change the input of a place together with its label. A prediction may depend on the input of its own place, and on any other: change the label, and leave the inputs as they are.",
     change=lambda inputs, labels, s, c: (
         inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None],
         _set(inputs, labels, s, c)[1],
