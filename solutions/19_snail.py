@@ -197,7 +197,7 @@ def catch_label_leak(model):
     ### BEGIN SOLUTION
     draw, blind = torch.Generator().manual_seed(0), 0
     try:
-        for T in (1, 4, 12):
+        for T in (1, 12):
             inputs, labels = torch.randn(T, 3, generator=draw), torch.randint(0, 5, (T,), generator=draw)
             before = model(inputs, labels)  # T V
             moved = torch.zeros(T, dtype=torch.bool)

@@ -21,6 +21,7 @@ task = Task(
         "query, key, value = x times each of the three weights; scores = query times key transposed, divided by the square root of K: B×T×T; put -inf where the key's place comes after the query's; weights = softmax over the last axis; return x and weights times value side by side, along the last axis.",
     ),
     partial={
+        "divided_by_what_is_left": (0.5, "right for scores of ordinary size."),
         "finite_fill": (0.5, "right for scores of ordinary size."),
         "overflow": (0.5, "right for scores of ordinary size."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
@@ -78,7 +79,7 @@ def _(draw):
     yield Case("scores in the hundreds", (15 * x, *weights), True, edge=True)
     # Numbers of one feature that lie far apart, so that no two scores come near each other.
     _, *others = _inputs(draw, 2, 7, 1, 3, 2)
-    x = 100.0 * torch.stack([draw.distinct(7, 1, 8) for _ in range(2)])[..., None]
+    x = 100.0 * torch.stack([torch.arange(7, 0, -1), draw.distinct(7, 1, 8)])[..., None]
     weight_k, weight_v = others[1].abs() + 0.5, others[2]
     yield Case("scores far below 0", (x, -weight_k, weight_k, weight_v), edge=True)
     yield Case("scores far above 0", (x, weight_k, weight_k, weight_v), edge=True)
@@ -138,12 +139,12 @@ def _block(
     weight_k,
     weight_v,
     project=_projected,
-    scale=lambda K, E, T: K**-0.5,
+    scale=lambda D, K, E, T: K**-0.5,
     weigh=_softmax,
     end=_side_by_side,
 ):
     query, key, value = project(x, weight_q, weight_k, weight_v)
-    scores = query @ key.mT * scale(weight_k.shape[1], weight_v.shape[1], x.shape[1])
+    scores = query @ key.mT * scale(*weight_k.shape, weight_v.shape[1], x.shape[1])
     return end(x, weigh(scores) @ value)
 
 
@@ -204,6 +205,11 @@ _mistake(
     weigh=lambda scores: scores.softmax(-1) * _causal(scores),
 )
 _mistake(
+    "divided_by_what_is_left",
+    "You take the softmax over all places, later ones too, and divide what is left by its sum. If a later place has by far the largest score, nothing is left, and 0 divided by 0 is NaN. Put -inf at the scores of later places before the softmax.",
+    weigh=lambda scores: _over_their_sum(scores.softmax(-1) * _causal(scores)),
+)
+_mistake(
     "zeros_for_infinity",
     "You set the scores of later places to 0, or multiply them by 0. The softmax then still gives them a weight, since e⁰ is 1. Put -inf there.",
     weigh=_filled(_causal, 0.0),
@@ -220,27 +226,32 @@ _mistake(
 _mistake(
     "not_scaled",
     "The scores are not scaled. Divide them by the square root of K, the width of the keys.",
-    scale=lambda K, E, T: 1.0,
+    scale=lambda D, K, E, T: 1.0,
 )
 _mistake(
     "divided_by_k",
     "You divide the scores by K. Divide by its square root.",
-    scale=lambda K, E, T: 1 / K,
+    scale=lambda D, K, E, T: 1 / K,
 )
 _mistake(
     "times_the_root",
     "You multiply the scores by the square root of K. Divide by it.",
-    scale=lambda K, E, T: K**0.5,
+    scale=lambda D, K, E, T: K**0.5,
 )
 _mistake(
     "scaled_by_the_width_of_the_values",
     "You divide by the square root of E, the width of the values. The scores are sums over the K features of queries and keys: divide by the square root of K.",
-    scale=lambda K, E, T: E**-0.5,
+    scale=lambda D, K, E, T: E**-0.5,
+)
+_mistake(
+    "scaled_by_the_width_of_x",
+    "You divide by the square root of D, the width of x. The scores are sums over the K features of queries and keys: divide by the square root of K.",
+    scale=lambda D, K, E, T: D**-0.5,
 )
 _mistake(
     "scaled_by_the_number_of_places",
     "You divide by the square root of T, the number of places. Divide by the square root of K, the width of the keys.",
-    scale=lambda K, E, T: T**-0.5,
+    scale=lambda D, K, E, T: T**-0.5,
 )
 _mistake(
     "softmax_over_the_queries",
@@ -258,6 +269,11 @@ _mistake(
     weigh=lambda scores: scores * _causal(scores),
 )
 _mistake(
+    "softmax_of_infinities_missing",
+    "The softmax is missing: -inf still stands at later places when you multiply by the values, and infinity and NaN come out. Take the softmax of the scores over the last axis first.",
+    weigh=_masked,
+)
+_mistake(
     "sigmoids",
     "You take the sigmoid of each score, so the weights of a place do not sum to 1. Take the softmax over the last axis.",
     weigh=lambda scores: scores.sigmoid() * _causal(scores),
@@ -272,6 +288,14 @@ _mistake(
     "If scores are far above 0, exp gives infinity, and infinity divided by infinity is NaN; if they are far below, you get 0 divided by 0. Take torch.softmax, or subtract each row's largest score first.",
     weigh=lambda scores: _over_their_sum(_masked(scores).exp()),
 )
+
+
+@task.mistake(
+    "You divide the weights by the square root of K, after the softmax, so they no longer sum to 1. Divide the scores, before the softmax."
+)
+def divided_after_the_softmax(x, weight_q, weight_k, weight_v):
+    K = weight_k.shape[1]
+    return _block(x, weight_q * K**0.5, weight_k, weight_v / K**0.5)
 
 
 # Queries, keys and values

@@ -79,8 +79,7 @@ def _(draw):
 @task.oracle
 def _(x, weight_f, bias_f, weight_g, bias_g, dilation):
     f, g = by_places(x, weight_f, bias_f, dilation), by_places(x, weight_g, bias_g, dilation)
-    grown, shrunk = f.clamp(-300, 300).exp(), (-f.clamp(-300, 300)).exp()
-    new = (grown - shrunk) / (grown + shrunk) / (1 + (-g.clamp(-300, 300)).exp())
+    new = (2 * (2 * f).sigmoid() - 1) * (1 + (g / 2).tanh()) / 2
     return torch.stack([*x.unbind(2), *new.unbind(2)], 2)
 
 
@@ -162,6 +161,12 @@ _mistake(
     gates=lambda g: g,
 )
 _mistake(
+    "tanh_of_the_product",
+    "You take the tanh of the product. Take the tanh of the first convolution, and then multiply by the gate.",
+    values=lambda f: f,
+    join=lambda values, gates: torch.tanh(values * gates),
+)
+_mistake(
     "relu_for_the_tanh",
     "You take a ReLU of the first convolution. This block takes its tanh.",
     values=torch.relu,
@@ -227,6 +232,13 @@ _mistake(
 )
 def dilation_left_out(x, weight_f, bias_f, weight_g, bias_g, dilation):
     return _block(x, weight_f, bias_f, weight_g, bias_g, 1)
+
+
+@task.mistake(
+    "Both convolutions look back 2 to the power of `dilation` places. The argument is the dilation itself, and not the number of the layer: pass it on as it is."
+)
+def two_to_the_dilation(x, weight_f, bias_f, weight_g, bias_g, dilation):
+    return _block(x, weight_f, bias_f, weight_g, bias_g, 2**dilation)
 
 
 @task.mistake(

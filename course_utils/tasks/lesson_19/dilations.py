@@ -54,7 +54,7 @@ def the_first_step_is_seen_from_the_last(case, value):
 
 @task.cases
 def _(draw):
-    for low, high in ((3, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1000), (1001, 60000)):
+    for low, high in ((3, 8), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1000), (1001, 60000)):
         steps = int(draw.whole(low, high))
         yield Case(f"{steps} steps", (steps,))
     for power in draw.distinct(5, 2, 8).tolist():
@@ -137,6 +137,11 @@ _mistake(
     "begins_at_2",
     "Your dilations begin with 2, as the paper's listing does if it is read literally. Then no place ever sees the one right before it, since all sums of these numbers are even. Begin with 1: 2 to the power of 0.",
     dilation=lambda i: 2 ** (i + 1),
+)
+_mistake(
+    "one_left_out",
+    "The dilation 1 is missing; all others are right. range(1, n) begins with 1, and 2 to the power of 1 is 2: begin with i = 0.",
+    end=lambda dilations: dilations[1:],
 )
 _mistake(
     "one_after_another",
