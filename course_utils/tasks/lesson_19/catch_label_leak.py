@@ -55,7 +55,7 @@ task = Task(
     hints=(
         "Compare the model with itself: call it once, change one label, call it again. If the label at place s changes, the predictions at the places 0 to s may not move: all of them are made before that label may be seen. Those after s may move, and each place but the first has to move at some such change.",
         "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each place. Change the last label to 1, and it predicts 1 everywhere: places 0 to 2 have moved, so it leaks. A model that predicts the mean of the labels before gives 0 (there are none), 0 and 1. Change the last label, and nothing moves. Change the first to 3, and it gives 0, 3 and 2.5: place 0 has stayed, places 1 and 2 have moved. It is right.",
-        "In a `try` that returns False on any exception: for T = 1 and T = 12: inputs and labels at random; before = the model's numbers; moved = T times False. For each place s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True, and all numbers finite.",
+        "In a `try` that returns False on any exception: for T = 1 and T = 10: inputs and labels at random; before = the model's numbers; moved = T times False. For each place s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True, and all numbers finite.",
     ),
 )
 
@@ -66,7 +66,7 @@ one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not
 told_of_the_verdict(
     task,
     "This model is right. Does your test leave room for rounding, about 1e-5? Does it change one label and nothing else, in a copy, and keep the length? And does it ask for anything that a right one need not do? One label before t is enough, be it the first, the one right before or another; some right ones notice only changes to or from a single class, so try all classes. Place 0, which has no label before it, need not move at all.",
-    "This model is wrong, and your test does not see it. Does it change the label at each place, to each of the other classes, and compare all numbers of all rows up to that place, with no more room than 1e-5? Does it ask of every place from 1 on that some earlier label moves it? Does it try T = 1 and T = 12? NaN and errors are wrong, too.",
+    "This model is wrong, and your test does not see it. Does it change the label at each place, to each of the other classes, and compare all numbers of all rows up to that place, with no more room than 1e-5? Does it ask of every place from 1 on that some earlier label moves it? Does it try T = 1 and T = 10? NaN and errors are wrong, too.",
 )
 
 
@@ -289,12 +289,12 @@ _mistaken(
 )
 _mistaken(
     "short_ones_only",
-    "Models that go wrong only in long sequences pass your test. Try T = 12 as well.",
+    "Models that go wrong only in long sequences pass your test. Try T = 10 as well.",
     lengths=(1, 2, 5),
 )
 _mistaken(
     "one_place_only",
-    "Models that see later labels, or none at all, pass your test, since you only try sequences of one place. Try T = 12 as well.",
+    "Models that see later labels, or none at all, pass your test, since you only try sequences of one place. Try T = 10 as well.",
     lengths=(1,),
 )
 

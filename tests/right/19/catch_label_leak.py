@@ -7,7 +7,7 @@ import torch
 def which_label_moves_what(model):
     """A table of which label moves which place: nothing on the diagonal and above, something in each row below it."""
     draw = torch.Generator().manual_seed(3)
-    for T in (12, 1, 2):
+    for T in (10, 1, 2):
         inputs, labels = torch.randn(T, 3, generator=draw), torch.randint(5, (T,), generator=draw)
         table = torch.zeros(T, T)
         try:
@@ -29,7 +29,7 @@ def leaks_and_blindness_apart(model):
     """All labels from s on are drawn anew, many times; then those before t are set one at a time."""
     torch.manual_seed(1)
     try:
-        for T in (1, 3, 12):
+        for T in (1, 3, 10):
             inputs, labels = torch.randn(T, 3), torch.randint(0, 5, (T,))
             before = model(inputs, labels)
             for s in range(T):
@@ -54,7 +54,7 @@ def leaks_and_blindness_apart(model):
 def by_numpy(model):
     rng = np.random.default_rng(2)
     try:
-        for T in (1, 12):
+        for T in (1, 10):
             inputs, labels = rng.normal(size=(T, 3)).astype(np.float32), rng.integers(0, 5, T)
             run = lambda labels, inputs=inputs: model(torch.tensor(inputs), torch.tensor(labels)).numpy()  # noqa: E731
             before, seen = run(labels), np.zeros(T, bool)
@@ -74,28 +74,27 @@ def by_numpy(model):
 
 def as_beginners_write(model):
     torch.manual_seed(0)
-    for T in [1, 2, 12]:
+    for T in [1, 10]:
         inputs = torch.randn(T, 3)
         labels = torch.randint(0, 5, (T,))
+        depends = [False] * T
         try:
             before = model(inputs, labels)
             if torch.isnan(before).any():
                 return False
-            for t in range(T):
-                depends = False
-                for s in range(T):
-                    for c in range(5):
-                        new_labels = labels.clone()
-                        new_labels[s] = c
-                        after = model(inputs, new_labels)
-                        different = bool(((after[t] - before[t]).abs() > 0.00001).any())
-                        if s >= t and different:
-                            return False
-                        if s < t and different:
-                            depends = True
-                if t > 0 and not depends:
-                    return False
+            for s in range(T):
+                for c in range(5):
+                    new_labels = labels.clone()
+                    new_labels[s] = c
+                    after = model(inputs, new_labels)
+                    for t in range(T):
+                        if ((after[t] - before[t]).abs() > 0.00001).any():
+                            if s >= t:
+                                return False
+                            depends[t] = True
         except Exception:
+            return False
+        if False in depends[1:]:
             return False
     return True
 
