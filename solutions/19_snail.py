@@ -129,7 +129,7 @@ check("19.dilations", dilations)
 #
 # $$\text{block}_t = \big[\,x_t;\ \textstyle\sum_{s \le t} \alpha_{ts}\, x_s W_v\,\big] \qquad \alpha_t = \text{softmax}_{s \le t}\Big(\frac{(x_t W_q) \cdot (x_s W_k)}{\sqrt{K}}\Big)$$
 #
-# The softmax runs only over the places up to $t$. Scores may be as large as 1,000,000 and of either sign.
+# The softmax runs only over the places up to $t$. Scores may be very large, above and below 0.
 
 
 # %%

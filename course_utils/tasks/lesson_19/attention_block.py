@@ -175,6 +175,11 @@ _mistake(
     weigh=_filled(lambda scores: _causal(scores).mT),
 )
 _mistake(
+    "mask_inverted",
+    "You hide what a place may see and show it what comes later: True and False of the mask are exchanged, and the last place, which then sees nothing, becomes NaN. Put -inf at the scores of later places.",
+    weigh=_filled(lambda scores: ~_causal(scores)),
+)
+_mistake(
     "one_place_ahead",
     "The mask is off by one: each place also sees the next one. Row t of the scores keeps the columns 0 to t: hide those above the diagonal, as triu(1) gives them.",
     weigh=_filled(lambda scores: _causal(scores, 1)),
