@@ -41,6 +41,7 @@ def test_each_task_with_tensors_has_its_steps():
         "02.negation_by_hand",
         "04.width_that_saturates",
         "13.token_batches",  # lists of indices, no tensors
+        "19.dilations",
         *CANDIDATE_TASKS,
     }
 

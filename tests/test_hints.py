@@ -195,6 +195,11 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "18.balance_loss": [],
     "18.within_capacity": [],
     "18.catch_wrong_routing": [],
+    "19.causal_convolution": [],
+    "19.dense_block": [],
+    "19.dilations": [],
+    "19.attention_block": [(([[[1], [3]]], [[LN3]], [[0.5]], [[4]]), "1 4 3 11.7143")],
+    "19.catch_label_leak": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -585,6 +590,33 @@ def test_the_example_of_a_layer_without_room_is_right():
     outputs, without = torch.tensor([[[4.0]], [[6.0]]]), torch.tensor([[0.5], [0.0]])
     mix = solution_of("18.mix")
     assert numbers(mix(outputs, torch.full((2, 1), 0.5))) == [2, 3] and numbers(mix(outputs, without)) == [2, 0]
+
+
+def test_the_examples_of_convolutions_are_right():
+    x, weight = torch.tensor([[[1.0], [2.0], [4.0], [8.0]]]), torch.tensor([[[10.0, 1.0]]])
+    convolved = solution_of("19.causal_convolution")(x, weight, torch.tensor([0.5]), 2)
+    assert numbers(convolved) == [1.5, 2.5, 14.5, 28.5] and "28.5" in TASKS["19.causal_convolution"].hints[1]
+    weights = [torch.tensor(w) for w in ([[[0, 0.25]]], [0.25], [[[0, 0.5]]], [-1.5])]
+    block = solution_of("19.dense_block")(torch.tensor([[[3.0]]]), *weights, 1)
+    assert numbers(block) == pytest.approx([3, 0.3808], abs=6e-5) and "0.3808" in TASKS["19.dense_block"].hints[1]
+
+
+def test_the_example_of_doublings_is_right():
+    said, of = TASKS["19.dilations"].hints[1], solution_of("19.dilations")
+    assert [len(of(steps)) for steps in (6, 8, 9)] == [3, 3, 4] and of(6) == [1, 2, 4] and of(9)[3] == 8
+    assert round(log(6) / log(2), 3) == 2.585 and "log2 of 6 is 2.585" in said
+
+
+def test_the_example_of_a_label_leak_is_right():
+    def of_all(*labels):
+        return [sum(labels) / len(labels)] * len(labels)
+
+    def of_those_before(*labels):
+        return [sum(labels[:t]) / max(t, 1) for t in range(len(labels))]
+
+    assert of_all(0, 2, 4) == [2, 2, 2] and of_all(0, 2, 1) == [1, 1, 1]
+    assert of_those_before(0, 2, 4) == of_those_before(0, 2, 1) == [0, 0, 1]
+    assert of_those_before(3, 2, 4) == [0, 3, 2.5]
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

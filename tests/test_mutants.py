@@ -126,6 +126,8 @@ def fuzzed_inputs(task, draw):
         dims["W"] = draw.randint(1, 6)
     if task.id == "17.usage":
         dims["R"] = draw.randint(1, 4)
+    if task.id.startswith("19."):
+        dims["K"] = draw.randint(1, 6)
     dims["D"] += dims["D"] % 2 if task.id.startswith("11.") else 0  # pairs
     dims["F"] = dims["E"]
     leading = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
@@ -170,6 +172,8 @@ def fuzzed_inputs(task, draw):
             "start": lambda: draw.randint(0, 40),
             "eps": lambda: draw.choice([1e-5, 0.1, 1.0]),
             "step": lambda: draw.randint(1, 30),
+            "steps": lambda: draw.choice([draw.randint(1, 70), 2 ** draw.randint(0, 9), 2 ** draw.randint(0, 9) + 1]),
+            "dilation": lambda: draw.randint(1, 7),
             "warmup": lambda: draw.randint(1, 12),
             "rate": lambda: draw.uniform(0.1, 1),
             "beta1": lambda: draw.uniform(0, 0.9),

@@ -247,6 +247,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         "16.catch_cheating_memory",
         "17.catch_wrong_write",
         "18.catch_wrong_routing",
+        "19.catch_label_leak",
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(

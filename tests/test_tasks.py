@@ -133,6 +133,11 @@ ISSUED = [
     "18.balance_loss",
     "18.within_capacity",
     "18.catch_wrong_routing",
+    "19.causal_convolution",
+    "19.dense_block",
+    "19.dilations",
+    "19.attention_block",
+    "19.catch_label_leak",
 ]
 
 
@@ -417,6 +422,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "16.catch_cheating_memory",
         "17.catch_wrong_write",
         "18.catch_wrong_routing",
+        "19.catch_label_leak",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -655,4 +661,23 @@ def test_a_test_of_routing_that_breaks_the_rules_is_told_so():
         (x / 0, "NaN, infinity, or numbers above 10"),
     ):
         report = judge_answer(TASKS["18.catch_wrong_routing"], lambda layer, given=given: layer(given)[0].sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+def test_a_test_of_label_leaks_that_breaks_the_rules_is_told_so():
+    inputs, labels = torch.ones(4, 3), torch.tensor([0, 4, 2, 1])
+    for given, says in (
+        ((inputs.tolist(), labels), "`inputs` that are not a float32 tensor"),
+        ((inputs.double(), labels), "`inputs` that are not a float32 tensor"),
+        ((inputs[:, :2], labels), "of shape (4, 2). They should be T×3"),
+        ((inputs[:0], labels[:0]), "with T from 1 to 10"),
+        ((torch.ones(11, 3), labels), "with T from 1 to 10"),
+        ((inputs / 0, labels), "NaN, infinity, or numbers above 10"),
+        ((inputs, labels.tolist()), "not a tensor of whole numbers"),
+        ((inputs, labels.float()), "not a tensor of whole numbers"),
+        ((inputs, labels[:3]), "of shape (3,). With these `inputs` it should be (4,)"),
+        ((inputs, labels + 1), "not one of the classes 0 to 4"),
+        ((inputs, labels - 1), "not one of the classes 0 to 4"),
+    ):
+        report = judge_answer(TASKS["19.catch_label_leak"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)

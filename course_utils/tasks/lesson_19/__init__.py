@@ -1,0 +1,19 @@
+"""Lesson 19. Its tasks are in this folder, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="19",
+    title="SNAIL",
+    question="Can it learn from five examples?",
+    goals=(
+        "say what a network learns when every batch holds new tasks, and what is left to learn from five examples",
+        "compute a causal dilated convolution by hand, and say how many of them see a whole sequence",
+        "say what convolutions and attention each bring to SNAIL, and measure it by switching one of them off",
+        "find out whether a model sees a label that it is asked for",
+        "compare SNAIL with attention that has no order, in a world in which the order of examples matters",
+    ),
+    needs="lesson 11: positions; lesson 09: masks for the future",
+    reading=50,
+    runs="two minutes",
+)

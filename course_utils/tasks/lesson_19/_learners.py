@@ -1,0 +1,304 @@
+"""What 19.catch_label_leak tries a learner's test on: models with weights of their own. No task is declared here.
+
+Each is model(inputs T×3, labels T) → numbers T×V, for T up to LONGEST. They end in sums: a label that has an effect moves some number by more
+than 1e-4 when it is changed to some other class. Each wrong one shows at T = 1, or at T = LONGEST.
+"""
+
+import torch
+import torch.nn.functional as F
+
+WIDTH, CLASSES, LONGEST = 3, 5, 10
+
+
+def _made(seed, *shape):
+    """A fixed weight."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.6
+
+
+OF_INPUT, OF_LABEL = _made(51, CLASSES, WIDTH), _made(52, CLASSES, CLASSES)
+ASKS, FINDS, OF_STATE = _made(53, 4, WIDTH), _made(54, 4, WIDTH), 0.7 * torch.linalg.qr(_made(55, 4, 4)).Q
+READS = _made(56, 4, CLASSES)
+
+
+# What is seen of the labels, T×5, from inputs T×3 and the labels as one-hot rows T×5
+
+
+def _moved(rows, by=1):
+    """Rows moved so many places later, with zeros before them."""
+    return F.pad(rows, (0, 0, by, 0))[: len(rows)] if by > 0 else F.pad(rows, (0, 0, 0, -by))[-by:]
+
+
+def _before(T, shift=-1):
+    """True at the places whose labels a place may see, T×T."""
+    return torch.ones(T, T, dtype=torch.bool).tril(shift)
+
+
+def _scores(inputs):
+    return (inputs @ ASKS.T) @ (inputs @ FINDS.T).T / 2
+
+
+def _attention(keep):
+    """Attention to the labels of places where keep(T) is True; zeros if there are none."""
+
+    def seen(inputs, rows):
+        scores = _scores(inputs).masked_fill(~keep(len(rows)), -torch.inf)
+        return scores.softmax(1).nan_to_num(0.0) @ rows
+
+    return seen
+
+
+_earlier = _attention(_before)
+
+
+def _convolution(inputs, rows):
+    return _moved(rows) + 0.5 * _moved(rows, 2)
+
+
+def _previous(inputs, rows):
+    return _moved(rows)
+
+
+def _running_mean(inputs, rows):
+    return _moved(rows.cumsum(0)) / torch.arange(len(rows)).clamp(min=1)[:, None]
+
+
+def _first(inputs, rows):
+    """The first label, seen by all places after it."""
+    return torch.cat([torch.zeros_like(rows[:1]), rows[:1].expand_as(rows[1:])])
+
+
+def _recurrent(inputs, rows):
+    state, seen = torch.zeros(4), []
+    for x, row in zip(inputs, _moved(rows), strict=True):
+        state = OF_STATE @ state + torch.tanh(FINDS @ x) + READS @ row
+        seen.append(state @ READS)
+    return torch.stack(seen)
+
+
+def _nearest(inputs, rows):
+    """The label of the earlier place whose input is the nearest."""
+    apart = torch.cdist(inputs, inputs).masked_fill(~_before(len(rows)), torch.inf)
+    return rows[apart.argmin(1)] * (torch.arange(len(rows)) > 0)[:, None]
+
+
+def _one_class(inputs, rows):
+    """How often class 2 came before, and nothing else."""
+    return _running_mean(inputs, rows) * F.one_hot(torch.tensor(2), CLASSES)
+
+
+def _all_less_the_rest(inputs, rows):
+    """A running sum, as the sum of all labels less the later ones: its last digits depend on these."""
+    rows = rows * 0.7
+    return (rows.sum(0) - rows.flip(0).cumsum(0).flip(0)) / 3
+
+
+def _nothing(inputs, rows):
+    return torch.zeros_like(rows)
+
+
+def _model(seen=_earlier, inputs_seen=lambda inputs: inputs, leak=None, blind=None, end=lambda y: y):
+    """A model that sees seen(inputs, rows) of the labels, a leak beside it, and nothing at the places where `blind` is True."""
+
+    def model(inputs, labels):
+        rows = F.one_hot(labels, CLASSES).to(inputs.dtype)
+        told = seen(inputs, rows)
+        if blind:
+            told = told.masked_fill(blind(torch.arange(len(rows)))[:, None], 0.0)
+        if leak:
+            told = told + leak(inputs, rows)
+        return end(inputs_seen(inputs) @ OF_INPUT.T.to(inputs.dtype) + told @ OF_LABEL.T.to(inputs.dtype))
+
+    return model
+
+
+# Right ones
+
+
+def _in_float64(inputs, labels):
+    """Row by row, over the labels before each."""
+    inputs, rows = inputs.double(), F.one_hot(labels, CLASSES).double()
+    found = (inputs @ ASKS.T.double()) @ (inputs @ FINDS.T.double()).T / 2
+    told = [found[t, :t].softmax(0) @ rows[:t] for t in range(len(rows))]
+    return (inputs @ OF_INPUT.T.double() + torch.stack(told) @ OF_LABEL.T.double()).float()
+
+
+def _knows_the_length(inputs, labels):
+    return _model(_previous)(inputs, labels) + len(labels)
+
+
+def _one_number(inputs, labels):
+    return _model()(inputs, labels)[:, :1]
+
+
+RIGHT = {
+    _model(): "a right model: attention to the labels before",
+    _model(_convolution): "a right model: a convolution over the labels before",
+    _model(_recurrent): "a right model: a recurrent network",
+    _model(_previous): "a right model: it sees only the label right before",
+    _model(_first): "a right model: it sees only the first label",
+    _model(_running_mean): "a right model: the mean of the labels before",
+    _model(_nearest): "a right model: it sees only the label of the nearest input before",
+    _model(_one_class): "a right model: it notices a single class only",
+    _model(_running_mean, torch.zeros_like): "a right model: it ignores the inputs",
+    _model(_earlier, lambda inputs: inputs + inputs.mean(0)): "a right model: it sees all inputs",
+    _model(_all_less_the_rest): "a right model: it subtracts later labels from the sum of all",
+    _in_float64: "a right model: place by place, in float64",
+    _knows_the_length: "a right model that knows the length",
+    _model(_recurrent, end=lambda y: y.log_softmax(1)): "a right model: log probabilities",
+    _one_number: "a right model with a single number",
+}
+
+
+# Wrong ones
+
+
+def _own(inputs, rows):
+    return rows
+
+
+def _where(kept, leak=_own, weight=0.5):
+    """A leak at the places where kept(places) is True."""
+    return lambda inputs, rows: weight * leak(inputs, rows) * kept(torch.arange(len(rows)))[:, None]
+
+
+def _of_class(number):
+    """The own label, if it is of this class."""
+    return lambda inputs, rows: 0.5 * rows * F.one_hot(torch.tensor(number), CLASSES)
+
+
+def _from_length(longest, leak=_own):
+    return lambda inputs, rows: 0.5 * leak(inputs, rows) * (len(rows) > longest)
+
+
+def _next(inputs, rows):
+    return _moved(rows, -1)
+
+
+def _mean_of_all(inputs, rows):
+    return rows.mean(0).expand_as(rows)
+
+
+def _less_the_mean(inputs, rows):
+    return _running_mean(inputs, rows - rows.mean(0)) + _previous(inputs, rows)
+
+
+def _masked_after(inputs, rows):
+    """The labels take part in the scores, and later ones in the softmax."""
+    scores = _scores(inputs) + rows @ torch.arange(CLASSES).float()
+    return (scores.softmax(1) * _before(len(rows))) @ rows
+
+
+def _asks_with_its_label(inputs, rows):
+    """Each place looks for its own label among those before, and reads their inputs' labels."""
+    scores = (rows @ rows.T).masked_fill(~_before(len(rows)), -torch.inf)
+    return scores.softmax(1).nan_to_num(0.0) @ rows
+
+
+def _repeated(inputs, rows):
+    """Whether the own label is that of the place before."""
+    return (rows * _moved(rows)).sum(1, keepdim=True).expand_as(rows)
+
+
+def _blocks(T):
+    """Each place sees the whole of its block of 3."""
+    block = torch.arange(T) // 3
+    return block[:, None] >= block
+
+
+def _into_one_number(inputs, labels):
+    y = _model()(inputs, labels)
+    return torch.cat([y[:, :-1], y[:, -1:] + 0.3 * labels[:, None]], 1)
+
+
+def _cancelling(inputs, labels):
+    """What leaks is added to one number and subtracted from another."""
+    leak = 0.3 * labels[:, None] * torch.tensor([1.0, -1.0, 0.0, 0.0, 0.0])
+    return _model()(inputs, labels) + leak
+
+
+def _first_is_nan(inputs, labels):
+    """Place 0 has nothing to attend to: 0/0."""
+    y = _model()(inputs, labels)
+    return torch.cat([torch.full_like(y[:1], torch.nan), y[1:]])
+
+
+def _fails_alone(inputs, labels):
+    if len(labels) < 2:
+        raise IndexError("index 1 is out of bounds for dimension 0 with size 1")
+    return _model()(inputs, labels)
+
+
+def _computes_and_forgets(inputs, rows):
+    return 0 * _earlier(inputs, rows)
+
+
+def _even(places):
+    return places % 2 == 0
+
+
+def _last(places):
+    return places == len(places) - 1
+
+
+def _place(t):
+    return lambda places: places == t
+
+
+def _few(places):
+    return places > 7
+
+
+WRONG_SHOWN = {
+    _model(_attention(lambda T: _before(T, 0))): "a wrong model: a place sees its own label as well",
+    _model(_attention(lambda T: torch.ones(T, T, dtype=torch.bool))): "a wrong model: attention to all labels",
+    _model(leak=_where(_place(0))): "a wrong model: only the first place sees its own label",
+    _model(leak=_where(_last)): "a wrong model: only the last place sees its own label",
+    _model(leak=_where(_even)): "a wrong model: places with even numbers see their own labels",
+    _model(leak=_of_class(3)): "a wrong model: a place sees whether its own label is 3",
+    _model(leak=_from_length(8)): "a wrong model: it sees all labels if the sequence has more than 8 places",
+    _model(_mean_of_all): "a wrong model: the mean of all labels",
+    _model(_nothing): "a wrong model: it sees no label",
+    _model(lambda inputs, rows: _moved(rows, 2)): "a wrong model: it sees the label two places before, and no other",
+    _model(blind=_last): "a wrong model: the last place sees no label",
+    _fails_alone: "a wrong model: it fails on a single place",
+}
+WRONG_HIDDEN = (
+    _model(_own),
+    _model(_next),
+    _model(leak=_where(lambda places: places >= 0, _next)),
+    _model(leak=_where(lambda places: places >= 0, lambda inputs, rows: _moved(rows, -2))),
+    _model(lambda inputs, rows: rows.roll(1, 0)),
+    _model(_earlier, leak=lambda inputs, rows: rows[-1:].expand_as(rows) / 3),
+    _model(_less_the_mean),
+    _model(_masked_after),
+    _model(_asks_with_its_label),
+    _model(leak=_repeated),
+    _model(_attention(_blocks)),
+    _model(_attention(lambda T: _before(T).T)),
+    _model(leak=_where(_place(5))),
+    _model(leak=_where(lambda places: ~_even(places))),
+    _model(leak=_where(_place(9))),
+    *(_model(leak=_of_class(number)) for number in (0, 2)),
+    _model(leak=_from_length(9)),
+    _model(leak=_from_length(8, _next)),
+    _model(leak=lambda inputs, rows: 0.5 * rows * (len(rows) == 1)),
+    _model(leak=_where(lambda places: places >= 0, weight=0.005)),
+    _model(leak=_where(lambda places: places >= 0, weight=0.0006)),
+    _model(leak=lambda inputs, rows: 0.2 * _mean_of_all(inputs, rows)),
+    _model(_previous, leak=lambda inputs, rows: 0.3 * _mean_of_all(inputs, rows)),
+    _into_one_number,
+    _cancelling,
+    _model(_nothing, torch.zeros_like),
+    _model(_computes_and_forgets),
+    _model(_nothing, lambda inputs: inputs.cumsum(0)),
+    _model(blind=_place(1)),
+    _model(_running_mean, blind=_place(6)),
+    _model(_running_mean, blind=_even),
+    _model(_previous, blind=_few),
+    _model(_running_mean, blind=lambda places: places < len(places) - 1),
+    _model(_first, blind=_place(3)),
+    _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)),
+    _first_is_nan,
+    _model(end=lambda y: y.softmax(0)),
+    _model(end=lambda y: y - y.mean(0)),
+)
