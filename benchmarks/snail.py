@@ -17,7 +17,16 @@ import torch
 
 from course_utils.data.episodes import ARMS, PULLS, WAYS, sign_episodes, wave_episodes
 from course_utils.data.measured import fill
-from course_utils.models.snail import Snail, by_examples, fit_bandit, fit_signs, fit_waves, one_late, play_bandit
+from course_utils.models.snail import (
+    Snail,
+    by_examples,
+    fit_bandit,
+    fit_signs,
+    fit_waves,
+    name_signs,
+    one_late,
+    play_bandit,
+)
 
 STEPS = 26  # of an episode of signs
 BLOCKS = {  # what a model is made of
@@ -46,7 +55,8 @@ def signs(setup, seed):
     model, began = Snail(64 + WAYS, WAYS, STEPS, **made), time.process_time()
     fit_signs(model, kind, seed)
     seconds = round(time.process_time() - began, 1)
-    held_out, own = (by_examples(model, sign_episodes(1000, of, drawn(10_000))) for of in ("held out", kind))
+    unseen = [sign_episodes(1000, of, drawn(10_000)) for of in ("held out", kind)]
+    held_out, own = (by_examples(name_signs(model, episodes), episodes) for episodes in unseen)
     return [(setup, seed, 1500, k + 1, round(held_out[k], 4), round(own[k], 4), seconds) for k in range(5)]
 
 

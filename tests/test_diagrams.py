@@ -32,6 +32,7 @@ SHOWN = {
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "Turing machine": diagrams.turing_machine,
+    "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }

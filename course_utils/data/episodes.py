@@ -83,6 +83,14 @@ def _side(number, draw):
     return angle.cos() * place[:, None] + angle.sin() * place > 1.5 * torch.randn(number, WAYS, 1, 1, generator=draw)
 
 
+def nearest(episodes: Episodes) -> Tensor:
+    """The label of the picture before that has the smallest squared distance, B×T; that of the first step means nothing."""
+    T = episodes.labels.shape[1]
+    distances = torch.cdist(episodes.pictures, episodes.pictures)
+    later = ~torch.ones(T, T, dtype=torch.bool).tril(-1)
+    return episodes.labels.gather(1, distances.masked_fill(later, float("inf")).argmin(-1))
+
+
 def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor, Tensor]:
     """Return places x from -3 to 3 and heights y, both B×T, each episode on a wave y = a sin(x + p), a from 0.5 to 2, p from 0 to 2π."""
     x = 6 * torch.rand(number, steps, generator=draw) - 3

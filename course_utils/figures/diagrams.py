@@ -297,6 +297,24 @@ def addressing(new=()) -> Diagram:
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
 
 
+def snail(new=()) -> Diagram:
+    """SNAIL: causal convolutions and attention, each of which puts what it finds beside what it was given."""
+    y, labels = 62, ("*x*_t, the last answer", "dilations 1 2 4 …", "to all steps so far", "*ŷ*_t")
+    names, widths = ("read", "convolutions", "attention", "readout"), (140, 150, 150, 80)
+    gap, x, boxes = (WIDTH - 2 * EDGE - sum(widths)) / 3, EDGE, []
+    for name, label, width in zip(names, labels, widths, strict=True):
+        boxes.append(Box(name, f"{name}: {label}", x, y - 30, width, 60, "data" if name == "read" else "step"))
+        x += width + gap
+    shapes = ("B T D", "B T D′", "B T D″")
+    arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
+    said = (
+        "At each step t the model reads what is shown, x_t, and the right answer to the step before. Convolutions with the dilations 1, 2, 4 and "
+        "so on put new features beside it, from this step and earlier ones. Attention to all steps so far puts a context beside these. The readout "
+        f"turns all of it into an answer. Shapes: {', '.join(shapes)}, where D grows with each block."
+    )
+    return _diagram("SNAIL", said, boxes, arrows, new)
+
+
 def _stack(read, attentions, middle, last):
     """Return the boxes of one side of a Transformer, from what it reads to its layers in a frame; what comes last; and the arrows between."""
     chain = [Box("input", read, EDGE, middle - 24, 72, 48, "data")]

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.episodes import ARMS, PULLS, WAYS, sign_episodes, wave_episodes
+from course_utils.data.episodes import ARMS, PULLS, WAYS, Episodes, sign_episodes, wave_episodes
 from course_utils.models.attention import attention, causal_mask
 from course_utils.models.learn import learn
 from course_utils.models.transformer import check_sizes
@@ -120,9 +120,14 @@ def fit_signs(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rat
 
 
 @torch.no_grad()
-def by_examples(model: nn.Module, episodes, most=5, read=read_signs) -> list[float]:
-    """The share of right names of signs that were shown once before, twice, ... `most` times."""
-    right = model(read(episodes.pictures, episodes.labels)).argmax(-1) == episodes.labels
+def name_signs(model: nn.Module, episodes: Episodes, read=read_signs) -> Tensor:
+    """Which label a model gives each sign, B×T."""
+    return model(read(episodes.pictures, episodes.labels)).argmax(-1)
+
+
+def by_examples(named: Tensor, episodes: Episodes, most=5) -> list[float]:
+    """The share of right names B×T among signs that were shown once before, twice, ... `most` times."""
+    right = named == episodes.labels
     return [right[episodes.before == k].float().mean().item() for k in range(1, most + 1)]
 
 

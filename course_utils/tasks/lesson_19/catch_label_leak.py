@@ -1,29 +1,12 @@
 """Task 19.catch_label_leak: a test that finds models which see the label they are asked for, or no label at all."""
 
-from functools import wraps
-
 import torch
 
-from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_19._learners import CLASSES, LONGEST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
-
-
-def _asking(model):
-    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
-
-    @wraps(model)
-    def candidate(inputs, labels):
-        problem = _problem(inputs, labels)
-        if problem:
-            raise NotAsAsked(problem)
-        with torch.no_grad():
-            return model(inputs.detach().clone(), labels.clone())
-
-    return candidate
 
 
 def _problem(inputs, labels):
@@ -48,7 +31,7 @@ task = Task(
     "a test that finds models which see the label they are asked for",
     arguments=("model",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
     difficulty=4,
     importance=5,
     minutes=25,

@@ -1,0 +1,312 @@
+# %%
+import ipywidgets
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, predict, reveal
+from course_utils.data import episodes
+from course_utils.data.measured import measured, measured_once
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import snail
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## A new task every time
+#
+# All networks so far learned one task, from thousands of examples. Here is a task that nobody has seen before: five signs have names from 0 to 4, which are shown above them. From which picture on could you name most signs yourself?
+
+# %%
+shown = episodes.sign_episodes(1, "held out", drawn(3))
+axes = plots.axes(9, width=1, height=1.2)
+for t, ax in enumerate(axes):
+    pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
+
+# %% [markdown]
+# As soon as a sign comes again. You did not learn its name from many examples: you remembered one, and compared. (That these signs are digits does not help: their names are drawn anew for each **episode**.)
+#
+# A network can do this, too, if it learns from thousands of episodes, each with other signs and other names. Then it can't learn names by heart. What is left to learn is how to find them out. That is **meta-learning**: learning to learn.
+#
+# ## First answer, then be told
+#
+# At each step the model sees a picture $x_t$ and has to name it. What it is told is the name of the picture before, $y_{t-1}$. If the names are 2, 0 and 2, what stands beside the three pictures?
+
+# %% tags=["nbval-check-output"]
+read = snail.read_signs(torch.zeros(1, 3, 64), torch.tensor([[2, 0, 2]]))
+print(read[0, :, 64:])
+
+# %% [markdown]
+# Nothing, then 2, then 0: each name comes one step after its picture. So at its third step, the model has to know that the 2 belongs to the first picture, and that the first picture looks like the third.
+#
+# ## Two things side by side
+#
+# Attention could find the picture that looks like this one. But the name stands one step further. A **causal convolution** brings both together: it adds up what stands at two steps, $t$ and $t - \text{dilation}$, and never looks ahead.
+#
+# $$y_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
+#
+# With $W_1$ = 1, $W_0$ = 10 and a dilation of 1, what becomes of 1, 2, 3?
+
+# %% tags=["nbval-check-output"]
+x, weight, bias = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.tensor([[[10.0, 1.0]]]), torch.zeros(1)
+by_hand = [x[0, t, 0] + 10 * (x[0, t - 1, 0] if t else 0) for t in range(3)]
+as_product = snail.causal_convolution(x, weight, bias, dilation=1)
+by_torch = F.conv1d(F.pad(x.mT, (1, 0)), weight, bias).mT
+print(torch.stack(by_hand), as_product.flatten(), by_torch.flatten())
+
+# %% [markdown]
+# 1, 12 and 23, three times: a loop, two matrix products, and PyTorch's convolution after padding on the left.
+#
+# One such convolution sees two steps. If another one follows with the dilation 2, it sees four, and so on: each doubles what the last step sees. How many are needed for 26 steps?
+
+# %% tags=["nbval-check-output"]
+print(snail.dilations(26))
+
+# %% [markdown]
+# Five. The paper's listing starts with the dilation 2. Which steps does the last of 16 steps see then?
+
+
+# %%
+def seen_from(dilations, steps=16):
+    sees = torch.eye(steps)
+    for dilation in dilations:
+        sees = sees + torch.diag(torch.ones(steps - dilation), -dilation) @ sees
+    return sees > 0
+
+
+left, right = plots.axes(2, width=3.6, height=3.2)
+for ax, dilations in ((left, (1, 2, 4, 8)), (right, (2, 4, 8))):
+    plots.mask(seen_from(dilations), range(16), range(16), f"dilations {dilations}", ax, "step seen", "step")
+
+# %% [markdown]
+# On the left every step sees all before it. On the right only every other one, and never the one right before: sums of 2, 4 and 8 are even. We begin with 1.
+#
+# ## SNAIL
+#
+# The model (Mishra et al. 2018) has both: dense blocks of gated convolutions, and attention to all steps so far. Each puts what it has found beside what came in, so that nothing is lost. Which of the two can look back 20 steps and pick out one?
+
+# %%
+diagrams.snail(new=["convolutions"])
+
+# %% [markdown]
+# Attention: it weighs every step by how well it fits. The convolutions have a fixed place for each step, but they know the order. The query of the attention can be the picture of now, and a key the picture before, which a convolution has carried to the step of its name. The value is then the name.
+#
+# We let it learn. Its signs are joined from two digits out of 0 to 4, turned or mirrored and cut along a line, so that hardly one comes twice. They are asked for from the second time on.
+
+# %%
+torch.manual_seed(0)
+model = snail.Snail(64 + 5, 5, steps=26)
+losses = snail.fit_signs(model, steps=700)
+unseen = episodes.sign_episodes(400, "held out", drawn(1))
+right = snail.by_examples(snail.name_signs(model, unseen), unseen)
+print("right names after 1, 2, 3, 4 and 5 examples:", torch.tensor(right))
+
+# %% [markdown]
+# These are the digits 5 to 9, which no sign of training contains. By chance, 0.2 would be right. What share does it get after one example if it learns for 1,500 steps instead of 700?
+
+# %% tags=["nbval-check-output"]
+predict("19.one_example", ...)
+
+# %% tags=["reveals"]
+print("Five models each, and the name of the most similar picture so far:")
+examples, runs = measured("signs", "held_out", "examples", setup="SNAIL")
+own = measured("signs", "own", "examples", setup="SNAIL")[1]
+reveal("19.one_example", round(sum(run[0] for run in runs) / len(runs), 2))
+compared = snail.by_examples(episodes.nearest(unseen), unseen)
+lines = {"SNAIL, signs as in training": own, "SNAIL, digits 5 to 9": runs, "most similar picture": [compared]}
+ax = plots.axes(width=5.5)
+plots.curves(examples, lines, "examples so far", "share of right names", ax=ax)
+ax.set(ylim=(0, 1))
+
+# %% [markdown]
+# From one example it names half of the digits that it has never seen, and with each further one more of them. But with these clean little digits, a comparison of the pixels does better. The model had to find out by itself that comparing is the thing to do, and it does so best for signs like those of training, where nine tenths are right.
+#
+# ## Where does it look?
+#
+# If it does what we think, its attention should go to the step after a picture of the same sign, where the name stands. Move the slider through an episode. Does it?
+
+
+# %%
+model(snail.read_signs(unseen.pictures[:1], unseen.labels[:1]))
+weights = model.blocks[-1].weights[0].detach()  # T T
+
+
+def looked_back(step):
+    names = [str(label) for label in unseen.labels[0, :step].tolist()]
+    ax = plots.axes(width=7, height=1.6)
+    told = [f"{t}: {name}" for t, name in enumerate(["", *names])]
+    plots.weights(
+        weights[step : step + 1, : step + 1],
+        told,
+        [f"step {step}"],
+        "",
+        ax,
+        "step, and the name told there",
+        "",
+    )
+    same = F.pad(unseen.labels[0, :step] == unseen.labels[0, step], (1, 0))
+    share = weights[step, : step + 1][same].sum()
+    return f"At step {step} the sign is called {unseen.labels[0, step]}; {share:.2f} of the weight goes to steps at which this name was told."
+
+
+look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=12, min=1, max=14))
+look_explorer
+
+# %% [markdown]
+# TEXT
+#
+# ## With one half only
+#
+# Which half does it need? We train models of convolutions only, of attention only (four blocks), and of attention with a learned vector for each position (lesson 11). Which will be worst?
+
+
+# %%
+def after(examples, setups, value="held_out"):
+    return {s: [measured_once("signs", value, setup=s, examples=k)[0] for k in examples] for s in setups}
+
+
+halves = ("SNAIL", "convolutions only", "attention only", "attention and positions")
+rows = after((1, 2, 5), (*halves, "dilation 1 only", "dilations from 2"))
+table(rows, ["1 example", "2", "5"], corner="right names, digits 5 to 9", digits=2)
+
+# %% [markdown]
+# Without attention most is lost: after five examples it knows hardly more than after one. Without convolutions, less. The mask of attention lets a first block find out a little about the order, and the others use it. With positions, attention does as well as SNAIL, and a single convolution with dilation 1 is enough in the end. So what the convolutions bring here is the order of neighbours, and any other way to know it will do. With dilations from 2, name and picture never meet: after one example, it is below chance.
+#
+# ## How many tasks does it take?
+#
+# SNAIL saw more signs than it could remember. What if all episodes have the same five, the digits 0 to 4 with new names, or forty, the same digits turned and mirrored?
+
+# %%
+rows = after((1, 5), ("five signs", "forty signs", "SNAIL"))
+own = after((1, 5), rows, "own")
+rows = {setup: [*own[setup], *rows[setup]] for setup in rows}
+table(
+    rows, ["own signs, 1 example", "5", "digits 5 to 9, 1 example", "5"], corner="signs of training", digits=2
+)
+
+# %% [markdown]
+# With five signs it is perfect on these five, and poor on others: it has learned to recognise them, and only their names anew. Forty are enough for one example, and signs that hardly come twice are better for five. What is learned in training is what training varies.
+#
+# ## Waves
+#
+# Examples can also be numbers. Each episode is a wave of another height and place; the model sees $x_t$, says how high the wave is there, and is then told. How many points does it take until it knows the wave?
+
+# %%
+torch.manual_seed(0)
+waves = snail.Snail(2, 1, steps=11, blocks="CC")
+losses = snail.fit_waves(waves, steps=700)
+x, y = episodes.wave_episodes(1, drawn(8))
+
+
+# %%
+def guess(points):
+    places = torch.linspace(-3, 3, 49)
+    asked = torch.cat([x[:, :points].expand(49, -1), places[:, None]], 1)[..., None]
+    told = snail.one_late(F.pad(y[:, :points].expand(49, -1), (0, 1))[..., None])
+    with torch.no_grad():
+        said = waves(torch.cat([asked, told], -1))[:, -1, 0]
+    ax = plots.axes(width=5.5)
+    plots.curves(places, {"guess": said[None]}, "x", "height", ax=ax)
+    ax.scatter(x[0, :points], y[0, :points], s=60, color="0.2", zorder=3)
+    ax.set(ylim=(-2.2, 2.2))
+    return f"After {points} points, the guess at x = 0 is {said[24]:.2f}."
+
+
+wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=10))
+wave_explorer
+
+# %% [markdown]
+# TEXT
+
+# %%
+rows = {}
+for setup in halves:
+    seen, runs = measured("waves", "error", "places", setup=setup)
+    rows[setup] = [[run[seen.index(k)] for run in runs] for k in (0, 1, 2, 5, 10)]
+table(rows, ["0 points", "1", "2", "5", "10"], corner="squared error", digits=2)
+
+# %% [markdown]
+# TEXT
+#
+# ## Which arm?
+#
+# The third kind of episode must be explored. Each of five arms wins with a chance of its own, unknown at the beginning. In ten pulls, how much can one win?
+
+# %%
+strategies = {
+    "any arm": episodes.by_chance,
+    "UCB1": episodes.ucb1,
+    "Thompson": episodes.thompson,
+    "greedy": episodes.greedy,
+}
+rows = {name: [episodes.play(strategy, 20_000, 0).mean().item()] for name, strategy in strategies.items()}
+rows |= {setup: measured_once("bandit", "won", setup=setup) for setup in halves}
+rows["the best possible"] = [episodes.best_possible()]
+table(rows, ["won in ten pulls"], digits=2)
+
+# %% [markdown]
+# TEXT
+#
+# ## Does it see the answer?
+#
+# One mistake makes such a model look perfect: the name stands beside its own picture. Below, a model learns with this mistake for 150 steps. How could you notice, without reading its code?
+
+
+# %%
+def with_leak(pictures, labels):
+    return torch.cat([pictures, F.one_hot(labels, 5).float()], -1)
+
+
+torch.manual_seed(0)
+leaking = snail.Snail(64 + 5, 5, steps=26)
+losses = snail.fit_signs(leaking, steps=150, read=with_leak)
+changed = unseen.labels.clone()
+changed[:, 10] = (changed[:, 10] + 1) % 5  # another name at step 10
+for name, one, read in (("right", model, snail.read_signs), ("leaking", leaking, with_leak)):
+    named = snail.name_signs(one, unseen, read)
+    other = snail.name_signs(one, unseen._replace(labels=changed), read)
+    moved = (named != other).float().mean(0)[[9, 10, 11]]
+    print(
+        f"{name}: {snail.by_examples(named, unseen)[0]:.2f} right after one example; moved at 9, 10, 11: {moved}"
+    )
+
+# %% [markdown]
+# TEXT
+#
+# ## So: can it learn from five examples?
+#
+# TEXT
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("19.q1", ...)
+
+# %%
+check("19.q2", ...)
+
+# %%
+check("19.q3", ...)
+
+# %%
+check("19.q4", ...)
+
+# %%
+check("19.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - TEXT
+#
+# **Exercises**: [open them](../exercises/19_snail.ipynb)
+#
+# **Next**: you have seen many kinds of attention. What will yours be? Lesson 20 asks for it; it is still being written.
