@@ -18,7 +18,7 @@ task = Task(
     minutes=15,
     hints=(
         "Each token asks how many tokens before it went to the same expert. A running sum answers that for all tokens at once: one column per expert, with a 1 in it for each token that was sent there, added up along the batch.",
-        "Suppose five tokens were sent to the experts 2, 0, 2, 2 and 0, and the capacity is 2. The counts so far, including the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
+        "Take five tokens that were sent to the experts 2, 0, 2, 2 and 0, and a capacity of 2. The counts so far, including the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
         "sent = a one-hot row for each token, B×N; so_far = its running sum along the batch, axis 0; take from each row the number in the column of its own expert, with gather; it counts the token itself, so compare it with <= capacity.",
     ),
     partial={
