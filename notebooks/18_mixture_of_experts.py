@@ -68,7 +68,7 @@ print("sum:   ", (experts.mix(said, half) - target).square().sum() / 2)
 print("expert:", experts.mixture_loss(said, half, target))
 
 # %% [markdown]
-# The first loss is 2, since the weighted sum is 5: both experts should say less. The second is ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most from what it already does best. We train three linear experts with each loss. What will their lines look like?
+# The first loss is 2, since the weighted sum is 5: both experts should say less. The second is ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most where it is already best. We train three linear experts with each loss. What will their lines look like?
 
 # %%
 seen = on_lines(1000, drawn(1))
@@ -84,7 +84,7 @@ for ax, compete in zip(axes, (False, True), strict=True):
     lines["weighted sum"] = experts.mix(said.outputs, said.gates)[None, :, 0]
     plots.curves(x[:, 0], lines, "x", "y", "compete" if compete else "work together", ax, legend="upper left")
     ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
-    ax.set(ylim=(-5, 9))
+    ax.set(ylim=(-5, 13))
 
 # %% [markdown]
 # On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows the points. On the right they compete, and each has made one piece its own. Here, over five seeds, are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points accounts for 0.01.) Which experts can be asked one at a time?
