@@ -28,7 +28,7 @@ points = on_lines(300, drawn(0))
 plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 
 # %% [markdown]
-# Three, one for each piece. But nobody tells us where one piece ends and the next begins. So a **gate** has to learn who should answer, together with the networks, which are called **experts** (Jacobs et al. 1991).
+# Three, one for each piece. But nobody tells us where one piece ends and the next begins. So a **gate** has to learn who should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
 #
 # ## A gate is attention over networks
 #
@@ -44,7 +44,7 @@ diagrams.attention(
 )
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and what the experts say are the values. (The mask closes nothing yet.) Two experts say 2 and 6, and the gate's scores are ln 3 and 0. What is the answer of the mixture?
+# The input is the query, the rows of $W$ are the keys, and what the experts say are the values. (The mask hides nothing yet.) Suppose two experts say 2 and 6, and the gate's scores are ln 3 and 0. What does the mixture answer?
 
 # %% tags=["nbval-check-output"]
 gates = torch.tensor([[3.0, 1.0]]).log().softmax(-1)
@@ -52,11 +52,11 @@ said = torch.tensor([[[2.0], [6.0]]])  # B N E
 print("gates:", gates, " answer:", experts.mix(said, gates))
 
 # %% [markdown]
-# The gates are 3/4 and 1/4, so it is 1.5 + 1.5 = 3.
+# The gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
 #
 # ## Compete, or work together?
 #
-# What should training ask for? That the *sum* be right, or that *some expert* be right by itself:
+# Should training ask that the *sum* be right, or that *some expert* be right by itself?
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i E_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - E_i \|^2}$$
 #
@@ -68,7 +68,7 @@ print("sum:   ", (experts.mix(said, half) - target).square().sum() / 2)
 print("expert:", experts.mixture_loss(said, half, target))
 
 # %% [markdown]
-# The first one costs 2, since the sum is 5. So both experts should say less. The second costs ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most from what it already does best. We train three linear experts with each loss. What will their lines look like?
+# The first loss is 2, since the weighted sum is 5: both experts should say less. The second is ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most where it is already best. We train three linear experts with each loss. What will their lines look like?
 
 # %%
 seen = on_lines(1000, drawn(1))
@@ -84,10 +84,10 @@ for ax, compete in zip(axes, (False, True), strict=True):
     lines["weighted sum"] = experts.mix(said.outputs, said.gates)[None, :, 0]
     plots.curves(x[:, 0], lines, "x", "y", "compete" if compete else "work together", ax, legend="upper left")
     ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
-    ax.set(ylim=(-5, 9))
+    ax.set(ylim=(-5, 13))
 
 # %% [markdown]
-# On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows them. On the right they compete, and each has made one piece its own. Over five seeds, here are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points makes 0.01 of it.) Which experts can be asked one at a time?
+# On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows the points. On the right they compete, and each has made one piece its own. Here, over five seeds, are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points accounts for 0.01.) Which experts can be asked one at a time?
 
 # %%
 names = ("error", "best_error", "largest_gate")
@@ -95,17 +95,17 @@ rows = {setup: measured_once("lines", *names, setup=setup) for setup in ("work t
 table(rows, ["error of the sum", "error of the best expert", "mean of the largest gate"], digits=2)
 
 # %% [markdown]
-# Those that competed: their best expert is nearly as good as their sum. Those that worked together have the better sum, but in most runs their best expert is far off. (One competing run divided the pieces badly: 0.2.)
+# Those that competed: their best expert is nearly as good as their sum. (In one of five runs they divided the pieces badly.) Of those that worked together, the best expert is mostly far off by itself.
 #
 # ## What is not attended to does not change
 #
-# Such gates were also meant to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ best experts, and take the softmax over these (Shazeer et al. 2017). Scores are 1, 3 and 2, and $k$ = 2. Which gates come out?
+# Such gates were also meant to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ best experts, and take the softmax over these (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
 
 # %% tags=["nbval-check-output"]
 print(experts.top_k_gates(torch.tensor([[1.0, 3.0, 2.0]]), k=2))
 
 # %% [markdown]
-# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both. We train four of them to be right in the sum. The best two answer. (Noise on the gate's scores and a loss for balance, as in that paper, come below.) How will they share the work?
+# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both. We train four so that their weighted sum is right, and the best two answer. (As in that paper, we add noise to the gate's scores and a loss for balance; more on both below.) How will they share the work?
 
 # %%
 white, black = written("white"), written("black")
@@ -143,7 +143,7 @@ table(rows, [f"expert {i + 1}" for i in range(4)])
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with their new labels. Four networks learn them: one with a hidden layer; mixtures of which all four experts answer, or the best two; and the latter with only the best one answering from now on. The gate is kept as it is unless called free. Which will still read white digits, whether it learns by plain gradient steps (SGD) or by Adam?
+# For 300 more steps there are only black digits, with their new labels. Four networks learn them: one with a hidden layer; a mixture in which all four experts answer; one in which the best two do; and this last one again, with only its best expert answering from now on. The gate stays fixed unless it is called free. Which will still read white digits, both with plain gradient steps (SGD) and with Adam?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
@@ -158,9 +158,9 @@ rows = {setup: measured_once("forgetting", *names, setup=setup) for setup in kin
 table(rows, columns, corner="share of right answers", digits=2)
 
 # %% [markdown]
-# One network forgets. With plain gradient steps, a mixture forgets little or nothing. With Adam and a fixed gate it forgets more than one network, and with a free gate about as much. Only the best one forgets nothing. (Of black digits, it learns somewhat less than one network does.)
+# One network forgets. With plain gradient steps, a mixture forgets little or nothing. With Adam and a fixed gate it forgets more than the single network does, and with a free gate about as much. If only the best expert answers, it forgets nothing. (It reads black digits somewhat less well than the single network.)
 #
-# Why does Adam change experts that are hardly attended to? Here is one step of both, with the same rate, from a gradient of 0.0001. How far do they go?
+# Why does Adam change experts that are hardly attended to? Here is one step of SGD and one of Adam, with the same learning rate and a gradient of 0.0001. How far does each go?
 
 # %% tags=["nbval-check-output"]
 for optimizer in (torch.optim.SGD, torch.optim.Adam):
@@ -170,11 +170,11 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
     print(f"{optimizer.__name__}: {weight.item():.6f}")
 
 # %% [markdown]
-# Adam divides a gradient by its usual size (lesson 13), so a very small one makes a full step. A gate of exactly 0 protects from it, if Adam starts anew and remembers no earlier gradients.
+# Adam divides a gradient by its usual size (lesson 13), so even a very small one makes a full step. A gate of exactly 0 protects an expert from this, if Adam remembers no earlier gradients.
 #
 # ## Who gets work?
 #
-# An expert that is favoured learns more and is favoured even more, until a few do all the work: the experts **collapse**. Two losses work against it, from the sum $I_i$ of an expert's gates over a batch (**importance**; Shazeer et al., equation 7), or from the share $f_i$ of inputs it gets and its mean probability $P_i$ (**balance**; Fedus et al. 2021, equation 4):
+# An expert that is favoured learns more and is favoured even more, until a few do all the work: the experts **collapse**. Two losses work against this. One uses the sum $I_i$ of an expert's gates over a batch (**importance**; Shazeer et al., equation 7), the other the share $f_i$ of inputs it gets and its mean probability $P_i$ (**balance**; Fedus et al. 2021, equation 4):
 #
 # $$\frac{\text{Var}(I)}{\text{mean}(I)^2} \qquad\text{and}\qquad N \sum_i f_i P_i$$
 #
@@ -185,7 +185,7 @@ gates = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])
 print(experts.importance_loss(gates))
 
 # %% [markdown]
-# The mean is 2, the variance 1, so it is 1/4. If all get the same, it is 0, and the balance loss is 1. Eight experts read the digits, and the best two answer, with noise on the scores and the importance loss, or without. How many get work, a mean gate above 0.01?
+# The mean is 2 and the variance 1, so the loss is 1/4. If all experts get the same, it is 0, and the balance loss is 1. Now eight experts read the digits, and the best two answer. We try noise on the scores, the importance loss, both, and neither. How many experts get work, that is, a mean gate above 0.01?
 
 # %%
 kinds = ("neither", "noise", "importance loss", "noise and importance loss")
@@ -193,11 +193,11 @@ rows = {setup: measured_once("collapse", "used", "busiest", "right", setup=setup
 table(rows, ["experts with work", "share of the busiest", "right answers"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# Without anything, half of them have work. Noise was meant to give each a chance, but by itself it left two in every run. The importance loss brings work to more of them. As much is right in each row: here two linear experts are enough, and collapse does no harm. It would where there is more to know.
+# With neither, about half of the experts have work. Noise was meant to give each a chance, but by itself it left work for only two in every run. The importance loss gives work to more of them. All four rows get about the same share right: two linear experts are enough here, so collapse does no harm. It would if there were more to know.
 #
 # ## Experts in a Transformer
 #
-# In lesson 12, each token went through the same feed-forward network. A **switch** layer (Fedus et al. 2021) has $N$ of them and sends each token to the one with the largest probability $p_i$, whose output it multiplies by $p_i$. Why does it, if there is nothing to sum?
+# In lesson 12, each token went through the same feed-forward network. A **switch** layer (Fedus et al. 2021) has $N$ of them and sends each token to the one with the largest probability $p_i$, whose output it multiplies by $p_i$. Why multiply, if there is nothing to sum?
 
 # %%
 world = dictionaries(0)
@@ -211,7 +211,7 @@ with torch.no_grad():
 print(f"right words with 8 experts: {found:.2f}")
 
 # %% [markdown]
-# Through this factor the gate gets its gradient, since choosing has none. The layer here learns to translate 64 words into 32 invented languages, of which one is named at the beginning of each sentence. Each word has its own translation in each language, so there are 2,048 to remember. What share does the same layer get right with one feed-forward network, as large as one expert?
+# The gate gets its gradient through this factor, since choosing passes none. The layer here learns to translate 64 words into 32 invented languages, one of which is named at the beginning of each sentence. Each word has its own translation in each language, so there are 2,048 to remember. What share would the layer get right with a single feed-forward network, as large as one expert?
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -269,7 +269,7 @@ expert_explorer
 #
 # ## Capacity
 #
-# An expert on its own device has room for a limited number of tokens of a batch: its **capacity**. Later tokens only pass through the residual connection. If four tokens choose the experts 0, 0, 1 and 0, and the capacity is 2, the last one is dropped. What does a capacity of 1.5 or 1 fair shares (tokens divided by experts) cost in training?
+# An expert on its own device has room for a limited number of tokens of a batch: its **capacity**. Once it is full, tokens only pass through the residual connection. If four tokens choose the experts 0, 0, 1 and 0, and the capacity is 2, the last one is dropped. In training, what does a capacity of 1.5 fair shares (tokens divided by experts) cost, or of one?
 
 # %%
 kinds = ("8 experts", "8 experts, no balance", "8 experts, capacity 1.5", "8 experts, capacity 1")
@@ -278,7 +278,7 @@ rows = {setup: measured_once("translators", *names, setup=setup) for setup in ki
 table(rows, ["right words", "busiest expert", "least busy", "tokens dropped"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# In the last batch, hardly a token is dropped with 1.5 fair shares, and a tenth with one; then somewhat fewer words are right. Without the balance loss, the experts do not collapse here.
+# In the last batch, hardly any token is dropped with 1.5 fair shares. With one, a tenth are dropped, and somewhat fewer words are right. Even without the balance loss, the experts do not collapse here.
 #
 # ## So: who should answer?
 #
@@ -306,12 +306,12 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? A gate learns it: attention over networks, called experts.
+# - Who should answer? A gate learns this: it is attention over networks, called experts.
 # - Experts that compete can answer one at a time. Experts that work together are best together.
-# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it changes, under Adam even by full steps.
+# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
 # - A few experts may do all the work. Losses for balance bring work to more of them.
 # - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts.ipynb)
 #
-# **Next**: all these networks need many examples. Can one learn from five? Lesson 19 answers this; it is still being written.
+# **Next**: all these networks need many examples. Can a network learn from five? Lesson 19 answers this; it is still being written.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write the parts of a mixture of experts: the gates, which choose the best k, the sum of what the experts say, the loss that makes each of them answer for itself, two losses that share out the work, and the room that an expert has. At the end you write a test that tells right layers from wrong ones.
+# You write the parts of a mixture of experts: the gates, which choose the best k; the sum of what the experts say; the loss that makes each of them answer for itself; two losses that share out the work; and the limit on how many tokens an expert takes. At the end you write a test that tells right layers from wrong ones.
 #
 # The letters: B rows of the batch (examples, or tokens), N experts, D numbers in what an expert puts out. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
 
@@ -12,11 +12,11 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 18.top_k_gates
 #
-# A gating network gives each row of the batch a logit per expert. If a softmax of all of them weighed the experts, all experts would have to run. Shazeer et al. (2017) keep only the k largest logits of a row, and take the softmax over these (equations 3 and 5, here without their noise $H$):
+# A gating network gives each row of the batch a logit per expert. If the gates were a softmax over all of them, every expert would have to run. Shazeer et al. (2017) keep only the k largest logits of a row, and take the softmax over these (equations 3 and 5, here without their noise $H$):
 #
 # $$G(x) = \text{softmax}\big(\text{KeepTopK}(h, k)\big) \qquad \text{KeepTopK}(h, k)_i = \begin{cases} h_i & \text{if } h_i \text{ is among the } k \text{ largest} \\ -\infty & \text{otherwise} \end{cases}$$
 #
-# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises nothing about equal ones. Logits may be as large as 10,000.
+# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises no order for equal logits. Logits may be as large as 10,000.
 
 
 # %%
@@ -51,7 +51,7 @@ check("18.top_k_gates", top_k_gates)
 #
 # $$y = \sum_{i=1}^{N} g_i\, o_i$$
 #
-# Gates are 0 or above, and a row of them need not sum to 1. **An expert with the gate 0 has no effect.** It has not been run, and what stands in its place may be anything, NaN and infinity too. Keep in mind that 0 times NaN is NaN. (Gradients are looked at for the outputs and for gates that are not 0.)
+# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place may be anything, even NaN or infinity. Keep in mind that 0 times NaN is NaN. (Gradients are checked for the outputs and for gates that are not 0.)
 
 
 # %%
@@ -86,7 +86,7 @@ check("18.mix", mix)
 #
 # $$E = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert d - o_i\rVert^2\Big)$$
 #
-# Return the mean of $E$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss is finite there all the same. One gate of each row at least is above 0. (Gradients are looked at where all of them are.)
+# Return the mean of $E$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss should be finite even then. At least one gate in each row is above 0. (Gradients are checked where all of them are.)
 
 
 # %%
@@ -119,7 +119,7 @@ check("18.mixture_loss", mixture_loss)
 # %% [markdown]
 # ## 18.importance_loss
 #
-# Whoever is chosen learns, and whoever has learned is chosen: without help, a few experts soon do all the work. Shazeer et al. call the sum of all gates that an expert gets in a batch its **importance**, and add a loss that is small when all experts have the same (equations 6 and 7, here without their weight $w_{\text{importance}}$):
+# An expert that is chosen learns, and one that has learned is chosen again. Without help, a few experts soon do all the work. Shazeer et al. call the sum of all gates that an expert gets in a batch its **importance**, and add a loss that is small when it is the same for all experts (equations 6 and 7, here without their weight $w_{\text{importance}}$):
 #
 # $$\text{Importance}_i = \sum_{b=1}^{B} g_{b,i} \qquad L = \text{CV}(\text{Importance})^2$$
 #
@@ -156,7 +156,7 @@ check("18.importance_loss", importance_loss)
 #
 # $$L = N \sum_{i=1}^{N} f_i\, P_i \qquad f_i = \frac1B \sum_{b} \mathbb 1[\text{token } b \text{ was sent to } i] \qquad P_i = \frac1B \sum_{b} p_i(b)$$
 #
-# Counting passes no gradient, so it flows through $P$. `chosen` says where each token was sent. That need not be the expert with the largest probability, and there may be experts that no token was sent to.
+# Counting passes no gradient, so the gradient flows through $P$ only. `chosen` says where each token was sent. That need not be the expert with the largest probability, and there may be experts that no token was sent to.
 
 
 # %%
@@ -187,7 +187,7 @@ check("18.balance_loss", balance_loss)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# On a real machine each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and whoever comes when all places are taken is left out (Fedus et al., section 2.2).
+# On a real machine each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and a token that comes when all places are taken is left out (Fedus et al., section 2.2).
 
 
 # %%
@@ -219,13 +219,13 @@ check("18.within_capacity", within_capacity)
 # %% [markdown]
 # ## 18.catch_wrong_routing
 #
-# To run an expert only on the rows that chose it, a layer gathers these rows, runs the expert, and puts the results back. Many mistakes of this kind leave all shapes right. The check hands your function one **layer** after another: functions `layer(x)` with weights of their own, which return `(y, gates, outputs)` for `x` of shape B×4. y is B×4, gates are B×N, and outputs are B×N×4: what each expert puts out for each row. Return `True` for a layer in which each row of y is the sum of its own row's outputs, weighted by its gates, $y_b = \sum_i g_{b,i}\, o_{b,i}$, and `False` for any other.
+# To run an expert only on the rows that chose it, a layer gathers these rows, runs the expert, and puts the results back. Many mistakes in such code leave all shapes right. The check hands your function one **layer** after another: functions `layer(x)` with weights of their own, which return `(y, gates, outputs)` for `x` of shape B×4. y is B×4, gates are B×N, and outputs are B×N×4: what each expert puts out for each row. Return `True` for a layer in which each row of y is the sum of its own row's outputs, weighted by its gates, $y_b = \sum_i g_{b,i}\, o_{b,i}$, and `False` for any other.
 #
-# Any gates are right as long as y goes with them. A row of gates need not sum to 1: there are layers with a sigmoid, with the single best gate of a softmax as it is, with gates below 0, and layers that set the gates to 0 of rows for which an expert has no room. The number N of experts is the layer's own, from 1 on. What stands in outputs where a gate is 0 may be any number.
+# Any gates are right as long as y goes with them. A row of gates need not sum to 1: there are layers with a sigmoid, with the single best gate of a softmax as it is, with gates below 0, and layers that set a gate to 0 if its expert has no room for the row. Each layer has its own number N of experts, at least 1. Where a gate is 0, outputs may hold any number.
 #
-# Layers take any B from 1 to 60, in float32. What goes wrong in real code: y uses other gates than those returned (divided by their sum, through another softmax, squared, rounded, all alike, of the row or the expert before, in the order of their size, or none at all); some experts are left out, or one counts twice; of several experts only the best or the last one counts, or their mean is taken; results come back in the wrong order, or in the row of another; rows for which an expert has no room are left out of y, while their gates are not 0; the first or the last row is forgotten; x is added, or y goes through an activation, or has another sign, size or shape; an expert that nobody chose makes y NaN; a batch of one row fails, or loses its axis.
+# Layers take any B from 1 to 60, in float32. What goes wrong in real code: y uses gates other than those returned (divided by their sum, put through another softmax, squared, rounded, made equal, taken from the row or the expert before, sorted by size, or left out); some experts are left out, or one counts twice; of several experts only the best or the last one counts, or their mean is taken; results come back in the wrong order, or in the row of another; rows for which an expert has no room are left out of y, while their gates are not 0; the first or the last row is forgotten; x is added, or y goes through an activation, or has another sign, size or shape; an expert that nobody chose makes y NaN; a batch of one row fails, or loses its axis.
 #
-# Some mistakes show in large batches only, and some in a batch of a single row. No layer has more than six experts, and where an expert has no room for all rows, it has room for at most eight. Give random numbers of about 1. Where a layer is wrong, some number of y is then off by more than $10^{-3}$ in a batch that shows it; rounding stays below $10^{-5}$. A layer that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through layers.
+# Some mistakes show in large batches only, and some in a batch of a single row. No layer has more than six experts, and if an expert has no room for all rows, it has room for at most eight. Give the layers random numbers of about 1. If a layer is wrong, some number in y is then off by more than $10^{-3}$ in a batch that shows the mistake; rounding errors stay below $10^{-5}$. A layer that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through layers.
 
 
 # %%

@@ -7,8 +7,8 @@ lesson = Lesson(
     title="Mixture of experts",
     question="Who should answer?",
     goals=(
-        "say how a gate attends to networks instead of words, and what an expert with no weight learns",
-        "compute by hand the gates of the best k, and what two balance losses ask for",
+        "say how a gate attends to networks instead of words, and what an expert with a gate of 0 learns",
+        "compute by hand the gates of the best k experts, and say what two balance losses ask for",
         "measure how much a network forgets of an old task while it learns a new one, with and without experts",
         "say why experts collapse, what the balance losses and capacity do about it, and what they cost",
         "compare a Transformer with experts and one without at equal work per token",

@@ -9,7 +9,7 @@ questions = (
         "In a mixture of experts, an input has a gate of exactly 0 for the third expert. What does this expert learn from this input?",
         right=(
             "Nothing: its output has no effect on the loss, so its gradient is exactly 0.",
-            "What is multiplied by 0 may change without any effect. That is why unattended experts keep what they know.",
+            "An output that is multiplied by 0 can change without any effect. That is why experts that get no attention keep what they know.",
         ),
         wrong=(
             (
@@ -44,7 +44,7 @@ questions = (
     Question(
         "18.q3",
         "what is forgotten",
-        "The best two of four experts answered, and the gate was kept as it was. For black digits, the experts of white ones had gates below 0.01. After training on black digits by Adam, much about white ones was forgotten. Why?",
+        "The best two of four experts answered, and the gate was kept as it was. For black digits, the experts for white ones had gates below 0.01. After training on black digits with Adam, the mixture had forgotten much about white ones. Why?",
         right=(
             "These gates were not exactly 0, and Adam makes a full step even from a very small gradient.",
             "Adam divides each gradient by its usual size. Plain gradient steps, or gates of exactly 0, left these experts as they were.",
@@ -97,7 +97,7 @@ questions = (
                 "Both were trained for as many steps.",
             ),
             (
-                "A network 8 times as wide does no better than one of them.",
+                "A network 8 times as wide does no better than the 8 experts.",
                 "It does better still, but each token then costs 8 times the work.",
             ),
         ),

@@ -18,7 +18,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "Two vectors with one number per expert are compared by their dot product: the fraction of tokens that were sent to it, and the mean of its probabilities. Counting has no slope, so the fractions are numbers that weigh the probabilities: the gradient presses down the probability of an expert as much as it has tokens.",
+        "Two vectors with one number per expert are compared by their dot product: the fraction of tokens that were sent to it, and the mean of its probabilities. Counting has no slope, so the fractions are numbers that weigh the probabilities: the more tokens an expert has, the harder the gradient pushes its probability down.",
         "Take three experts and two tokens with the probabilities [0.5, 0.3, 0.2] and [0.6, 0.1, 0.3], both sent to expert 0. The fractions are 1, 0 and 0, and the mean probabilities are 0.55, 0.2 and 0.25. The dot product is 0.55, times 3 experts that is 1.65. In perfect balance it would be 1.",
         "sent = a one-hot row for each token, with N columns however many experts were chosen, as numbers of the probabilities' type; fractions = the mean of sent over the batch, N; means = the mean of probabilities over the batch, N; return N times the sum of fractions times means.",
     ),
@@ -142,7 +142,7 @@ _mistake(
 )
 _mistake(
     "experts_after_the_largest_missing",
-    "You count only up to the largest expert that was chosen, so the fractions may be fewer than N, and if expert 0 is the only one they are taken for all. Say how many experts there are: F.one_hot(chosen, N), or bincount(chosen, minlength=N).",
+    "You count only up to the expert with the highest number that was chosen, so there may be fewer than N fractions, and if only expert 0 was chosen, its fraction is used for all. Say how many experts there are: F.one_hot(chosen, N), or bincount(chosen, minlength=N).",
     sent=lambda probabilities, chosen: F.one_hot(chosen).to(probabilities.dtype),
 )
 _mistake(
@@ -209,7 +209,7 @@ _mistake(
 )
 _mistake(
     "softmax_once_more",
-    "You take a softmax of the probabilities. They are no logits: they sum to 1 already.",
+    "You take a softmax of the probabilities. They are not logits: they sum to 1 already.",
     share=lambda probabilities: probabilities.softmax(1).mean(0),
 )
 _mistake(
@@ -225,7 +225,7 @@ _mistake(
 
 
 @task.mistake(
-    "You put zeros in place of each token's probabilities of other experts before you take the mean. P is the mean over all tokens, also over those that were sent elsewhere."
+    "You put zeros in place of each token's probabilities of other experts before you take the mean. P is the mean over all tokens, including those that were sent elsewhere."
 )
 def of_the_chosen_only(probabilities, chosen):
     sent = _sent(probabilities, chosen)
@@ -233,7 +233,7 @@ def of_the_chosen_only(probabilities, chosen):
 
 
 @task.mistake(
-    "Each token counts only with its probability of the expert that it was sent to. P is the mean over all tokens, also over those that were sent elsewhere: take the means of both over the batch first, and multiply afterwards."
+    "Each token counts only with its probability of the expert that it was sent to. P is the mean over all tokens, including those that were sent elsewhere: take the means of both over the batch first, and multiply afterwards."
 )
 def multiplied_before_the_mean(probabilities, chosen):
     return probabilities.shape[1] * (_sent(probabilities, chosen) * probabilities).sum(1).mean()

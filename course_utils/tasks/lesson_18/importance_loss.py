@@ -165,7 +165,7 @@ _mistake(
 )
 _mistake(
     "used_experts_only",
-    "You leave out experts that got no gate. They have the importance 0, and count like all others: an expert without work is what this loss is there for.",
+    "You leave out experts that got no gate. They have the importance 0, and count like all others: this loss is there for experts without work.",
     importance=lambda gates: gates.sum(0)[gates.sum(0) > 0],
 )
 
@@ -181,7 +181,7 @@ def mean_of_rows(gates):
 
 _mistake(
     "divided_by_one_less",
-    "You divide by N - 1, as `var` and `std` do by themselves. Divide by N, the variance of a population: `var(correction=0)`.",
+    "You divide by N - 1, as `var` and `std` do by default. Divide by N, the variance of a population: `var(correction=0)`.",
     variance=lambda importance: (importance - importance.mean()).square().sum() / torch.tensor(len(importance) - 1),
 )
 _mistake(
@@ -255,7 +255,7 @@ _mistake(
 )
 _mistake(
     "large_number_against_zero",
-    "You add a number to what you divide by, and it is large enough to change the loss. The mean is never 0 here: leave it out.",
+    "You add a number to what you divide by, and it is large enough to change the loss. The mean is never 0 here: leave this number out.",
     below=lambda importance: _squared_mean(importance) + 1e-3,
 )
 

@@ -23,8 +23,8 @@ task = Task(
         "unused = where gates are 0, with a last axis of size 1: B×N×1; clean = outputs with 0 where unused (masked_fill or torch.where); give gates a last axis of size 1 as well, multiply, and add up over the experts, axis 1.",
     ),
     partial={
-        "nan_only": (0.75, "right where no infinity stands at experts with the gate 0."),
-        "nan_times_zero": (0.5, "right where ordinary numbers stand at experts with the gate 0."),
+        "nan_only": (0.75, "right where no infinity stands at experts with a gate of 0."),
+        "nan_times_zero": (0.5, "right where ordinary numbers stand at experts with a gate of 0."),
         "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
         "gradient": (0.5, "every value is right, but its gradient is not."),
         "side effect": (0.75, "the sum is right, but what came in is altered."),
@@ -36,7 +36,7 @@ task = Task(
 def what_has_no_gate_has_no_effect(case, value):
     """Not even NaN that stands there."""
     return (
-        f"For the input “{case.name}” your sum holds NaN or infinity. They stand at experts with the gate 0, and 0 times NaN is NaN. Put zeros there with masked_fill or torch.where before you multiply."
+        f"For the input “{case.name}” your sum holds NaN or infinity. They stand at experts with a gate of 0, and 0 times NaN is NaN. Put zeros there with masked_fill or torch.where before you multiply."
         if not case.args[0].isfinite().all() and not value.isfinite().all()
         else None
     )
@@ -132,7 +132,7 @@ def _mistake(name, sentence, **parts):
 
 _mistake(
     "nan_times_zero",
-    "You multiply what stands at experts with the gate 0 by this 0. It may be NaN or infinity, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where first.",
+    "You multiply what stands at experts with a gate of 0 by this 0. It may be NaN or infinity, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where first.",
     clean=lambda outputs, gates: outputs,
 )
 _mistake(
@@ -167,7 +167,7 @@ _mistake(
 )
 _mistake(
     "softmax_of_the_gates",
-    "You take a softmax of the gates, and then an expert with the gate 0 has an effect, too. The gates are weights already: use them as they are.",
+    "You take a softmax of the gates, and then an expert with a gate of 0 has an effect, too. The gates are weights already: use them as they are.",
     weights=lambda gates: gates.softmax(1),
 )
 _mistake(
@@ -212,12 +212,12 @@ _mistake(
 )
 _mistake(
     "one_gate_for_all_experts",
-    "Every expert of a row gets the sum of the row's gates, as an einsum gives it whose gates have a letter of their own for the experts. The experts' axis needs the same letter in both.",
+    "Every expert gets the sum of its row's gates. An einsum does this if the experts' axis has one letter in the gates and another in the outputs: use the same letter in both.",
     weights=lambda gates: gates.sum(1, keepdim=True).expand_as(gates),
 )
 _mistake(
     "gates_along_the_numbers",
-    "The gates meet the numbers of an output and not the experts. This runs without an error only where there are as many experts as numbers. Give the gates a last axis of size 1: B×N×1.",
+    "The gates multiply the numbers of an output, not the experts. This runs without an error only if there are as many experts as numbers. Give the gates a last axis of size 1: B×N×1.",
     weigh=lambda outputs, gates: outputs * gates[:, None, :],
 )
 _mistake(
@@ -285,7 +285,7 @@ _mistake(
 )
 _mistake(
     "last_expert_only",
-    "Only the last expert has an effect. In a loop over the experts, this comes out if each step begins anew: add to what is there so far.",
+    "Only the last expert has an effect. In a loop over the experts, this happens if each step starts again: add to the sum so far.",
     end=lambda weighed, gates: weighed[:, -1],
 )
 _mistake(

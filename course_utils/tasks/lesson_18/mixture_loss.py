@@ -9,7 +9,7 @@ from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_18._gates import sparse_gates
 
 FAR = (0.5, "right where a target is near some expert.")
-BESIDE = "an expert with the gate 0 at the target"
+BESIDE = "an expert with a gate of 0 at the target"
 NO_GATE = (0.75, "right where every gate is above 0.")
 
 task = Task(
@@ -21,7 +21,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Read the sum as a likelihood: the target comes from expert i with the probability given by its gate, and lies around what this expert puts out. To keep the numbers apart from 0, stay with logarithms: a gate times an exponential is the exponential of log gate minus half the squared distance. torch.logsumexp adds up exponentials of numbers of any size.",
+        "Read the sum as a likelihood: the target comes from expert i with the probability given by its gate, and lies around what this expert puts out. To keep the numbers from becoming 0, work with logarithms: a gate times an exponential is the exponential of log gate minus half the squared distance. torch.logsumexp adds up exponentials of numbers of any size.",
         "Take the target 3, the outputs 3 and 5 (one number each), and the gates 0.5 and 0.5. The squared distances are 0 and 4, half of them is 0 and 2, and the sum is 0.5·1 + 0.5·0.1353 = 0.5677. The loss is -log 0.5677 = 0.5662. For a second row with the target 4 both experts are off by 1: 0.5·0.6065 + 0.5·0.6065 = 0.6065, and the loss is 0.5. The mean of both is 0.5331.",
         "squared = the sum over the last axis of the squared differences between target, with a second axis of size 1, and outputs: B×N; exponents = log of gates minus squared / 2; likelihoods = logsumexp of exponents over the experts, B; return the mean of minus these.",
     ),
@@ -72,7 +72,8 @@ def _(draw):
     yield Case("as many rows as experts", _inputs(draw, 5, 5, 3), True)
     yield Case("as many experts as numbers", _inputs(draw, 3, 5, 5, 0.5))
     yield Case("as many rows as numbers", _inputs(draw, 5, 2, 5, 0.5))
-    yield Case("B, N and D all 3", _inputs(draw, 3, 3, 3))
+    outputs, gates, target = _inputs(draw, 3, 3, 3)
+    yield Case("B, N and D all 3, targets above 0", (outputs, gates, target.abs() + 0.125))
     yield Case("a single expert", _inputs(draw, 2, 1, 3), edge=True)
     outputs, gates, target = _inputs(draw, 3, 5, 2)
     yield Case("a target that an expert hits", (outputs, gates, outputs[:, 1].clone()), True, edge=True)
@@ -271,7 +272,7 @@ _mistake(
 )
 _mistake(
     "softmax_of_the_gates",
-    "You take a softmax of the gates, or a log_softmax. They are no logits: they sum to 1 already. Use their logarithm.",
+    "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm.",
     likelihood=lambda exponents, gates: (gates.log_softmax(1) + exponents).logsumexp(1),
 )
 _mistake(
@@ -320,7 +321,7 @@ _mistake(
 )
 _mistake(
     "gate_of_zero_nearest",
-    "You subtract the largest exponent of all experts. If that expert has the gate 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.",
+    "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.",
     likelihood=lambda exponents, gates: _over_the_largest(exponents, gates),
 )
 _mistake(

@@ -64,7 +64,7 @@ def the_first_of_equal_ones_are_kept(case, value):
     if not wrong.any():
         return None
     kept = (value[wrong][0] > 0).nonzero()[:, 0].tolist()
-    return f"For the input “{case.name}” a row keeps the experts {kept}, where the first ones are {right[wrong][0].nonzero()[:, 0].tolist()}. Of equal logits the first come first: a stable sort keeps their order."
+    return f"For the input “{case.name}” a row keeps the experts {kept}, but it should keep {right[wrong][0].nonzero()[:, 0].tolist()}. Of equal logits the first come first: a stable sort keeps their order."
 
 
 def _tied(draw, B):
@@ -172,7 +172,7 @@ _mistake(
 )
 _mistake(
     "one_too_many",
-    "You keep one expert too many: k + 1 of them. If you count the ranks from 0, those below k are kept; if you compare with a logit, that of the expert after the last kept one does not count.",
+    "You keep one expert too many: k + 1 of them. If you count the ranks from 0, those below k are kept; if you compare with a logit, take that of the last expert to be kept, not of the next one.",
     choose=lambda logits, k: _stable(logits, k + 1),
 )
 _mistake(
@@ -182,7 +182,7 @@ _mistake(
 )
 _mistake(
     "by_size",
-    "You keep the logits that are largest without their signs. Compare them as they are: a logit far below 0 is a small one.",
+    "You keep the logits with the largest absolute values. Compare them as they are: a logit far below 0 is a small one.",
     choose=lambda logits, k: _stable(logits.abs(), k),
 )
 _mistake(

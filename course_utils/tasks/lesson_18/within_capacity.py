@@ -18,7 +18,7 @@ task = Task(
     minutes=15,
     hints=(
         "Each token asks how many tokens before it went to the same expert. A running sum answers that for all tokens at once: one column per expert, with a 1 in it for each token that was sent there, added up along the batch.",
-        "Take the experts 2, 0, 2, 2 and 0 that five tokens were sent to, and a capacity of 2. The counts so far, with the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
+        "Take five tokens that were sent to the experts 2, 0, 2, 2 and 0, and a capacity of 2. The counts so far, including the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
         "sent = a one-hot row for each token, B×N; so_far = its running sum along the batch, axis 0; take from each row the number in the column of its own expert, with gather; it counts the token itself, so compare it with <= capacity.",
     ),
     partial={
@@ -155,7 +155,7 @@ def first_of_the_batch(chosen, experts, capacity):
 
 
 @task.mistake(
-    "You share the capacity among all experts: you keep as many tokens of the batch as there is room at all of them together. Each expert has its own capacity, and what one does not use is of no use to another."
+    "You share the capacity among all experts: you keep as many tokens of the batch as all of them together have room for. Each expert has its own capacity, and what one does not use is of no use to another."
 )
 def shared_capacity(chosen, experts, capacity):
     return torch.arange(len(chosen)) < capacity * experts
@@ -230,14 +230,14 @@ def first_expert_only(chosen, experts, capacity):
 
 
 @task.mistake(
-    "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather takes it out."
+    "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."
 )
 def any_expert_with_room(chosen, experts, capacity):
     return (F.one_hot(chosen, experts).cumsum(0) <= capacity).any(1)
 
 
 @task.mistake(
-    "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather takes it out."
+    "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather picks it out."
 )
 def any_full_expert(chosen, experts, capacity):
     return (F.one_hot(chosen, experts).cumsum(0) <= capacity).all(1)
