@@ -30,7 +30,7 @@ for t, ax in enumerate(axes):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# As soon as a sign comes again. You did not learn its name from many examples: you remembered one, and compared. (That these signs are digits does not help: their names are drawn anew for each **episode**.)
+# As soon as a sign comes again. You remembered one example, and compared. (That these signs are digits does not help: names are drawn anew for each **episode**.)
 #
 # A network can do this, too, if it learns from thousands of episodes, each with other signs and other names. Then it can't learn names by heart. What is left to learn is how to find them out. That is **meta-learning**: learning to learn.
 #
@@ -159,7 +159,7 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=12, min=1, 
 look_explorer
 
 # %% [markdown]
-# TEXT
+# The weight lies on steps at which names of similar pictures were told, often but not always the right one.
 #
 # ## With one half only
 #
@@ -222,7 +222,7 @@ wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=1
 wave_explorer
 
 # %% [markdown]
-# TEXT
+# With one point, a wave can still be anything that goes through it; with two or three, hardly. How do the halves do here, over five seeds?
 
 # %%
 rows = {}
@@ -232,7 +232,7 @@ for setup in halves:
 table(rows, ["0 points", "1", "2", "5", "10"], corner="squared error", digits=2)
 
 # %% [markdown]
-# TEXT
+# Here the halves change places. Convolutions only know most, and attention only learns little after the second point: a wave is not found by looking up a similar point, each point has to be combined with the others.
 #
 # ## Which arm?
 #
@@ -251,7 +251,7 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# TEXT
+# The best possible is known here: we have tried every course of events. UCB1 and Thompson sampling are made for longer games. To pull the arm that is believed best, with the right arithmetic, comes close to the best. Our models had to find this out from wins only. All are well above chance and above these two, and none comes as far as the arithmetic.
 #
 # ## Does it see the answer?
 #
@@ -277,11 +277,11 @@ for name, one, read in (("right", model, snail.read_signs), ("leaking", leaking,
     )
 
 # %% [markdown]
-# TEXT
+# The leaking model is always right, on signs that it has never seen, and what it says at step 10 changes with the name at step 10. The right one changes only afterwards. If a result is too good, change one label and see what moves.
 #
 # ## So: can it learn from five examples?
 #
-# TEXT
+# Yes, if it has learned how from many tasks. After five examples of digits that it has never seen, three of four names are right, by chance one of five. Attention finds the examples, and something that knows the order ties each to its name. But what training does not vary is not learned anew, and here comparing pixels does better.
 #
 # ## Questions
 #
@@ -305,7 +305,10 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - TEXT
+# - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these varied.
+# - A causal dilated convolution sees two steps; with dilations 1, 2, 4, ... the last step sees all.
+# - Attention finds the example, convolutions tie it to its name; positions can do that, too.
+# - Change one label and see what moves: this finds a model that sees its answers.
 #
 # **Exercises**: [open them](../exercises/19_snail.ipynb)
 #
