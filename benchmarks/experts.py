@@ -2,11 +2,11 @@
 
     python benchmarks/experts.py [--seeds 5]
 
-The worlds are those of `course_utils/data/regimes.py`. The rows go to three tables in course_utils/data/measured_tables, which lesson 18
+The worlds are those of `course_utils/data/regimes.py`. The rows go to four tables in course_utils/data/measured_tables, which lesson 18
 shows; what is in them already is not run again.
 
 forgetting.csv    digits in white and black, 1,000 steps; then 300 steps with black ones only, whose labels have all moved on by one
-collapse.csv      eight experts for the same digits, with noise and a balance loss or without
+collapse.csv      eight experts for the same digits, with noise and the importance loss or without
 lines.csv         three linear experts for numbers on three lines, competing or not, 1,000 steps
 translators.csv   a layer of lesson 12's encoder with and without experts, 32 languages, 1,200 steps
 """
@@ -48,6 +48,16 @@ TRANSLATORS = {  # what a translator is made with, what weighs the balance
 }
 
 
+def trained(seed, balance, **made):
+    """A mixture that has learned both kinds of digits."""
+    kinds = [written(colour) for colour in ("white", "black")]
+    x, digit = (torch.cat(parts) for parts in zip(*kinds, strict=True))
+    torch.manual_seed(seed)
+    model = Mixture(64, 10, **made)
+    fit(model, x, digit, seed, 1000, rate=1e-2, compete=False, balance=balance)
+    return model
+
+
 def forgetting(setup, seed):
     """Train on both kinds of digits, then on new labels for black ones; return the row.
 
@@ -55,11 +65,8 @@ def forgetting(setup, seed):
     after training on the new labels by SGD and by Adam.
     """
     made, k, free = MIXTURES[setup]
-    white, black = written("white"), written("black")
-    torch.manual_seed(seed)
-    model = Mixture(64, 10, **made)
-    both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
-    fit(model, *both, seed, 1000, rate=1e-2, compete=False, balance=0.1)
+    model, black = trained(seed, 0.1, **made), written("black")
+    moved = (black.digit + 1) % 10
     model.k, model.noise = k, 0.0
     tests = [written(colour, "test") for colour in ("white", "black")]
     values = [right(model, *test) for test in tests]
@@ -68,20 +75,9 @@ def forgetting(setup, seed):
     of_white = gates[0].mean(0) > gates[1].mean(0)
     values.append((gates[1][:, of_white] > 0).any(1).float().mean().item())
     for optimizer, rate in ((torch.optim.SGD, 0.5), (torch.optim.Adam, 1e-2)):
-        later, parts = copy.deepcopy(model), None
-        if not free:
-            parts = later.experts
-        fit(
-            later,
-            black.x,
-            (black.digit + 1) % 10,
-            seed,
-            300,
-            rate=rate,
-            compete=False,
-            parts=parts,
-            optimizer=optimizer,
-        )
+        later = copy.deepcopy(model)
+        parts = None if free else later.experts
+        fit(later, black.x, moved, seed, 300, rate=rate, compete=False, parts=parts, optimizer=optimizer)
         values += [right(later, *tests[0]), right(later, tests[1].x, (tests[1].digit + 1) % 10)]
     return [(setup, seed, 1300, *(round(value, 4) for value in values))]
 
@@ -89,15 +85,11 @@ def forgetting(setup, seed):
 def collapse(setup, seed):
     """Train eight experts, of which two answer; return the row: how many get work, what share the busiest has, what is right."""
     noise, balance = WITHOUT[setup]
-    white, black = written("white"), written("black")
-    torch.manual_seed(seed)
-    model = Mixture(64, 10, experts=8, k=2, noise=noise)
-    both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
-    fit(model, *both, seed, 1000, rate=1e-2, compete=False, balance=balance)
-    unseen = torch.cat([written(colour, "test").x for colour in ("white", "black")])
+    model = trained(seed, balance, experts=8, k=2, noise=noise)
+    unseen, digit = (torch.cat(parts) for parts in zip(written("white", "test"), written("black", "test"), strict=True))
     with torch.no_grad():
         shares = model.eval()(unseen).gates.mean(0)
-    found = right(model, unseen, torch.cat([written("white", "test").digit] * 2))
+    found = right(model, unseen, digit)
     used = int((shares > 0.01).sum())
     return [(setup, seed, 1000, used, *(round(value, 4) for value in (shares.max().item(), found)))]
 

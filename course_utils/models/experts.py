@@ -59,11 +59,10 @@ def within_capacity(chosen: Tensor, experts: int, capacity: int) -> Tensor:
 
 
 class Said(NamedTuple):
-    """What each expert says, B×N×E, how much each of them counts, B×N, and the gate's scores, B×N."""
+    """What each expert says, B×N×E, and how much each of them counts, B×N."""
 
     outputs: Tensor
     gates: Tensor
-    logits: Tensor
 
 
 class Mixture(nn.Module):
@@ -95,7 +94,7 @@ class Mixture(nn.Module):
         if self.training and self.noise:
             logits = logits + self.noise * torch.randn_like(logits)
         gates = logits.softmax(-1) if self.k is None else top_k_gates(logits, self.k)
-        return Said(torch.stack([expert(x) for expert in self.experts], 1), gates, logits)
+        return Said(torch.stack([expert(x) for expert in self.experts], 1), gates)
 
 
 def fit(
@@ -169,10 +168,8 @@ class ExpertsLayer(nn.Module):
         tokens = x.flatten(0, 1)
         probabilities = self.gate(tokens).softmax(-1)
         p, self.chosen = probabilities.max(-1)
-        self.balance, self.kept = (
-            balance_loss(probabilities, self.chosen),
-            torch.ones_like(self.chosen, dtype=torch.bool),
-        )
+        self.balance = balance_loss(probabilities, self.chosen)
+        self.kept = torch.ones_like(self.chosen, dtype=torch.bool)
         if self.capacity and self.training:
             most = int(self.capacity * len(tokens) / len(self.experts))
             self.kept = within_capacity(self.chosen, len(self.experts), most)
