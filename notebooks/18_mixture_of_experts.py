@@ -314,4 +314,4 @@ check("18.q5", ...)
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts.ipynb)
 #
-# **Next**: all these networks need many examples. Can a network learn from five? Lesson 19 answers this; it is still being written.
+# **Next**: all these networks need many examples. Can a network learn from five? [Lesson 19](19_snail.ipynb) answers this.

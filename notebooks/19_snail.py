@@ -104,8 +104,8 @@ torch.manual_seed(0)
 model = snail.Snail(64 + 5, 5, steps=26)
 losses = snail.fit_signs(model, steps=700)
 unseen = episodes.sign_episodes(400, "held out", drawn(1))
-right = snail.by_examples(snail.name_signs(model, unseen), unseen)
-print("right names after 1, 2, 3, 4 and 5 examples:", torch.tensor(right))
+shares = snail.by_examples(snail.name_signs(model, unseen), unseen)
+print("right names after 1, 2, 3, 4 and 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
 # These are the digits 5 to 9, which no sign of training contains. By chance, 0.2 would be right. What share does it get after one example if it learns for 1,500 steps instead of 700?
@@ -176,11 +176,11 @@ rows = after((1, 2, 5), (*halves, "dilation 1 only", "dilations from 2"))
 table(rows, ["1 example", "2", "5"], corner="right names, digits 5 to 9", digits=2)
 
 # %% [markdown]
-# Without attention most is lost: after five examples it knows hardly more than after one. Without convolutions, less. The mask of attention lets a first block find out a little about the order, and the others use it. With positions, attention does as well as SNAIL, and a single convolution with dilation 1 is enough in the end. So what the convolutions bring here is the order of neighbours, and any other way to know it will do. With dilations from 2, name and picture never meet: after one example, it is below chance.
+# Without attention most is lost: after five examples it knows hardly more than after one. Without convolutions less is lost, and attention that is told the positions does as well as SNAIL. So does a single convolution with the dilation 1, after five examples. What convolutions bring here is which steps are neighbours; other ways to know it will do. With dilations from 2, name and picture never meet, and after one example the model is below chance.
 #
 # ## How many tasks does it take?
 #
-# SNAIL saw more signs than it could remember. What if all episodes have the same five, the digits 0 to 4 with new names, or forty, the same digits turned and mirrored?
+# SNAIL saw more signs than it could remember. What if all episodes have the same five, the digits 0 to 4, with new names each time? Or forty, when each digit is also turned and mirrored?
 
 # %%
 rows = after((1, 5), ("five signs", "forty signs", "SNAIL"))
@@ -222,7 +222,7 @@ wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=1
 wave_explorer
 
 # %% [markdown]
-# With one point, a wave can still be anything that goes through it; with two or three, hardly. How do the halves do here, over five seeds?
+# Many waves go through one point. Through two there is hardly ever more than one, since a wave has two unknowns, its height and its place; but the model has not quite learned to solve for them. How do the halves do here, over five seeds?
 
 # %%
 rows = {}
@@ -251,7 +251,7 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# The best possible is known here: we have tried every course of events. UCB1 and Thompson sampling are made for longer games. To pull the arm that is believed best, with the right arithmetic, comes close to the best. Our models had to find this out from wins only. All are well above chance and above these two, and none comes as far as the arithmetic.
+# The best possible is known here: we have tried every course of events. UCB1 and Thompson sampling are made for longer games. To pull the arm that is believed best, with the right arithmetic, comes close to the best. Our models had to find this out from wins only. On average all are well above chance and above these two, and none comes as far as the arithmetic.
 #
 # ## Does it see the answer?
 #
@@ -277,11 +277,11 @@ for name, one, read in (("right", model, snail.read_signs), ("leaking", leaking,
     )
 
 # %% [markdown]
-# The leaking model is always right, on signs that it has never seen, and what it says at step 10 changes with the name at step 10. The right one changes only afterwards. If a result is too good, change one label and see what moves.
+# The leaking model is always right, even on new signs, but what it says at step 10 changes with the name of step 10. What the right model says changes only afterwards. If a result is too good, change one label and see what moves.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of digits that it has never seen, three of four names are right, by chance one of five. Attention finds the examples, and something that knows the order ties each to its name. But what training does not vary is not learned anew, and here comparing pixels does better.
+# Yes, if it has learned how from many tasks. After five examples of new digits, it gets three names of four right. Attention finds the examples, and convolutions or positions tie each to its name.
 #
 # ## Questions
 #

@@ -12,7 +12,7 @@ from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
-from course_utils.models import experts, glimpses, memory
+from course_utils.models import experts, glimpses, memory, snail
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -610,6 +610,35 @@ def test_what_is_asked_of_experts_is_what_the_course_does(name):
         assert own.shape == right.shape and torch.allclose(own.double(), right.double(), atol=1e-4), case
         checked += 1
     assert checked > 20
+
+
+@pytest.mark.parametrize("name", ["causal_convolution", "dilations", "dense_block", "attention_block"])
+def test_what_is_asked_of_snail_is_what_the_course_does(name):
+    checked = 0
+    for case in (case for seed in range(3) for case in TASKS[f"19.{name}"].make_cases(seed)):
+        right, own = TASKS[f"19.{name}"].oracle_function(*case.args), _by_snail(name, *case.args)
+        if name == "dilations":
+            assert own == right, case
+        else:
+            assert own.shape == right.shape and torch.allclose(own.double(), right.double(), atol=1e-4), case
+        checked += 1
+    assert checked > 10
+
+
+def _by_snail(name, *given):
+    """What the course's own model does, with the weights of a task."""
+    if name in ("causal_convolution", "dilations"):
+        return getattr(snail, name)(*given)
+    x, *weights = given
+    if name == "dense_block":
+        weight_f, bias_f, weight_g, bias_g, dilation = weights
+        block = snail.DenseBlock(x.shape[2], len(bias_f), dilation)
+        block.weights.data, block.biases.data = torch.stack([weight_f, weight_g]), torch.stack([bias_f, bias_g])
+    else:
+        block = snail.AttentionBlock(x.shape[2], weights[0].shape[1], weights[2].shape[1])
+        for linear, weight in zip((block.query, block.key, block.value), weights, strict=True):
+            linear.weight.data, linear.bias.data = weight.T, torch.zeros(weight.shape[1], dtype=weight.dtype)
+    return block(x)
 
 
 def test_a_test_of_memories_that_breaks_the_rules_is_told_so():

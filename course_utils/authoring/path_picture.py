@@ -14,11 +14,6 @@ PADDING, TITLE_LINE, WORDS_LINE = 18, 22, 20
 TITLE_LETTERS, WORDS_LETTERS = 24, 29  # that fit into a line of a box, in any usual font
 
 TO_COME = (  # the last lesson of each part of the plan, its title and what it is about; it goes once that lesson is there
-    (
-        19,
-        "Attention beyond translation",
-        "Learning from few examples.",
-    ),
     (20, "An attention of your own", "A variant that you invent, with the tests that it must pass."),
 )
 

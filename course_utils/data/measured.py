@@ -18,6 +18,7 @@ memory.csv                              benchmarks/memory.py          hops, by k
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 forgetting.csv, collapse.csv            benchmarks/experts.py         what experts forget, and how many of them get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
+signs.csv, waves.csv, bandit.csv        benchmarks/snail.py           learning from examples, with and without each half
 """
 
 import csv

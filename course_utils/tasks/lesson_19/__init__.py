@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute a causal dilated convolution by hand, and say how many of them see a whole sequence",
         "say what convolutions and attention each bring to SNAIL, and measure it by switching one of them off",
         "find out whether a model sees a label that it is asked for",
-        "compare SNAIL with attention that has no order, in a world in which the order of examples matters",
+        "compare SNAIL with attention that knows no order, in a world in which order matters",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
     reading=50,

@@ -1,0 +1,255 @@
+"""What lesson 19 shows: convolutions and blocks step by step, nothing seen too early, the worlds, and what its tables say."""
+
+import math
+
+import pytest
+import torch
+from programs import program
+
+from course_utils.base.errors import CourseError
+from course_utils.data import episodes
+from course_utils.data.digit_fields import digits
+from course_utils.data.measured import measured, measured_once
+from course_utils.models.snail import (
+    AttentionBlock,
+    DenseBlock,
+    Snail,
+    by_examples,
+    causal_convolution,
+    dilations,
+    fit_bandit,
+    fit_signs,
+    fit_waves,
+    name_signs,
+    one_late,
+    play_bandit,
+    pulled,
+    read_signs,
+)
+
+
+def drawn(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("dilation", [1, 2, 5, 9])
+def test_a_convolution_step_by_step(dilation):
+    x, weight, bias = (torch.randn(*shape, generator=drawn()).double() for shape in ((2, 7, 3), (4, 3, 2), (4,)))
+    y = causal_convolution(x, weight, bias, dilation)
+    for t in range(7):
+        expected = bias + x[:, t] @ weight[..., 1].T
+        if t >= dilation:
+            expected = expected + x[:, t - dilation] @ weight[..., 0].T
+        torch.testing.assert_close(y[:, t], expected)
+
+
+def test_dilations_are_as_many_as_it_takes():
+    for steps in range(1, 70):
+        reach = [sum(dilations(steps)[:n]) for n in range(len(dilations(steps)) + 1)]
+        assert reach[-1] >= steps - 1 and all(r < steps - 1 for r in reach[:-1])
+
+
+def test_the_blocks_step_by_step():
+    torch.manual_seed(0)
+    x = torch.randn(1, 4, 3)
+    dense, looks = DenseBlock(3, 2, dilation=2), AttentionBlock(3, key=5, value=2)
+    f, g = (causal_convolution(x, dense.weights[i], dense.biases[i], 2) for i in range(2))
+    assert torch.equal(dense(x)[..., :3], x) and torch.equal(looks(x)[..., :3], x)
+    torch.testing.assert_close(dense(x)[..., 3:], f.tanh() / (1 + (-g).exp()))
+    for t in range(4):
+        scores = [looks.query(x[0, t]) @ looks.key(x[0, s]) / math.sqrt(5) for s in range(t + 1)]
+        weights = torch.stack(scores).softmax(0)
+        torch.testing.assert_close(looks(x)[0, t, 3:], weights @ looks.value(x[0, : t + 1]))
+        torch.testing.assert_close(looks.weights[0, t, : t + 1], weights)
+
+
+@pytest.mark.parametrize("blocks, positions", [("CA", 0), ("CC", 0), ("AAAA", 0), ("AAAA", 16)])
+def test_a_model_sees_all_steps_so_far_and_none_to_come(blocks, positions):
+    torch.manual_seed(0)
+    model = Snail(3, 2, steps=9, blocks=blocks, positions=positions)
+    x = torch.randn(2, 9, 3, generator=drawn(), requires_grad=True)
+    for t in range(9):
+        seen = torch.autograd.grad(model(x)[:, t].square().sum(), x)[0].abs().amax((0, 2)) > 0
+        assert seen.tolist() == [s <= t for s in range(9)]
+
+
+def test_what_it_reads_of_a_name_comes_one_step_late():
+    said = torch.tensor([[2, 0, 4]])
+    read = read_signs(torch.ones(1, 3, 64), said)
+    assert read[0, :, :64].eq(1).all() and read[0, :, 64:].tolist() == [[0] * 5, [0, 0, 1, 0, 0], [1, 0, 0, 0, 0]]
+    assert one_late(torch.tensor([[[1.0], [2.0]]])).flatten().tolist() == [0, 1]
+
+
+def test_another_name_moves_later_answers_only():
+    torch.manual_seed(0)
+    model, shown = Snail(69, 5, steps=26), episodes.sign_episodes(4, "joined", drawn())
+    read = read_signs(shown.pictures, shown.labels)
+    changed = shown.labels.clone()
+    changed[:, 10] = (changed[:, 10] + 1) % 5
+    moved = (model(read) != model(read_signs(shown.pictures, changed))).any(-1).all(0)
+    assert not moved[:11].any() and moved[11:].all()
+
+
+@pytest.mark.parametrize("kind", episodes.KINDS)
+def test_episodes_of_signs(kind):
+    shown = episodes.sign_episodes(40, kind, drawn())
+    assert shown.pictures.shape == (40, 26, 64) and 0 <= shown.pictures.min() < shown.pictures.max() <= 1
+    assert set(shown.labels.flatten().tolist()) == set(range(5))
+    for labels, before in zip(shown.labels.tolist(), shown.before.tolist(), strict=True):
+        assert before == [labels[:t].count(label) for t, label in enumerate(labels)]
+    again = episodes.sign_episodes(40, kind, drawn())
+    assert all(torch.equal(one, other) for one, other in zip(shown, again, strict=True))
+
+
+@pytest.mark.parametrize("kind, held", [("upright", range(5)), ("held out", range(5, 10))])
+def test_a_sign_keeps_its_name_within_an_episode_and_gets_another_one_in_the_next(kind, held):
+    pictures, of = digits()
+    of_picture = {bytes(p.flatten().numpy()): d for p, d in zip(pictures, of.tolist(), strict=True)}
+    shown, meanings = episodes.sign_episodes(30, kind, drawn()), set()
+    for b in range(30):
+        names = {}
+        for picture, label in zip(shown.pictures[b], shown.labels[b].tolist(), strict=True):
+            names.setdefault(of_picture[bytes(picture.numpy())], set()).add(label)
+        assert all(len(labels) == 1 for labels in names.values()) and set(names) <= set(held)
+        meanings.add(tuple(sorted((digit, *labels) for digit, labels in names.items())))
+    assert len(meanings) > 20
+
+
+def test_turned_signs_are_forty_and_joined_ones_have_two_sides():
+    pictures, of = digits()
+    turned = {  # a picture in each of its eight ways
+        bytes(torch.rot90(p.flip(-1) if mirrored else p, quarters, (-2, -1)).flatten().numpy()): (d, mirrored, quarters)
+        for p, d in zip(pictures, of.tolist(), strict=True)
+        for mirrored in (False, True)
+        for quarters in range(4)
+        if d < 5
+    }
+    shown = episodes.sign_episodes(60, "turned", drawn())
+    ways = {turned[bytes(picture.numpy())] for picture in shown.pictures.flatten(0, 1)}
+    assert len(ways) == 40
+    for b in range(60):
+        pairs = {
+            (label, turned[bytes(p.numpy())])
+            for p, label in zip(shown.pictures[b], shown.labels[b].tolist(), strict=True)
+        }
+        assert len(pairs) == len({label for label, _ in pairs}) == len({way for _, way in pairs})
+    joined = episodes.sign_episodes(60, "joined", drawn()).pictures.flatten(0, 1)
+    assert sum(bytes(picture.numpy()) in turned for picture in joined) < 0.3 * len(joined)
+
+
+def test_an_unknown_kind_of_signs():
+    with pytest.raises(CourseError, match="upright, turned, joined, held out; there is no 'letters'"):
+        episodes.sign_episodes(1, "letters", drawn())
+
+
+def test_the_nearest_picture_one_by_one():
+    shown = episodes.sign_episodes(5, "held out", drawn())
+    named = episodes.nearest(shown)
+    for b in range(5):
+        for t in range(1, 26):
+            distances = [(shown.pictures[b, t] - shown.pictures[b, s]).square().sum().item() for s in range(t)]
+            assert named[b, t] == shown.labels[b, distances.index(min(distances))]
+
+
+def test_right_names_are_counted_by_examples():
+    shown = episodes.Episodes(torch.zeros(1, 4, 64), torch.tensor([[3, 3, 3, 1]]), torch.tensor([[0, 1, 2, 0]]))
+    assert by_examples(torch.tensor([[0, 3, 1, 1]]), shown, most=2) == [1.0, 0.0]
+
+
+def test_two_points_fix_a_wave():
+    x, y = episodes.wave_episodes(200, drawn())
+    parts = torch.stack([x.sin(), x.cos()], -1).double()  # a sin(x + p) = b sin x + c cos x
+    found = torch.linalg.lstsq(parts, y.double()[..., None]).solution
+    torch.testing.assert_close((parts @ found)[..., 0], y.double(), atol=1e-4, rtol=0)
+    size = found.norm(dim=(1, 2))
+    assert 0.5 <= size.min() < 0.7 and 1.8 < size.max() <= 2.001
+
+
+def test_strategies_of_a_bandit():
+    wins, losses = torch.tensor([[2.0, 0, 1, 0, 3]]), torch.tensor([[0.0, 1, 1, 0, 1]])
+    assert episodes.greedy(wins, losses, None).item() == 0  # 3/4 is more than 4/6
+    assert episodes.ucb1(wins, losses, None).item() == 3  # never pulled
+    wins[0, 3] = 1
+    bounds = [m + math.sqrt(2 * math.log(10) / n) for m, n in ((1, 2), (0, 1), (0.5, 2), (1, 1), (0.75, 4))]
+    assert episodes.ucb1(wins, losses, None).item() == bounds.index(max(bounds))
+    pulls = [episodes.thompson(wins.expand(4000, -1), losses.expand(4000, -1), drawn(s)) for s in range(2)]
+    shares = [pull.bincount(minlength=5) / 4000 for pull in pulls]
+    assert (shares[0] - shares[1]).abs().max() < 0.05 and shares[0].argmax() == 0 and shares[0].min() > 0.01
+
+
+def test_the_best_possible_by_simpler_counting():
+    assert episodes.best_possible(((0, 0),), 3) == pytest.approx(1.5)
+    assert episodes.best_possible(((0, 0), (0, 0)), 2) == pytest.approx(0.5 * (1 + 2 / 3) + 0.5 * 0.5)
+    assert 6.6 < episodes.best_possible() < 6.7
+    for strategy in (episodes.greedy, episodes.thompson, episodes.ucb1, episodes.by_chance):
+        assert episodes.play(strategy, 20_000, 0).mean() < episodes.best_possible() + 0.05
+
+
+def test_a_bandit_is_played_from_what_was_seen():
+    assert pulled(torch.tensor([[1, 4]]), torch.tensor([[1.0, 0.0]])).tolist() == [
+        [[0, 1, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0]]
+    ]
+    torch.manual_seed(0)
+    always, never = torch.ones(50, 5), torch.zeros(50, 5)
+    model = Snail(6, 5, 10, filters=4, key=4)
+    arms, won = play_bandit(model, always, drawn())
+    assert arms.shape == won.shape == (50, 10) and won.all() and set(arms.flatten().tolist()) == set(range(5))
+    assert not play_bandit(model, never, drawn())[1].any()
+
+
+@pytest.mark.parametrize("blocks", ["CA", "CC", "AAAA"])
+def test_training_lowers_the_loss(blocks):
+    torch.manual_seed(0)
+    losses = fit_waves(Snail(2, 1, 11, blocks=blocks), steps=250)
+    assert sum(losses[-10:]) < 0.85 * sum(losses[:10])
+
+
+def test_training_on_signs_and_on_a_bandit():
+    torch.manual_seed(0)
+    signs = Snail(69, 5, 26, filters=16, key=16)
+    losses = fit_signs(signs, "upright", steps=200)
+    shown = episodes.sign_episodes(100, "upright", drawn(1))
+    assert sum(losses[-10:]) < 0.4 * sum(losses[:10])
+    assert by_examples(name_signs(signs, shown), shown)[4] > 0.8
+    torch.manual_seed(0)
+    plays = Snail(6, 5, 10, "A", key=16)
+    fit_bandit(plays, steps=300)
+    _, won = play_bandit(plays, torch.rand(4000, 5, generator=drawn(2)), drawn(3))
+    assert won.sum(1).mean() > 5.15  # any arm wins 5 on average
+
+
+def test_the_tables_have_five_seeds_of_everything():
+    for table, (_, setups, columns) in program("snail").TABLES.items():
+        for setup in setups:
+            for column in columns:
+                along = columns[0] if len(columns) > 2 or table == "waves" else "steps"
+                assert len(measured(table, column, along, setup=setup)[1]) == 5, (table, setup)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_lesson_says_of_signs(seed):
+    """Each run by itself."""
+
+    def after(examples, setup, value="held_out"):
+        return measured_once("signs", value, setup=setup, examples=examples)[0][seed]
+
+    for examples in (1, 5):
+        both, positions = after(examples, "SNAIL"), after(examples, "attention and positions")
+        assert both > 2 * 0.2 and both > max(after(examples, "convolutions only"), after(examples, "attention only"))
+        assert abs(both - positions) < 0.08
+        assert after(examples, "five signs", "own") > 0.99 and after(examples, "five signs") < 0.48
+        assert after(examples, "convolutions only") < after(examples, "attention only")
+    assert after(5, "convolutions only") - after(1, "convolutions only") < 0.1
+    assert after(1, "dilations from 2") < 0.2 and after(1, "SNAIL", "own") > 0.9
+    assert abs(after(5, "dilation 1 only") - after(5, "SNAIL")) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_lesson_says_of_waves_and_of_the_bandit(seed):
+    errors = {
+        setup: measured_once("waves", "error", setup=setup, places=10)[0][seed]
+        for setup in ("convolutions only", "SNAIL", "attention and positions", "attention only")
+    }
+    assert list(errors) == sorted(errors, key=errors.get)
+    for setup in errors:
+        assert 5.68 < measured_once("bandit", "won", setup=setup)[0][seed] < episodes.best_possible()
