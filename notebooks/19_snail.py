@@ -121,9 +121,8 @@ reveal("19.one_example", round(sum(run[0] for run in runs) / len(runs), 2))
 compared = snail.by_examples(episodes.nearest(unseen), unseen)
 lines = {"SNAIL, signs as in training": own, "SNAIL, digits 5 to 9": runs, "most similar picture": [compared]}
 ax = plots.axes(width=5.5)
+ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right names", ax=ax)
-ax.set(ylim=(0, 1))
-
 # %% [markdown]
 # From one example it names half of the digits that it has never seen, and with each further one more of them. But with these clean little digits, a comparison of the pixels does better. The model had to find out by itself that comparing is the thing to do, and it does so best for signs like those of training, where nine tenths are right.
 #
@@ -212,9 +211,10 @@ def guess(points):
     with torch.no_grad():
         said = waves(torch.cat([asked, told], -1))[:, -1, 0]
     ax = plots.axes(width=5.5)
-    plots.curves(places, {"guess": said[None]}, "x", "height", ax=ax)
-    ax.scatter(x[0, :points], y[0, :points], s=60, color="0.2", zorder=3)
-    ax.set(ylim=(-2.2, 2.2))
+    ax.plot(places, said, label="guess")
+    ax.scatter(x[0, :points], y[0, :points], s=60, color="0.2", zorder=3, label="points told")
+    ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
+    ax.legend(loc="upper right")
     return f"After {points} points, the guess at x = 0 is {said[24]:.2f}."
 
 
