@@ -1,0 +1,44 @@
+"""Two worlds for an attention of one's own: look up what was told of a key, once, or the latest of several times.
+
+Shape letters: B sequences, T steps, K keys, V values.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+KEYS, VALUES = 128, 8
+KINDS = {"once": KEYS, "latest": 8}  # how many keys a sequence has
+
+
+class Lookups(NamedTuple):
+    """At each step a key is told with its value, and one told so far is asked for: key, value, asked and answer, all B×T."""
+
+    key: Tensor
+    value: Tensor
+    asked: Tensor
+    answer: Tensor
+
+
+def lookups(number: int, kind: str, draw: torch.Generator, steps: int) -> Lookups:
+    """once: each key is told once; latest: eight keys are told again and again, and the latest value is the answer."""
+    if kind == "once":
+        key = torch.rand(number, KEYS, generator=draw).argsort(-1)[:, :steps]
+    else:
+        own = torch.rand(number, KEYS, generator=draw).argsort(-1)[:, : KINDS[kind]]
+        key = own.gather(1, torch.randint(KINDS[kind], (number, steps), generator=draw))
+    value = torch.randint(VALUES, (number, steps), generator=draw)
+    place = (torch.rand(number, steps, generator=draw) * torch.arange(1, steps + 1)).long()
+    asked = key.gather(1, place)
+    same = (asked[:, :, None] == key[:, None]).tril()  # B T T
+    last = (same * torch.arange(1, steps + 1)).argmax(-1)
+    return Lookups(key, value, asked, value.gather(1, last))
+
+
+def read(lookups: Lookups) -> Tensor:
+    """What a model reads: the key, its value, and the key that is asked for → B×T×(2K + V)."""
+    return torch.cat(
+        [F.one_hot(lookups.key, KEYS), F.one_hot(lookups.value, VALUES), F.one_hot(lookups.asked, KEYS)], -1
+    ).float()

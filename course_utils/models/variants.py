@@ -1,0 +1,113 @@
+"""Other attentions, with one interface: another normaliser, another score, another memory; and a small model that any of them fits into.
+
+attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask T×T or B×1×T×T) → contexts B×H×T×E and weights B×H×T×T.
+
+Shape letters: B sequences, H heads, T steps, D width of queries and keys, E width of values, V answers.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.data.lookups import KEYS, VALUES, lookups, read
+from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.learn import learn
+
+Attend = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def dot_product(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Softmax of qᵀk / √D, as in lesson 09 (Vaswani et al. 2017, equation 1)."""
+    weights = masked_softmax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    return weights @ value, weights
+
+
+def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
+    """The point nearest to the scores of which no part is negative and all add up to 1; a row with nothing to attend gives zeros.
+
+    Martins & Astudillo 2016, algorithm 1: each score less a threshold, and 0 below it.
+    """
+    scores = scores - scores.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0)
+    down = scores.masked_fill(~mask, -torch.inf).sort(-1, descending=True).values
+    count = torch.arange(1, scores.shape[-1] + 1, device=scores.device)
+    total = down.masked_fill(down == -torch.inf, 0).cumsum(-1)
+    kept = (1 + count * down > total).sum(-1, keepdim=True).clamp(min=1)
+    threshold = (total.gather(-1, kept - 1) - 1) / kept
+    return (scores - threshold).clamp(min=0).masked_fill(~mask, 0.0)
+
+
+def sparse(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Another normaliser: sparsemax of the scores."""
+    weights = sparsemax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    return weights @ value, weights
+
+
+def slopes(heads: int) -> Tensor:
+    """2^(-8/H), 2^(-16/H), ..., 2^-8: how much each head takes off a score for each step back (Press et al. 2022, section 3)."""
+    return 2 ** (-8 * torch.arange(1, heads + 1) / heads)
+
+
+def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3)."""
+    place = torch.arange(query.shape[-2], device=query.device)
+    distance = (place[:, None] - place).abs()
+    scores = query @ key.mT / query.shape[-1] ** 0.5 - slopes(query.shape[1]).to(query)[:, None, None] * distance
+    weights = masked_softmax(scores, mask)
+    return weights @ value, weights
+
+
+def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, equations 4 and 7)."""
+    scores = ((F.elu(query) + 1) @ (F.elu(key) + 1).mT).masked_fill(~mask, 0.0)
+    weights = scores / scores.sum(-1, keepdim=True).clamp(min=1e-6)
+    return weights @ value, weights
+
+
+def linear_by_steps(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The contexts of `linear` under a causal mask, from sums over the steps so far: time and memory grow with T, not with T².
+
+    Katharopoulos et al. 2020, equations 16 to 20.
+    """
+    query, key = F.elu(query) + 1, F.elu(key) + 1
+    memory = (key[..., :, None] * value[..., None, :]).cumsum(-3)  # B H T D E
+    weight = (query * key.cumsum(-2)).sum(-1, keepdim=True)
+    return (query[..., None, :] @ memory)[..., 0, :] / weight.clamp(min=1e-6)
+
+
+VARIANTS: dict[str, Attend] = {"dot product": dot_product, "linear": linear, "ALiBi": alibi, "sparsemax": sparse}
+
+
+class Reader(nn.Module):
+    """One layer of attention with H heads, and a readout: x B×T×D → answers B×T×V."""
+
+    def __init__(self, width: int, out: int, attend: Attend, heads=4, size=16):
+        super().__init__()
+        self.project = nn.Linear(width, 3 * heads * size)
+        self.readout = nn.Linear(heads * size, out)
+        self.attend, self.heads, self.weights = attend, heads, None
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, T, _ = x.shape
+        query, key, value = self.project(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        context, self.weights = self.attend(query, key, value, causal_mask(T))
+        return self.readout(context.transpose(1, 2).flatten(2))
+
+
+def fit(model: nn.Module, kind: str, seed=0, steps=600, length=32, batch=32, rate=5e-3) -> list[float]:
+    """Learn to answer a kind of lookups; return the loss of each step."""
+
+    def loss_of_batch(draw):
+        asked = lookups(batch, kind, draw, length)
+        return F.cross_entropy(model(read(asked)).flatten(0, 1), asked.answer.flatten())
+
+    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+
+
+@torch.no_grad()
+def right(model: nn.Module, kind: str, length: int, number=200, seed=10_000) -> float:
+    """The share of right answers in the last quarter of sequences of a length."""
+    asked = lookups(number, kind, torch.Generator().manual_seed(seed), length)
+    hit = model(read(asked)).argmax(-1) == asked.answer
+    return hit[:, -(length // 4) :].float().mean().item()
