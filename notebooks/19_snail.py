@@ -30,13 +30,13 @@ for t, ax in enumerate(axes):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# As soon as a sign comes again. You remembered one example, and compared. (That these signs are digits does not help: names are drawn anew for each **episode**.)
+# You can as soon as a sign comes again: you remember it, and compare. (It does not help that these are digits: names are drawn anew for each **episode**.)
 #
-# A network can do this, too, if it learns from thousands of episodes, each with other signs and other names. Then it can't learn names by heart. What is left to learn is how to find them out. That is **meta-learning**: learning to learn.
+# A network can do this, too, if it learns from thousands of episodes, each with different signs and names. Then it can't learn the names by heart. What is left to learn is how to find them out. This is **meta-learning**: learning to learn.
 #
 # ## First answer, then be told
 #
-# At each step the model sees a picture $x_t$ and has to name it. What it is told is the name of the picture before, $y_{t-1}$. If the names are 2, 0 and 2, what stands beside the three pictures?
+# At each step the model sees a picture $x_t$ and has to name it. It is also told the name of the previous picture, $y_{t-1}$. If the names are 2, 0 and 2, what is put beside the three pictures?
 
 # %% tags=["nbval-check-output"]
 read = snail.read_signs(torch.zeros(1, 3, 64), torch.tensor([[2, 0, 2]]))
@@ -47,7 +47,7 @@ print(read[0, :, 64:])
 #
 # ## Two things side by side
 #
-# Attention could find the picture that looks like this one. But the name stands one step further. A **causal convolution** brings both together: it adds up what stands at two steps, $t$ and $t - \text{dilation}$, and never looks ahead.
+# Attention could find an earlier picture that looks like this one, but its name comes one step later. A **causal convolution** brings the two together: it computes a weighted sum of two steps, $t$ and $t - \text{dilation}$, and never looks ahead.
 #
 # $$y_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
@@ -63,13 +63,13 @@ print(torch.stack(by_hand), as_product.flatten(), by_torch.flatten())
 # %% [markdown]
 # 1, 12 and 23, three times: a loop, two matrix products, and PyTorch's convolution after padding on the left.
 #
-# One such convolution sees two steps. If another one follows with the dilation 2, it sees four, and so on: each doubles what the last step sees. How many are needed for 26 steps?
+# One such convolution sees two steps. If another one with a dilation of 2 follows, four steps are seen, and so on: each one doubles the number of steps seen. How many are needed for 26 steps?
 
 # %% tags=["nbval-check-output"]
 print(snail.dilations(26))
 
 # %% [markdown]
-# Five. The paper's listing starts with the dilation 2. Which steps does the last of 16 steps see then?
+# Five. The listing in the paper starts with a dilation of 2. Which steps does the last of 16 steps see then?
 
 
 # %%
@@ -85,19 +85,19 @@ for ax, dilations in ((left, (1, 2, 4, 8)), (right, (2, 4, 8))):
     plots.mask(seen_from(dilations), range(16), range(16), f"dilations {dilations}", ax, "step seen", "step")
 
 # %% [markdown]
-# On the left every step sees all before it. On the right only every other one, and never the one right before: sums of 2, 4 and 8 are even. We begin with 1.
+# On the left every step sees all before it. On the right it sees only every other one, and never the one right before, since sums of 2, 4 and 8 are even. We begin with 1.
 #
 # ## SNAIL
 #
-# The model (Mishra et al. 2018) has both: dense blocks of gated convolutions, and attention to all steps so far. Each puts what it has found beside what came in, so that nothing is lost. Which of the two can look back 20 steps and pick out one?
+# The model SNAIL (Mishra et al. 2018) has both: dense blocks of gated convolutions, and attention to all steps so far. Each block puts what it has found beside what came in, so that nothing is lost. Which kind of block can look back 20 steps and pick out one of them?
 
 # %%
 diagrams.snail(new=["convolutions"])
 
 # %% [markdown]
-# Attention: it weighs every step by how well it fits. The convolutions have a fixed place for each step, but they know the order. The query of the attention can be the picture of now, and a key the picture before, which a convolution has carried to the step of its name. The value is then the name.
+# Attention can: it weighs every step by how well it fits. The convolutions always look back the same number of steps, but they know the order. The query can be the current picture, and each key the picture before, which a convolution has carried to the step at which its name is told. The value is then that name.
 #
-# We let it learn. Its signs are joined from two digits out of 0 to 4, turned or mirrored and cut along a line, so that hardly one comes twice. They are asked for from the second time on.
+# We train the model. Its signs are joined from two digits out of 0 to 4, turned or mirrored and cut along a line, so hardly any sign is in two episodes. The loss counts a sign from its second time on.
 
 # %%
 torch.manual_seed(0)
@@ -108,7 +108,7 @@ shares = snail.by_examples(snail.name_signs(model, unseen), unseen)
 print("right names after 1, 2, 3, 4 and 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
-# These are the digits 5 to 9, which no sign of training contains. By chance, 0.2 would be right. What share does it get after one example if it learns for 1,500 steps instead of 700?
+# These are the digits 5 to 9, which no sign in training contains. By chance, 0.2 would be right. What share does it get right after one example if it learns for 1,500 steps instead of 700?
 
 # %% tags=["nbval-check-output"]
 predict("19.one_example", ...)
@@ -124,11 +124,11 @@ ax = plots.axes(width=5.5)
 ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right names", ax=ax)
 # %% [markdown]
-# From one example it names half of the digits that it has never seen, and with each further one more of them. But with these clean little digits, a comparison of the pixels does better. The model had to find out by itself that comparing is the thing to do, and it does so best for signs like those of training, where nine tenths are right.
+# After one example it names half of these unseen digits right, and more with each further example. But with these clean little digits, a comparison of the pixels does better. The model had to find out by itself that it should compare, and it does this best for signs like those in training, of which it names nine tenths right.
 #
 # ## Where does it look?
 #
-# If it does what we think, its attention should go to the step after a picture of the same sign, where the name stands. Move the slider through an episode. Does it?
+# If it works as we think, its attention should go to the step after a picture of the same sign, at which the name is told. Move the slider through an episode. Does it go there?
 
 
 # %%
@@ -158,11 +158,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=12, min=1, 
 look_explorer
 
 # %% [markdown]
-# The weight lies on steps at which names of similar pictures were told, often but not always the right one.
+# The weight goes to steps at which similar pictures' names were told. Often, but not always, that name is right.
 #
-# ## With one half only
+# ## With only one half
 #
-# Which half does it need? We train models of convolutions only, of attention only (four blocks), and of attention with a learned vector for each position (lesson 11). Which will be worst?
+# Which half does SNAIL need? We train models that have only convolutions, only attention (four blocks), or attention with a learned vector for each position (lesson 11). Which one will do worst?
 
 
 # %%
@@ -175,11 +175,11 @@ rows = after((1, 2, 5), (*halves, "dilation 1 only", "dilations from 2"))
 table(rows, ["1 example", "2", "5"], corner="right names, digits 5 to 9", digits=2)
 
 # %% [markdown]
-# Without attention most is lost: after five examples it knows hardly more than after one. Without convolutions less is lost, and attention that is told the positions does as well as SNAIL. So does a single convolution with the dilation 1, after five examples. What convolutions bring here is which steps are neighbours; other ways to know it will do. With dilations from 2, name and picture never meet, and after one example the model is below chance.
+# Most is lost without attention: after five examples, the model knows hardly more than after one. Less is lost without convolutions, and attention that is told the positions does as well as SNAIL. After five examples, so does SNAIL with a single convolution, of dilation 1. Convolutions tell which steps are neighbours here; other ways to know it will do. With dilations from 2, name and picture never meet, and after one example it is below chance.
 #
 # ## How many tasks does it take?
 #
-# SNAIL saw more signs than it could remember. What if all episodes have the same five, the digits 0 to 4, with new names each time? Or forty, when each digit is also turned and mirrored?
+# SNAIL saw more signs than it could remember. What if all episodes have the same five signs, the digits 0 to 4, with new names each time? Or forty, if each digit is also turned and mirrored?
 
 # %%
 rows = after((1, 5), ("five signs", "forty signs", "SNAIL"))
@@ -190,11 +190,11 @@ table(
 )
 
 # %% [markdown]
-# With five signs it is perfect on these five, and poor on others: it has learned to recognise them, and only their names anew. Forty are enough for one example, and signs that hardly come twice are better for five. What is learned in training is what training varies.
+# With five signs it is perfect on these five and poor on others: it has learned to recognise them, and finds out only their names anew. Forty signs are enough for one example; for five, signs that hardly ever come twice are better. A model learns to find out what varies in training.
 #
 # ## Waves
 #
-# Examples can also be numbers. Each episode is a wave of another height and place; the model sees $x_t$, says how high the wave is there, and is then told. How many points does it take until it knows the wave?
+# Examples can also be numbers. Each episode is a wave with its own height and place. The model sees $x_t$, says how high the wave is there, and is then told the answer. How many points does it need to know the wave?
 
 # %%
 torch.manual_seed(0)
@@ -222,7 +222,7 @@ wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=1
 wave_explorer
 
 # %% [markdown]
-# Many waves go through one point. Through two there is hardly ever more than one, since a wave has two unknowns, its height and its place; but the model has not quite learned to solve for them. How do the halves do here, over five seeds?
+# Many waves go through a single point. Through two points there is hardly ever more than one, since a wave has two unknowns, its height and its place. But the model has not quite learned to solve for them. How do the halves do here, over five seeds?
 
 # %%
 rows = {}
@@ -232,11 +232,11 @@ for setup in halves:
 table(rows, ["0 points", "1", "2", "5", "10"], corner="squared error", digits=2)
 
 # %% [markdown]
-# Here the halves change places. Convolutions only know most, and attention only learns little after the second point: a wave is not found by looking up a similar point, each point has to be combined with the others.
+# Here the halves change places. With only convolutions, a model knows most; with only attention, it learns little after the second point. A wave is not found by looking up a similar point: each point must be combined with the others.
 #
 # ## Which arm?
 #
-# The third kind of episode must be explored. Each of five arms wins with a chance of its own, unknown at the beginning. In ten pulls, how much can one win?
+# In the third kind of episode, the model has to explore. A slot machine has five arms, and each wins with its own, unknown chance. How much can one win in ten pulls?
 
 # %%
 strategies = {
@@ -251,11 +251,11 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# The best possible is known here: we have tried every course of events. UCB1 and Thompson sampling are made for longer games. To pull the arm that is believed best, with the right arithmetic, comes close to the best. Our models had to find this out from wins only. On average all are well above chance and above these two, and none comes as far as the arithmetic.
+# We know the best possible result here, since we have tried every course of events. UCB1 and Thompson sampling are made for longer games. Pulling the arm that one believes to be best, with the right arithmetic (greedy), comes close to the best. Our models had to find this out from wins only. On average, all are well above chance and above UCB1 and Thompson sampling, but none does as well as greedy.
 #
 # ## Does it see the answer?
 #
-# One mistake makes such a model look perfect: the name stands beside its own picture. Below, a model learns with this mistake for 150 steps. How could you notice, without reading its code?
+# One mistake makes such a model look perfect: each name is put beside its own picture. Below, we train a model for 150 steps with this mistake. How could you notice it without reading the code?
 
 
 # %%
@@ -277,11 +277,11 @@ for name, one, read in (("right", model, snail.read_signs), ("leaking", leaking,
     )
 
 # %% [markdown]
-# The leaking model is always right, even on new signs, but what it says at step 10 changes with the name of step 10. What the right model says changes only afterwards. If a result is too good, change one label and see what moves.
+# The leaking model is always right, even on new signs, but what it says at step 10 changes with the name of step 10. What the right model says changes only later. If a result looks too good, change one label and see what moves.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of new digits, it gets three names of four right. Attention finds the examples, and convolutions or positions tie each to its name.
+# Yes, if it has learned how from many tasks. After five examples of each new digit, it gets three names out of four right. Attention finds the examples, and convolutions or positions tie each to its name.
 #
 # ## Questions
 #
@@ -305,10 +305,10 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these varied.
-# - A causal dilated convolution sees two steps; with dilations 1, 2, 4, ... the last step sees all.
-# - Attention finds the example, convolutions tie it to its name; positions can do that, too.
-# - Change one label and see what moves: this finds a model that sees its answers.
+# - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these tasks varied.
+# - A causal dilated convolution sees two steps; through dilations 1, 2, 4, ... the last step sees all steps.
+# - Attention finds the example, and convolutions tie it to its name; positions can do this, too.
+# - Change one label and see what moves: this shows whether a model sees the answers.
 #
 # **Exercises**: [open them](../exercises/19_snail.ipynb)
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write the two blocks that SNAIL is made of: a convolution that never looks ahead, with a gate, and attention to all places so far. In between you compute how many convolutions it takes to see a whole sequence, and at the end you write a test that finds models which see the label that they are asked for.
+# You write the two blocks that SNAIL is made of: a convolution that never looks ahead, with a gate, and attention to all places so far. In between you compute how many convolutions it takes to see a whole sequence, and at the end you write a test that finds models which see the label that they should predict.
 #
-# The letters: B sequences, T places in each, D features of a place, F new features that a convolution makes, K the width of queries and keys, E that of values. All the blocks are in section 3 of Mishra et al. (2018), in figure 2 and in the listings beside it.
+# The letters: B sequences, T places in each, D features of a place, F new features that a convolution makes, K the width of queries and keys, E that of values. All the blocks are described in section 3 of Mishra et al. (2018), in figure 2 and the listings beside it.
 
 # %%
 import math
@@ -19,7 +19,7 @@ from course_utils.models.snail import causal_convolution as reference_convolutio
 #
 # $$y_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
-# $W_1$ is `weight[..., 1]` and $W_0$ is `weight[..., 0]`, each F×D. Before the start of a sequence there are zeros, also if the dilation is larger than T. The result has as many places as `x`.
+# $W_1$ is `weight[..., 1]` and $W_0$ is `weight[..., 0]`, each F×D. Before the start of a sequence there are zeros, even if the dilation is larger than T. The result has as many places as `x`.
 
 
 # %%
@@ -30,7 +30,7 @@ def causal_convolution(x, weight, bias, dilation):
         x: B×T×D.
         weight: F×D×2; the last of the two is for the place itself.
         bias: F.
-        dilation: how many places lie between the two, plus 1; from 1.
+        dilation: how many places back the other one is; at least 1.
 
     Returns:
         The convolved sequences, B×T×F.
@@ -166,7 +166,7 @@ check("19.attention_block", attention_block)
 # %% [markdown]
 # ## 19.catch_label_leak
 #
-# A model that learns from a few examples reads pairs of an input and a label, and predicts the label of the last input. If that label is left in what it reads, it has nothing to learn: it is right in every training task, and no better than chance afterwards. If, on the other hand, it does not get the earlier labels, it can't know which class is which.
+# A model that learns from a few examples reads pairs of an input and a label, and predicts the label of the last input. If that label is left in what it reads, it has nothing to learn: it is right in every training task, and no better than chance without it. If, on the other hand, it does not get the earlier labels, it can't know which class is which.
 #
 # The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (whole numbers from 0 to 4, torch.int64), and returns T×V numbers, one row of predictions for each place. V is the model's own, from 1 on. Return `True` for a model in which
 #
@@ -175,7 +175,7 @@ check("19.attention_block", attention_block)
 #
 # Return `False` for any other. A right model may use the inputs in any way, or not at all, and it may know the length T.
 #
-# What goes wrong in real code: the labels are not moved by one place, or by two, or the wrong way, or the last one comes round to the front; the mask of the attention is missing or off by one; a mean over the whole sequence, or a softmax over the wrong axis, mixes in later labels; only the first place, the last, those with even numbers, a single class, or sequences of more than 8 places are concerned; the leak is small, or reaches a single number of the prediction; labels are left out everywhere, at some place only, or in long sequences only; the first place is NaN; a sequence of a single place fails.
+# What goes wrong in real code: the labels are not moved at all, are moved by two places or the wrong way, or the last one comes round to the front; the mask of the attention is missing or off by one; a mean over the whole sequence, or a softmax over the wrong axis, mixes in later labels; the mistake affects only the first place, the last, those with even numbers, a single class, or sequences of more than 8 places; the leak is small, or reaches a single number of the prediction; labels are left out everywhere, only at some place, or only in long sequences; the first place gives NaN; the model fails on a single place.
 #
 # Each mistake shows at T = 1 or at T = 10, the largest T that models take. Give random inputs of about 1. If a label has an effect on a place, then changing it to some other class moves some number there by more than $10^{-4}$; rounding stays below $10^{-5}$. Some models notice only changes to or from a single class. A test that calls a model many hundred times may run out of time. A model that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through these models.
 

@@ -139,7 +139,7 @@ def ucb1(wins, losses, draw):
 
 @cache
 def best_possible(arms: tuple[tuple[int, int], ...] = ((0, 0),) * ARMS, pulls: int = PULLS) -> float:
-    """Return what the best strategy wins on average, from wins and losses of each arm on: tried for every course of events."""
+    """Return what the best strategy wins on average, starting from the wins and losses of each arm; every course of events is tried."""
     if not pulls:
         return 0.0
     return max(_worth(arms, arm, pulls) for arm in set(arms))

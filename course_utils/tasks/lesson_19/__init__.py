@@ -8,9 +8,9 @@ lesson = Lesson(
     question="Can it learn from five examples?",
     goals=(
         "say what a network learns when every batch holds new tasks, and what is left to learn from five examples",
-        "compute a causal dilated convolution by hand, and say how many of them see a whole sequence",
+        "compute a causal dilated convolution by hand, and say how many it takes to see a whole sequence",
         "say what convolutions and attention each bring to SNAIL, and measure it by switching one of them off",
-        "find out whether a model sees a label that it is asked for",
+        "find out whether a model sees a label that it should predict",
         "compare SNAIL with attention that knows no order, in a world in which order matters",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",

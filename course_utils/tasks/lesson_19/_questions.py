@@ -6,7 +6,7 @@ questions = (
     Question(
         "19.q1",
         "learning to learn",
-        "In training, the names of signs are drawn anew for each episode. What can the model's weights hold after training?",
+        "In training, the names of signs are drawn anew for each episode. What can be stored in the model's weights after training?",
         right=(
             "How to find a sign's name among those that it has been told in the episode.",
             "The names themselves are different each time, so no weight can hold them. They have to be read from the episode.",
@@ -44,15 +44,15 @@ questions = (
     Question(
         "19.q3",
         "what the convolutions bring",
-        "In the signs, attention with learned positions did as well as SNAIL, and attention without order less well. What do the convolutions bring here?",
+        "On the signs, attention with learned positions did as well as SNAIL, and attention without any order did less well. What do the convolutions contribute here?",
         right=(
             "The order of neighbours: they carry a picture to the next step, where its name is told.",
             "Any other way to know which step comes before which does as well. One convolution with the dilation 1 was nearly enough.",
         ),
         wrong=(
             (
-                "The look back to pictures that were shown long ago.",
-                "That is what attention does. Convolutions only were far worse.",
+                "The look back at pictures that were shown long ago.",
+                "Attention does that. The model with only convolutions was far worse.",
             ),
             (
                 "More numbers to remember the signs with.",
@@ -67,7 +67,7 @@ questions = (
     Question(
         "19.q4",
         "labels that leak",
-        "A model names nearly all signs right, even when they come for the second time. How do you find out whether it sees the name that it is asked for?",
+        "A model names nearly all signs right, even when they appear for only the second time. How do you find out whether it sees the name that it should predict?",
         right=(
             "Change the name at one step: what the model says at this step and before must stay as it was.",
             "It may only change later, when the name has been told. If it changes at this step, the model has seen the answer.",
@@ -75,7 +75,7 @@ questions = (
         wrong=(
             (
                 "Test it on other signs: a model that sees the answers will fail there.",
-                "If it sees the answers, it is right on all signs, also on new ones.",
+                "If it sees the answers, it is right on all signs, even on new ones.",
             ),
             (
                 "Look at the loss in training: it falls too slowly.",
@@ -92,7 +92,7 @@ questions = (
         "how many tasks",
         "A model that was trained on five signs only, with new names each time, named them perfectly and other signs badly. Why?",
         right=(
-            "Five signs can be recognised by heart. It never had to compare signs that it did not know.",
+            "It could learn five signs by heart, so it never had to compare signs that it did not know.",
             "Only the names varied in training, so only the names were learned anew. What training does not vary may be stored in the weights.",
         ),
         wrong=(
@@ -102,7 +102,7 @@ questions = (
             ),
             (
                 "It was trained for fewer steps than the others.",
-                "All models were trained for as many steps.",
+                "All were trained for the same number of steps.",
             ),
             (
                 "Five names are too few to be told apart.",
@@ -115,7 +115,7 @@ questions = (
 predictions = (
     Prediction(
         "19.one_example",
-        "What share of the names does it get right after one example, of digits that it has never seen?",
+        "For digits that it has never seen, what share of the names does it get right after one example?",
         why="It knows how to compare signs with those that were named. How well it compares depends on what it was trained on.",
     ),
 )

@@ -275,7 +275,7 @@ _mistake(
 )
 _mistake(
     "softmax_of_infinities_missing",
-    "The softmax is missing: -inf still stands at later places when you multiply by the values, and infinity and NaN come out. Take the softmax of the scores over the last axis first.",
+    "The softmax is missing: the scores of later places are still -inf when you multiply by the values, which gives infinity and NaN. Take the softmax of the scores over the last axis first.",
     weigh=_masked,
 )
 _mistake(

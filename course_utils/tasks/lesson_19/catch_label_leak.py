@@ -36,7 +36,7 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Compare the model with itself: call it once, change one label, call it again. If the label at place s changes, the predictions at the places 0 to s may not move: all of them are made before that label may be seen. Those after s may move, and each place but the first has to move at some such change.",
+        "Compare the model with itself: call it once, change one label, call it again. If the label at place s changes, the predictions at the places 0 to s must not move: all of them are made before that label may be seen. Those after s may move, and each place but the first has to move for at least one such change.",
         "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each place. Change the last label to 1, and it predicts 1 everywhere: places 0 to 2 have moved, so it leaks. A model that predicts the mean of the labels before gives 0 (there are none), 0 and 1. Change the last label, and nothing moves. Change the first to 3, and it gives 0, 3 and 2.5: place 0 has stayed, places 1 and 2 have moved. It is right.",
         "In a `try` that returns False on any exception: for T = 1 and T = 10: inputs and labels at random; before = the model's numbers; moved = T times False. For each place s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True, and all numbers finite.",
     ),
@@ -114,7 +114,7 @@ def always_true(model):
 
 
 @task.mistake(
-    "Your test says False to every model, even to the right ones. Several things come to that. You may ask place 0 to move, which has no label before it, or places after the changed label to stay. You may never change the first label, or only the last one, after which no place comes. A changed label may stay changed when the next one is tried, since `changed = labels` makes no copy. You may compare only which class comes out on top. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+    "Your test says False to every model, even to right ones. There are several possible reasons. Perhaps you ask place 0 to move, which has no label before it, or places after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no place follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False."
 )
 def always_false(model):
     return False
@@ -248,7 +248,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test leaves out later places in place of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
+    "Your test leaves out later places instead of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
 )
 def cut_off(model):
     draw = torch.Generator().manual_seed(4)

@@ -121,7 +121,7 @@ def _earlier(x, by):
 
 _mistake(
     "looks_ahead",
-    "You take the vector that comes `dilation` places later, in place of the one that stands so many places before. Put the zeros before the sequence, not after it: no place may see a later one.",
+    "You take the vector that comes `dilation` places later instead of the one that comes `dilation` places before. Put the zeros before the sequence, not after it: no place may see a later one.",
     before=_earlier,
 )
 _mistake(
@@ -141,7 +141,7 @@ _mistake(
 )
 _mistake(
     "one_zero_only",
-    "You put a single zero before the sequence, which is enough for a dilation of 1 only. The weights lie `dilation` places apart, so that many zeros are needed.",
+    "You put a single zero before the sequence, which is enough only for a dilation of 1. The two places are `dilation` steps apart, so you need that many zeros.",
     **_padded(lambda d: 1, lambda d: 0),
 )
 _mistake(

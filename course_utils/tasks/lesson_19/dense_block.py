@@ -258,7 +258,7 @@ def dilation_left_out_at_the_value(x, weight_f, bias_f, weight_g, bias_g, dilati
 
 
 @task.mistake(
-    "Places see later ones: the zeros stand after the sequence, not before it. Put `dilation` zeros before x, or call the convolution that is at hand, which does so."
+    "Places see later ones: the zeros come after the sequence, not before it. Put `dilation` zeros before x, or call `reference_convolution`, which does this for you."
 )
 def looks_ahead(x, weight_f, bias_f, weight_g, bias_g, dilation):
     f, g = (

@@ -48,7 +48,7 @@ def the_first_step_is_seen_from_the_last(case, value):
         return f"For {steps} steps your dilations add up to {reach}, so the last place looks back {count(reach, 'place')} at most. The first step stands {steps - 1} places before it."
     longest = max(value, default=0)
     if value and longest >= max(steps, 2):
-        return f"For {count(steps, 'step')} one of your dilations is {longest}. From no place there is anything {longest} places back, so that layer sees nothing more."
+        return f"For {count(steps, 'step')} one of your dilations is {longest}. No place has anything {longest} places before it, so that layer sees nothing more."
     return None
 
 
@@ -91,7 +91,7 @@ _mistake(
 )
 _mistake(
     "one_more_for_a_power_of_two",
-    "If steps is a power of two, you have one layer too many: 8 steps need the dilations 1, 2 and 4. A dilation has to be less than steps; if you compare with <=, or add 1 to the logarithm rounded down, the dilation `steps` comes in, from which no place sees anything.",
+    "If steps is a power of two, you have one layer too many: 8 steps need the dilations 1, 2 and 4. A dilation has to be less than steps; if you compare with <=, or add 1 to the logarithm rounded down, the dilation `steps` gets in, and no place has anything that far back.",
     layers=lambda steps: steps.bit_length(),
 )
 _mistake(
