@@ -1,0 +1,61 @@
+"""What five attentions and a combination of two get right in two worlds, and how long softmax and sums over steps take.
+
+    python benchmarks/variants.py [--seeds 5]
+
+The worlds are those of `course_utils/data/lookups.py`. The rows go to two tables in course_utils/data/measured_tables, which lesson 20
+shows; what is in them already is not run again.
+
+variants.csv  shares of right answers after 600 steps of 32 sequences of 32 steps, for sequences as long, twice and four times as long
+cost.csv      milliseconds for one sequence with 4 heads of width 16, forward only, by its length; the five runs alternate
+"""
+
+import argparse
+import time
+
+import torch
+
+from course_utils.data.measured import fill
+from course_utils.models.attention import causal_mask
+from course_utils.models.variants import VARIANTS, dot_product, fit, linear_by_steps, reader, right, sparse_and_near
+
+WORLDS, LENGTHS = ("once", "latest"), (32, 64, 128)
+ALL = VARIANTS | {"sparsemax, near first": sparse_and_near}
+
+
+def answers(variant, world, seed):
+    """Train in one world; return a row for each length."""
+    torch.manual_seed(seed)
+    model, began = reader(ALL[variant]), time.process_time()
+    fit(model, world, seed)
+    seconds = round(time.process_time() - began, 1)
+    return [(variant, world, seed, 600, n, round(right(model, world, n), 4), seconds) for n in LENGTHS]
+
+
+@torch.no_grad()
+def cost(way, length, seed):
+    """Time one sequence three times; return a row with the shortest."""
+    query, key, value = torch.randn(3, 1, 4, length, 16, generator=torch.Generator().manual_seed(seed))
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        if way == "softmax":
+            dot_product(query, key, value, causal_mask(length))
+        else:
+            linear_by_steps(query, key, value)
+        times.append(1000 * (time.perf_counter() - began))
+    return [(way, length, seed, round(min(times), 2))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    seeds = range(parser.parse_args().seeds)
+    torch.set_num_threads(1)
+    jobs = [(variant, world, seed) for seed in seeds for world in WORLDS for variant in ALL]
+    fill("variants", ("variant", "world", "seed", "steps", "length", "right", "cpu_seconds"), jobs, answers)
+    jobs = [(way, length, seed) for seed in seeds for length in (128, 512, 2048, 8192) for way in ("softmax", "sums")]
+    fill("cost", ("way", "length", "seed", "milliseconds"), jobs, cost)
+
+
+if __name__ == "__main__":
+    main()

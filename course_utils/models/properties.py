@@ -1,0 +1,143 @@
+"""What an attention promises, each promise a function that tries it: they return a sentence if it is broken, or None.
+
+An attention is one of `models/variants.py`: attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask) → contexts B×H×T×E and
+weights B×H×T×T or None. A promise of one's own has the same form, promise(attend), and joins the others in a dict.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_utils.models.attention import causal_mask
+
+B, H, T, D, E = 3, 2, 7, 4, 5  # of what is tried; all different, so that no two axes are mixed up unseen
+ROOM = 1e-4  # for rounding
+
+
+def drawn(seed: int = 0, causal: bool = True) -> list[Tensor]:
+    """Return a query, a key and a value at random, and a mask B×1×T×T in which the last sequence has two padded steps."""
+    draw = torch.Generator().manual_seed(seed)
+    query, key, value = (torch.randn(B, H, T, n, generator=draw) for n in (D, D, E))
+    mask = (causal_mask(T) if causal else torch.ones(T, T, dtype=torch.bool)).repeat(B, 1, 1, 1)
+    mask[-1, ..., -2:] = False
+    return [query, key, value, mask]
+
+
+def differ(one: Tensor, other: Tensor) -> bool:
+    """Whether two results differ by more than rounding; NaN differs from everything."""
+    return not torch.allclose(one, other, atol=ROOM, rtol=ROOM)
+
+
+def shape(attend) -> str | None:
+    """The contexts are B×H×T×E, and the weights, if there are any, B×H×T×T."""
+    contexts, weights = attend(*drawn())
+    if contexts.shape != (B, H, T, E):
+        return f"the contexts have the shape {tuple(contexts.shape)} and not {(B, H, T, E)}"
+    if weights is not None and weights.shape != (B, H, T, T):
+        return f"the weights have the shape {tuple(weights.shape)} and not {(B, H, T, T)}"
+    return None
+
+
+def rows(attend) -> str | None:
+    """No weight is negative, each row adds up to 1, and the contexts are the sums of the values with these weights."""
+    given = drawn()
+    contexts, weights = attend(*given)
+    if weights is None:
+        return "it gives no weights"
+    if weights.min() < 0:
+        return f"there is a negative weight, {weights.min():.2f}"
+    total = weights.sum(-1)
+    if differ(total, torch.ones_like(total)):
+        return f"the weights of a row add up to {total.flatten()[(total - 1).abs().argmax()]:.2f}"
+    return "the contexts are not the weighted sums" if differ(contexts, weights @ given[2]) else None
+
+
+def leak(attend) -> str | None:
+    """Under a causal mask, nothing of later steps has an effect."""
+    before = attend(*drawn())[0]
+    for step in range(1, T):
+        given = drawn()
+        for changed in given[:3]:
+            changed[:, :, step:] += 1
+        if differ(attend(*given)[0][:, :, :step], before[:, :, :step]):
+            return f"what comes at step {step} changes a context before it"
+    return None
+
+
+def padding(attend) -> str | None:
+    """What stands at padded steps has no effect, and without the padding the result is the same."""
+    given = drawn(causal=False)
+    query, key, value, mask = (one[-1:, ..., :-2, :] for one in given)
+    with_it, without = attend(*given)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
+    if differ(with_it, without):
+        return "without the padding, the contexts are others"
+    for padded in given[1:3]:
+        padded[-1, :, -2:] = 100.0
+    return "what stands at padded steps changes a context" if differ(attend(*given)[0][-1:, :, :-2], with_it) else None
+
+
+def apart(attend) -> str | None:
+    """Sequences of a batch have no effect on each other, nor have heads."""
+    given, before = drawn(), attend(*drawn())[0]
+    for b in range(B):
+        if differ(attend(*(one[b : b + 1] for one in given))[0], before[b : b + 1]):
+            return "a sequence gives other contexts by itself than in a batch"
+    for changed in given[:3]:
+        changed[:, 0] += 1
+    return "a change in one head changes another one" if differ(attend(*given)[0][:, 1:], before[:, 1:]) else None
+
+
+def order(attend) -> str | None:
+    """Without a causal mask, it does not matter in which order keys and values come (equivariance)."""
+    query, key, value, mask = drawn(causal=False)
+    new = torch.tensor([3, 0, 6, 2, 5, 1, 4])
+    before = attend(query, key, value, mask)[0]
+    after = attend(query, key[:, :, new], value[:, :, new], mask[..., new])[0]
+    return "in another order, the same keys and values give other contexts" if differ(before, after) else None
+
+
+def large(attend) -> str | None:
+    """Large queries and keys give finite contexts and gradients."""
+    query, key, value, mask = drawn()
+    query, key = (1000 * query).requires_grad_(), (1000 * key).requires_grad_()
+    contexts = attend(query, key, value, mask)[0]
+    if contexts.requires_grad:
+        contexts.sum().backward()
+    seen = (one for one in (contexts, query.grad, key.grad) if one is not None)
+    return None if all(one.isfinite().all() for one in seen) else "large numbers give NaN or infinity"
+
+
+def gradient(attend) -> str | None:
+    """Queries, keys and values get the gradient that small changes show."""
+    given = [one.double() for one in drawn()[:3]]
+    mask, draw = drawn()[3], torch.Generator().manual_seed(1)
+    for n, name in enumerate(("query", "key", "value")):
+        step = torch.randn(given[n].shape, generator=draw, dtype=torch.float64)
+
+        def moved(by, n=n, step=step):
+            return attend(*given[:n], given[n] + by * step, *given[n + 1 :], mask)[0].square().sum()
+
+        by = torch.zeros((), dtype=torch.float64, requires_grad=True)
+        result = moved(by)
+        found = torch.autograd.grad(result, by)[0] if result.requires_grad else by * torch.nan
+        shown = (moved(1e-6) - moved(-1e-6)) / 2e-6
+        if not torch.isclose(found, shown, rtol=1e-3, atol=1e-4):
+            return f"the gradient of the {name} is not the one that small changes show"
+    return None
+
+
+PROMISES: dict[str, Callable] = {f.__name__: f for f in (shape, rows, leak, padding, apart, order, large, gradient)}
+
+
+def broken(attend, promises: dict[str, Callable] | None = None) -> dict[str, str]:
+    """Try each promise; return those that are broken, each with its sentence. An error of `attend` breaks a promise, too."""
+    found = {}
+    for name, promise in (promises or PROMISES).items():
+        try:
+            sentence = promise(attend)
+        except Exception as error:  # whatever a learner's function raises
+            sentence = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
+        if sentence:
+            found[name] = sentence
+    return found

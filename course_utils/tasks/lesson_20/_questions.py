@@ -1,0 +1,121 @@
+"""The questions of lesson 20: five on its goals, and the guess asked for before a cell shows its result."""
+
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+
+questions = (
+    Question(
+        "20.q1",
+        "what to change",
+        "In a world, the answer depends on which of two equal keys came later, and attention gets it wrong. What would you change first?",
+        right=(
+            "The score: it should know the distance, as ALiBi's does, or the memory: it should overwrite.",
+            "Equal keys have equal scores, so without the order both get the same weight, whatever the normaliser is.",
+        ),
+        wrong=(
+            (
+                "The normaliser: sparsemax gives only one of the two a weight.",
+                "Equal scores get equal weights from sparsemax, too.",
+            ),
+            (
+                "The memory: linear attention keeps sums in place of all keys.",
+                "Sums don't know the order either. A memory that overwrites does.",
+            ),
+            (
+                "Nothing: with longer training it would learn the order.",
+                "Without a score or a memory that depends on the order, no weights of the projections can tell the two apart.",
+            ),
+        ),
+    ),
+    NumberQuestion(
+        "20.q2",
+        "sparsemax by hand",
+        "The scores are 2, 1.8 and 0. What weight does sparsemax give the first?",
+        answer=0.6,
+        tolerance=0.01,
+        why="With two weights above 0, the threshold is (2 + 1.8 - 1) / 2 = 1.4. That leaves 0.6, 0.4 and, since 0 is below it, nothing.",
+        wrong={
+            0.51: "That is softmax's weight. Sparsemax takes one threshold off all scores.",
+            1.0: "For that, its lead would have to be at least 1. It is 0.2.",
+            0.5: "Two equal scores would share the weight like this. The first has a lead of 0.2.",
+            0.4: "That is the second one's weight.",
+        },
+        otherwise="Assume that two weights are above 0. Which threshold, taken off both scores, lets them add up to 1?",
+    ),
+    Question(
+        "20.q3",
+        "what a memory of fixed size costs",
+        "Linear attention takes less time than softmax for long sequences. What does it lose in return, in the world of keys that come once?",
+        right=(
+            "It mixes up keys: its memory is of fixed size, and what is written for one key is partly read for another.",
+            "It got fewer than half of the answers right at 32 steps, and fewer at 128.",
+        ),
+        wrong=(
+            (
+                "Nothing: both ways of computing it give the same.",
+                "Both ways of computing linear attention do. But linear attention is not softmax attention.",
+            ),
+            (
+                "It sees later steps, since the sum has no mask.",
+                "The sums run over the steps so far, so no later step is in them.",
+            ),
+            (
+                "It forgets old keys, since new ones overwrite them.",
+                "It only adds and overwrites nothing. The delta rule does.",
+            ),
+        ),
+    ),
+    Question(
+        "20.q4",
+        "promises",
+        "An attention keeps all promises that you try. What do you know?",
+        right=(
+            "That no fault showed up in these trials. A fault outside of what is tried, such as in longer sequences, may remain.",
+            "`mask_ends_early` kept all of them, until a promise tried 40 steps.",
+        ),
+        wrong=(
+            (
+                "That it has no fault.",
+                "Trials with a few inputs can't show that. One of the lesson's faulty attentions kept all of them.",
+            ),
+            (
+                "That it gives good answers in both worlds.",
+                "Linear attention keeps its promises, too, and mixes up keys.",
+            ),
+            (
+                "That it does not depend on the order of keys.",
+                "That is one of the promises, and ALiBi breaks it on purpose.",
+            ),
+        ),
+    ),
+    Question(
+        "20.q5",
+        "a fair report",
+        "Your attention got 0.93 in one run where dot products got 0.90 in five runs, from 0.86 to 0.95. What do you report?",
+        right=(
+            "That one run lies within the spread of the other, so nothing is known yet: it needs more seeds.",
+            "A difference counts only if it is clearly larger than what another seed changes.",
+        ),
+        wrong=(
+            (
+                "That it is better by 0.03.",
+                "Another seed changes more than that.",
+            ),
+            (
+                "The best of several runs of your own, beside the mean of the other.",
+                "The best run beside a mean is not a fair comparison: show all runs of both.",
+            ),
+            (
+                "That both are the same.",
+                "That isn't known either. With more seeds there may be a difference.",
+            ),
+        ),
+    ),
+)
+
+predictions = (
+    Prediction(
+        "20.latest",
+        "What share of the answers is right in the world latest after 32 steps?",
+        why="All steps with the same key get the same weight, and only one of them has the latest value. It can only guess which value came more often.",
+    ),
+)

@@ -1,0 +1,112 @@
+"""Task 20.my_attention: an attention that is not the course's. Any that keeps the promises is right: what it makes of twins is compared."""
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+H, D, E = 2, 4, 3
+ROOM = 1e-4  # for rounding
+KEPT = "an attention that keeps its promises"
+# Sequences of one call: the first, and others that differ from it in one thing each
+FIRST, SAME, LATER, PADDED, JUNK, OTHER_HEAD, OTHER_QUERY, OTHER_VALUES = range(8)
+
+task = Task(
+    "20.my_attention",
+    "an attention of your own",
+    arguments=("query B×H×T×D", "key B×H×T×D", "value B×H×T×E", "mask B×1×T×T"),
+    result="attended",
+    difficulty=4,
+    importance=5,
+    minutes=45,
+    hints=(
+        "Begin with the attention of the lesson's first cell, and change one thing: what a score is, how scores become weights, or what is kept in place of all keys and values. Say beforehand which of the two worlds it should win, and why.",
+        "Take a score of 2 for a key 3 steps back, and of 1 for the step itself. Softmax of 2 and 1 gives 0.731 to the one 3 steps back. Take 0.5 off for each step back, as a score that knows the distance would: 2 - 1.5 = 0.5 and 1 - 0 = 1, and softmax now gives it 0.378. The other thing to look at is the mask: set such scores to -inf before the softmax, so that later steps and padding have no part in it.",
+        "scores = query times key transposed, divided by the square root of D; your change, such as scores minus 0.3 · ln(1 + distance), or the square of softmax divided by its sum; put -inf where the mask is False; weights = softmax over the last axis, with zeros where the mask is False; return weights times value, and the weights.",
+    ),
+)
+
+
+def _inputs(draw, T, scale=1.0):
+    """Eight sequences: all begin as the first one does, and each differs from it in one thing."""
+    query, key, value = (scale * draw.numbers(1, H, T, n).expand(8, -1, -1, -1).clone() for n in (D, D, E))
+    mask = torch.ones(T, T, dtype=torch.bool).tril().repeat(8, 1, 1, 1)
+    half = T // 2
+    for changed in (query, key, value):
+        changed[LATER, :, half:] += draw.numbers(H, T - half, changed.shape[-1])
+        changed[OTHER_HEAD, 1] += draw.numbers(T, changed.shape[-1])
+    mask[[PADDED, JUNK], :, :, half:] = False
+    for changed in (key, value):
+        changed[JUNK, :, half:] = 10 * draw.numbers(H, T - half, changed.shape[-1])
+    query[OTHER_QUERY] = scale * draw.numbers(H, T, D)
+    value[OTHER_VALUES] += draw.numbers(H, T, E)
+    return query, key, value, mask
+
+
+@task.cases
+def _(draw):
+    for T in (6, 9, 40):
+        yield Case(f"8 sequences of {T} steps, some alike in parts", _inputs(draw, T))
+    yield Case("numbers near 100", _inputs(draw, 8, 100.0), edge=True)
+    query, key, value, mask = _inputs(draw, 8)
+    yield Case("float64 numbers", (query.double(), key.double(), value.double(), mask), edge=True)
+
+
+@task.oracle
+def _(query, key, value, mask):
+    return KEPT
+
+
+def _differ(one, other):
+    return not torch.allclose(one, other, atol=ROOM, rtol=ROOM)
+
+
+def _found(query, key, value, mask, contexts):
+    """The first fault that the contexts of the eight sequences show, or KEPT."""
+    half = query.shape[2] // 2
+    first, weights = contexts[FIRST], (query @ key.mT / D**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
+    shown = {
+        "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
+        "an attention that sees padding": _differ(contexts[PADDED, :, :half], contexts[JUNK, :, :half]),
+        "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
+        "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
+        "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
+        "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
+        "scaled dot-product attention": query.abs().max() < 20 and not _differ(first, (weights @ value)[FIRST]),
+    }
+    return next((fault for fault, found in shown.items() if found), KEPT)
+
+
+SAID = {
+    "an attention that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you keep a memory, read it before later steps are written.",
+    "an attention that sees padding": "What stands at steps to which the mask lets nobody attend changes a context. Give them a weight of 0, or do not write them into your memory.",
+    "an attention that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
+    "an attention that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
+    "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
+    "an attention that ignores the values": "Other values change no context. The contexts should be made of the values.",
+    "scaled dot-product attention": "This is the attention of lesson 09, or too near to it to be told apart. Change the score, the normaliser or the memory.",
+}
+
+
+@task.property
+def it_keeps_its_promises(case, value):
+    """The first promise that is broken, with what to do."""
+    return SAID.get(value)
+
+
+@task.reading
+def _(case, value):
+    """Which faults the contexts show."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise CourseError("Two things are expected: the contexts, and the weights, or None if there are none.")
+    contexts, weights = value
+    query, _, given, mask = case.args
+    if not isinstance(contexts, torch.Tensor) or contexts.shape != given.shape or contexts.dtype != given.dtype:
+        raise CourseError(f"The contexts should be a tensor of shape {tuple(given.shape)} and of the values' dtype.")
+    T = query.shape[2]
+    if weights is not None and (not isinstance(weights, torch.Tensor) or weights.shape != (8, H, T, T)):
+        raise CourseError(f"The weights should be a tensor of shape {(8, H, T, T)}, or None if your attention has none.")
+    if not contexts.isfinite().all():
+        raise CourseError("There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there.")
+    return _found(*case.args, contexts)

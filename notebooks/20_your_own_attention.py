@@ -1,0 +1,263 @@
+# %%
+import ipywidgets
+import torch
+
+from course_utils import check, predict, reveal
+from course_utils.data.lookups import lookups
+from course_utils.data.measured import measured, measured_once
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import compared, faults, properties, variants
+from course_utils.models.attention import causal_mask, masked_softmax
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## Three places to change
+#
+# Nearly all attentions of this course do three things: they **score** each key for a query, they **normalise** the scores to weights, and they add up the values in a **memory** with these weights. Each of the three can be changed. So that any attention fits into the same model and the same tests, all of them are functions of one form:
+
+# %%
+def attend(query, key, value, mask):  # B H T D, B H T D, B H T E, True where it may look
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = masked_softmax(scores, mask)
+    return weights @ value, weights  # B H T E, B H T T
+
+
+# %% [markdown]
+# This is the one that you know. What should a new one be better at? To see that, we need worlds in which we know what is hard.
+#
+# ## Two worlds
+#
+# At each step, a key is told with its value, and one of the keys told so far is asked for. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Which keys are told here twice, and what is the answer at the end?
+
+# %%
+asked = lookups(1, "latest", drawn(0), 10)
+rows = {name: column[0].tolist() for name, column in zip(asked._fields, asked, strict=True)}
+table(rows, [str(t) for t in range(10)], corner="step")
+
+# %% [markdown]
+# TEXT. What share can the attention above reach in each of the worlds, if it doesn't know the order of steps?
+
+# %% tags=["nbval-check-output"]
+predict("20.latest", ...)
+
+# %% tags=["reveals"]
+print("Trained on 32 steps, tested on 32, 64 and 128:")
+own = {}
+for world in compared.WORLDS:
+    torch.manual_seed(0)
+    model = variants.reader(attend)
+    losses = variants.fit(model, world)
+    own[world] = [variants.right(model, world, length) for length in compared.LENGTHS]
+print(own)
+reveal("20.latest", round(own["latest"][0], 2))
+
+# %% [markdown]
+# TEXT
+#
+# ## Another normaliser
+#
+# Softmax never gives a weight of 0. Over many steps, small weights add up. **Sparsemax** (Martins & Astudillo 2016) takes the same threshold $\tau$ off each score and cuts off what is negative:
+#
+# $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
+#
+# The scores are 1, 0.6 and -0.5. What is $\tau$, if the third gets nothing?
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([[1.0, 0.6, -0.5]])
+print(variants.sparsemax(scores, torch.ones(1, 3, dtype=torch.bool)), scores.softmax(-1))
+
+# %% [markdown]
+# 0.3: then 0.7 and 0.3 are left, which add up to 1. Move the first score away from the two others, which are 0 and -0.5. When does sparsemax give it everything?
+
+
+# %%
+def weights_of(first):
+    z = torch.tensor([[first, 0.0, -0.5]])
+    given = {"softmax": z.softmax(-1), "sparsemax": variants.sparsemax(z, torch.ones(1, 3, dtype=torch.bool))}
+    left, right = plots.axes(2, width=3.4, height=2.6)
+    for ax, (name, p) in zip((left, right), given.items(), strict=True):
+        plots.bars({f"{v:.1f}": [w] for v, w in zip(z[0].tolist(), p[0].tolist(), strict=True)}, "weight", name, ax)
+    return f"With scores of {first:.1f}, 0 and -0.5, softmax gives the first {given['softmax'][0, 0]:.2f}, sparsemax {given['sparsemax'][0, 0]:.2f}."
+
+
+weights_explorer = explore(weights_of, first=ipywidgets.FloatSlider(value=0.4, min=-1.5, max=2, step=0.1))
+weights_explorer
+
+# %% [markdown]
+# From a lead of 1 on. Does this help if a sequence is four times as long as those of training?
+
+
+# %%
+def beside(names, world):
+    return {name: measured("variants", "right", "length", variant=name, world=world)[1] for name in names}
+
+
+def shown(names):
+    axes = plots.axes(2, width=4.2)
+    for ax, world in zip(axes, compared.WORLDS, strict=True):
+        ax.set_ylim(0, 1.05)
+        plots.curves(compared.LENGTHS, beside(names, world), "steps", "share of right answers", world, ax)
+
+
+shown(["dot product", "sparsemax"])
+
+# %% [markdown]
+# TEXT
+#
+# ## Another score
+#
+# To find the latest, the order must be known. **ALiBi** (Press et al. 2022) takes from each score a number that grows with the distance, more in some heads $h$ of $H$ than in others:
+#
+# $$\text{score} = \frac{q_i^\top k_j}{\sqrt{D}} - 2^{-8h/H}\,|i - j|$$
+#
+# With four heads, how much does the first take off for 10 steps, and how much the last?
+
+# %% tags=["nbval-check-output"]
+print(10 * variants.slopes(4))
+
+# %% [markdown]
+# 2.5 and 0.04: the first head sees little but the last steps, the last head nearly everything. Which world does it win, and which does it lose?
+
+# %%
+shown(["dot product", "ALiBi"])
+
+# %% [markdown]
+# TEXT
+#
+# ## Another memory
+#
+# For a new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$ with $\phi(x) = \text{elu}(x) + 1$. Then the sum over steps can be taken out, and is a memory of fixed size, however long the sequence is:
+#
+# $$\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j = \phi(q_i)^\top \Big(\sum_{j \le i} \phi(k_j)\, v_j^\top\Big)$$
+#
+# Do both ways give the same?
+
+# %% tags=["nbval-check-output"]
+query, key, value = torch.randn(3, 1, 2, 50, 8, generator=drawn(0))
+by_weights = variants.linear(query, key, value, causal_mask(50))[0]
+by_sums = variants.linear_by_steps(query, key, value)
+print(f"largest difference: {(by_weights - by_sums).abs().max():.0e}")
+
+# %% [markdown]
+# TEXT How long do both take?
+
+# %%
+lengths, softmax = measured("cost", "milliseconds", "length", way="softmax")
+sums = measured("cost", "milliseconds", "length", way="sums")[1]
+ax = plots.axes(width=5)
+plots.curves(lengths, {"softmax": softmax, "sums": sums}, "steps", "milliseconds", ax=ax, log=True)
+
+# %% [markdown]
+# TEXT But such a memory only ever adds. The **delta rule** (Schlag et al. 2021) first reads what it holds for a key, and writes the difference, so that the new value takes the place of the old one:
+#
+# $$S_t = S_{t-1} + k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
+#
+# Which of the worlds is that for?
+
+# %%
+shown(["dot product", "linear", "delta rule"])
+
+# %% [markdown]
+# TEXT
+#
+# ## What do all promise?
+#
+# A new attention that gives good answers may still be wrong: it may see what is to come, or depend on padding. So we write down what an attention promises, and try each promise with random numbers. Which of these does ALiBi break, as it should?
+
+# %%
+ticks = {}
+for name, one in variants.VARIANTS.items():
+    found = properties.broken(one)
+    ticks[name] = [promise not in found for promise in properties.PROMISES]
+table(ticks, list(properties.PROMISES), corner="keeps")
+
+# %% [markdown]
+# TEXT Now for attentions that are wrong in one thing each. Is there one that keeps every promise?
+
+# %%
+ticks = {}
+for name, one in faults.FAULTS.items():
+    found = properties.broken(one)
+    ticks[name] = [promise not in found for promise in properties.PROMISES]
+table(ticks, list(properties.PROMISES), corner="keeps")
+
+# %% [markdown]
+# `mask_ends_early` does. It forgets the mask from step 20 on, and the promises try 7 steps. Promises are functions, so another one can be added. What has to be different in it?
+
+
+# %%
+def leak_later(attend):
+    query, key, value = torch.randn(3, 1, 1, 40, 4, generator=drawn(0))
+    before = attend(query, key, value, causal_mask(40)[None, None])[0]
+    after = attend(query, key, value.index_fill(2, torch.tensor(39), 5.0), causal_mask(40)[None, None])[0]
+    return "the last of 40 steps changes earlier ones" if properties.differ(before[:, :, :39], after[:, :, :39]) else None
+
+
+more = properties.PROMISES | {"leak_later": leak_later}
+print({name: properties.broken(one, more) for name, one in faults.FAULTS.items() if name == "mask_ends_early"})
+print([name for name, one in variants.VARIANTS.items() if "leak_later" in properties.broken(one, more)])
+
+# %% [markdown]
+# TEXT
+#
+# ## Two changes at once
+#
+# Sparsemax wins one world, a score that knows the distance the other. Here both are changed, with a distance that counts less the further it is: $0.3 \ln(1 + |i - j|)$. What will it win?
+
+# %%
+done = compared.report("sparsemax, near first", variants.sparse_and_near)
+print({promise: sentence for promise, sentence in done.promises.items() if sentence})
+
+# %% [markdown]
+# TEXT
+
+# %%
+rows = {}
+for name in [*variants.VARIANTS, "sparsemax, near first"]:
+    rows[name] = [
+        measured_once("variants", "right", variant=name, world=world, length=length)[0]
+        for world in compared.WORLDS
+        for length in (32, 128)
+    ]
+table(rows, ["once, 32 steps", "128", "latest, 32 steps", "128"], corner="right answers", digits=2)
+
+# %% [markdown]
+# TEXT
+#
+# ## So: what will yours be?
+#
+# TEXT
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("20.q1", ...)
+
+# %%
+check("20.q2", ...)
+
+# %%
+check("20.q3", ...)
+
+# %%
+check("20.q4", ...)
+
+# %%
+check("20.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - TEXT
+#
+# **Exercises**: [open them](../exercises/20_your_own_attention.ipynb)
