@@ -42,21 +42,28 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None) -> Report:
             fit(model, world, seed)
             answers[world].append([right(model, world, length) for length in LENGTHS])
     done = Report(name, {promise: found.get(promise) for promise in promises}, answers)
-    _draw(done, model)
+    beside("dot product", own=done)
+    looked(model)
     return done
 
 
-@torch.no_grad()
-def _draw(done, model):
-    """The shares in both worlds, and where the last model looks in a sequence of 32 steps, on average over its heads."""
-    asked = lookups(1, WORLDS[-1], torch.Generator().manual_seed(0), LENGTHS[0])
-    model(read(asked))
-    axes = plots.axes(2 if model.weights is None else 3, width=3.6)
-    for ax, world in zip(axes, WORLDS, strict=False):
-        others = measured("variants", "right", "length", variant="dot product", world=world)[1]
-        lines = {done.name: done.right[world], "dot product": others}
+def beside(*names: str, own: Report | None = None):
+    """Draw the shares of right answers in both worlds, by the length of sequences: of variants as measured, and of a report."""
+    axes = plots.axes(len(WORLDS), width=4.2)
+    for ax, world in zip(axes, WORLDS, strict=True):
+        lines = {own.name: own.right[world]} if own else {}
+        for name in names:
+            lines[name] = measured("variants", "right", "length", variant=name, world=world)[1]
         plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax)
-        ax.set_ylim(0, 1.05)
+        ax.set(ylim=(0, 1.05), xticks=LENGTHS)
+    axes[0].get_legend().remove()  # the other one is enough
+
+
+@torch.no_grad()
+def looked(model, world="latest"):
+    """Draw where a model looks in a sequence as long as those of training, on average over its heads."""
+    model(read(lookups(1, world, torch.Generator().manual_seed(0), LENGTHS[0])))
     if model.weights is not None:
-        axes[2].imshow(model.weights[0].mean(0), cmap="Blues")
-        axes[2].set(title=f"weights, {WORLDS[-1]}", xlabel="step", ylabel="step")
+        ax = plots.axes(width=3.6)
+        ax.imshow(model.weights[0].mean(0), cmap="Blues")
+        ax.set(title=f"weights, {world}", xlabel="step that is read", ylabel="step")

@@ -106,7 +106,11 @@ def _(case, value):
         raise CourseError(f"The contexts should be a tensor of shape {tuple(given.shape)} and of the values' dtype.")
     T = query.shape[2]
     if weights is not None and (not isinstance(weights, torch.Tensor) or weights.shape != (8, H, T, T)):
-        raise CourseError(f"The weights should be a tensor of shape {(8, H, T, T)}, or None if your attention has none.")
+        raise CourseError(
+            f"The weights should be a tensor of shape {(8, H, T, T)}, or None if your attention has none."
+        )
     if not contexts.isfinite().all():
-        raise CourseError("There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there.")
+        raise CourseError(
+            "There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there."
+        )
     return _found(*case.args, contexts)
