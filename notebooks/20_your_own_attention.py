@@ -150,7 +150,7 @@ for way in ("softmax", "softmax, PyTorch's own", "sums"):
 table(times, [f"{length:.0f} steps" for length in lengths], corner="milliseconds", digits=1)
 
 # %% [markdown]
-# Four times as many steps take the sums about four times as long, and softmax sixteen times and more. But PyTorch's own softmax is as fast up to 2,048 steps: a better method may lose to a better program.
+# Four times as many steps take the sums about four times as long, and softmax sixteen times and more. But PyTorch's own softmax is faster up to 512 steps, and about as fast at 2,048: a good program may make up for much.
 #
 # Such a memory only ever adds. The **delta rule** (Schlag et al. 2021) first reads what it holds for a key, and writes the difference, so that the new value takes the place of the old one:
 #
@@ -234,7 +234,7 @@ for name in [*variants.VARIANTS, "sparsemax, near first"]:
 table(rows, ["once, 32 steps", "128", "latest, 32 steps", "128"], corner="right answers", digits=2)
 
 # %% [markdown]
-# It is the only one that is near the top in both worlds, but best in neither: ask for more of one, and you lose some of the other.
+# It is near the top in both worlds, in every run; of the others, only ALiBi is, in one run of five. But it is best in neither: what helps in one world costs something in the other.
 #
 # ## So: what will yours be?
 #

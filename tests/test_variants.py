@@ -1,0 +1,247 @@
+"""What lesson 20 shows: other attentions number by number, two worlds, promises and who breaks them, and what its tables say."""
+
+import math
+import re
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+import torch.nn.functional as F
+from programs import program
+
+from course_utils.data.lookups import KEYS, KINDS, VALUES, lookups, read
+from course_utils.data.measured import measured, measured_once
+from course_utils.models import compared, faults, properties
+from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.variants import (
+    VARIANTS,
+    delta,
+    dot_product,
+    fit,
+    linear,
+    linear_by_steps,
+    reader,
+    right,
+    slopes,
+    sparse_and_near,
+    sparsemax,
+)
+
+
+def drawn(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def given(steps=9):
+    return [torch.randn(2, 3, steps, n, generator=drawn(n)).double() for n in (4, 4, 5)]
+
+
+def test_sparsemax_is_the_nearest_point():
+    """Against bisection for the threshold that leaves a sum of 1."""
+    scores, mask = 2 * torch.randn(50, 7, generator=drawn()).double(), torch.rand(50, 7, generator=drawn(1)) < 0.7
+    found = sparsemax(scores, mask)
+    for row, allowed, weights in zip(scores, mask, found, strict=True):
+        if not allowed.any():
+            assert not weights.any()
+            continue
+        low, high = row[allowed].min() - 1, row[allowed].max()
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (middle, high) if (row[allowed] - middle).clamp(min=0).sum() > 1 else (low, middle)
+        torch.testing.assert_close(weights[allowed], (row[allowed] - low).clamp(min=0), atol=1e-9, rtol=0)
+        assert not weights[~allowed].any()
+
+
+def test_slopes_of_eight_heads_are_the_papers():
+    assert slopes(8).tolist() == [2.0**-n for n in range(1, 9)]
+
+
+def test_alibi_number_by_number():
+    query, key, value = given(5)
+    weights = VARIANTS["ALiBi"](query, key, value, causal_mask(5))[1]
+    for h in range(3):
+        scores = [query[0, h, 4] @ key[0, h, j] / 2 - 2 ** (-8 * (h + 1) / 3) * (4 - j) for j in range(5)]
+        torch.testing.assert_close(weights[0, h, 4], torch.stack(scores).softmax(-1))
+
+
+def test_linear_attention_number_by_number_and_by_steps():
+    query, key, value = given()
+    contexts = linear(query, key, value, causal_mask(9))[0]
+    torch.testing.assert_close(contexts, linear_by_steps(query, key, value))
+    phi = lambda x: torch.where(x > 0, x + 1, x.exp())  # noqa: E731
+    for t in range(9):
+        scores = torch.stack([phi(query[1, 2, t]) @ phi(key[1, 2, s]) for s in range(t + 1)])
+        torch.testing.assert_close(contexts[1, 2, t], scores / scores.sum() @ value[1, 2, : t + 1])
+
+
+def test_the_delta_rule_step_by_step():
+    query, key, value = given()
+    contexts, weights = delta(query, key, value, causal_mask(9))
+    assert weights is None
+    memory = torch.zeros(5, 4).double()
+    for t in range(9):
+        k, q = (x[1, 2, t] / x[1, 2, t].norm() for x in (key, query))
+        memory = memory + torch.outer(value[1, 2, t] - memory @ k, k)
+        torch.testing.assert_close(contexts[1, 2, t], memory @ q)
+
+
+def test_the_delta_rule_overwrites_and_sums_add():
+    key, value = torch.tensor([[[[1.0, 0.0]] * 2]]), torch.tensor([[[[3.0], [5.0]]]])
+    assert delta(key, key, value, causal_mask(2))[0].flatten().tolist() == [3, 5]
+    assert linear(key, key, value, causal_mask(2))[0].flatten().tolist() == [3, 4]
+
+
+def test_two_changes_at_once():
+    query, key, value = given(6)
+    weights = sparse_and_near(query, key, value, causal_mask(6))[1]
+    scores = [query[0, 0, 5] @ key[0, 0, j] / 2 - 0.3 * math.log(1 + 5 - j) for j in range(6)]
+    expected = sparsemax(torch.stack(scores)[None], torch.ones(1, 6, dtype=torch.bool))
+    torch.testing.assert_close(weights[0, 0, 5], expected[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lookups_one_by_one(kind):
+    asked = lookups(20, kind, drawn(), 40)
+    for b in range(20):
+        told = {}
+        for key, value, wanted, answer in zip(*(column[b].tolist() for column in asked), strict=True):
+            assert not (kind == "once" and key in told)
+            told[key] = value
+            assert told[wanted] == answer
+        assert len(told) == 40 if kind == "once" else len(told) <= 8
+    x = read(asked)
+    assert x.shape == (20, 40, 2 * KEYS + VALUES) and x.sum(-1).eq(3).all()
+    assert torch.equal(x[..., :KEYS].argmax(-1), asked.key) and torch.equal(x[..., -KEYS:].argmax(-1), asked.asked)
+
+
+@pytest.mark.parametrize(
+    "name, breaks",
+    [
+        ("dot product", set()),
+        ("sparsemax", set()),
+        ("ALiBi", {"order"}),
+        ("linear", set()),
+        ("delta rule", {"rows", "order"}),
+    ],
+)
+def test_which_promises_the_variants_break(name, breaks):
+    assert set(properties.broken(VARIANTS[name])) == breaks
+
+
+@pytest.mark.parametrize(
+    "name, breaks",
+    [
+        ("mask_forgotten", {"leak", "padding"}),
+        ("mask_after_softmax", {"rows", "leak", "padding"}),
+        ("softmax_over_queries", {"rows", "leak", "padding"}),
+        ("mask_of_the_first_sequence", {"padding", "apart"}),
+        ("mean_of_the_batch", {"padding", "apart"}),
+        ("first_key_favoured", {"order"}),
+        ("exp_by_hand", {"large"}),
+        ("gradient_cut", {"gradient"}),
+        ("mask_ends_early", set()),
+    ],
+)
+def test_which_promises_each_fault_breaks(name, breaks):
+    assert set(properties.broken(faults.FAULTS[name])) == breaks
+    assert len(faults.FAULTS) == 9
+
+
+@pytest.mark.parametrize(
+    "change, breaks, says",
+    [
+        (
+            lambda contexts, weights: (contexts[..., :2], weights),
+            "shape",
+            r"shape \(3, 2, 7, 2\) and not \(3, 2, 7, 5\)",
+        ),
+        (lambda contexts, weights: (contexts, weights[:, :1]), "shape", "the weights have the shape"),
+        (lambda contexts, weights: (contexts, -weights), "rows", "negative weight"),
+        (lambda contexts, weights: (contexts, 2 * weights), "rows", "add up to 2.00"),
+        (lambda contexts, weights: (2 * contexts, weights), "rows", "not the weighted sums"),
+        (lambda contexts, weights: (contexts.flip(1), weights), "apart", "one head changes another"),
+        (lambda contexts, weights: 1 / 0, "leak", "ZeroDivisionError: division by zero"),
+        (lambda contexts, weights: (contexts.detach(), weights), "gradient", "the gradient of the query"),
+    ],
+)
+def test_what_is_said_of_a_broken_promise(change, breaks, says):
+    found = properties.broken(lambda *asked: change(*dot_product(*asked)))
+    assert re.search(says, found[breaks]), found
+
+
+def test_a_promise_of_ones_own():
+    def always(attend):
+        return "no" if attend is dot_product else None
+
+    assert properties.broken(dot_product, {"always": always}) == {"always": "no"}
+    assert properties.broken(linear, {"always": always}) == {}
+
+
+def test_the_first_cells_attention_is_the_usual_one():
+    query, key, value = given()
+    contexts, weights = dot_product(query, key, value, causal_mask(9))
+    torch.testing.assert_close(contexts, F.scaled_dot_product_attention(query, key, value, is_causal=True))
+    torch.testing.assert_close(weights, masked_softmax(query @ key.mT / 2, causal_mask(9)))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_training_lowers_the_loss(name):
+    torch.manual_seed(0)
+    model = reader(VARIANTS[name])
+    losses = fit(model, "latest", steps=80, length=16)
+    assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
+    assert right(model, "latest", 16) > 1.3 / VALUES
+
+
+def test_a_report(monkeypatch):
+    monkeypatch.setattr("course_utils.models.variants.fit", lambda *args: [])
+    monkeypatch.setattr(compared, "fit", lambda *args: [])
+    done = compared.report("mine", delta, seeds=2)
+    assert done.promises["order"] and not done.promises["leak"] and list(done.promises) == list(properties.PROMISES)
+    assert {world: torch.tensor(shares).shape for world, shares in done.right.items()} == {
+        "once": (2, 3),
+        "latest": (2, 3),
+    }
+    assert len(plt.figure(plt.get_fignums()[-1]).axes) == 2  # no third picture: it has no weights
+    plt.close("all")
+
+
+def test_the_tables_have_five_seeds_of_everything():
+    ours = program("variants")
+    for variant in ours.ALL:
+        for world in ours.WORLDS:
+            places, runs = measured("variants", "right", "length", variant=variant, world=world)
+            assert len(runs) == 5 and tuple(places) == ours.LENGTHS == compared.LENGTHS
+    for way in ours.WAYS:
+        assert len(measured("cost", "milliseconds", "length", way=way)[1]) == 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_lesson_says_of_the_variants(seed):
+    """Each run by itself."""
+
+    def share(variant, world, length=128):
+        return measured_once("variants", "right", variant=variant, world=world, length=length)[0][seed]
+
+    assert share("sparsemax", "once") > 0.99 > share("dot product", "once") > 0.94
+    assert share("dot product", "once", 32) > 0.99 and share("dot product", "latest", 32) < 0.5
+    assert share("sparsemax", "latest") - share("dot product", "latest") < 0.05
+    assert min(share("ALiBi", "latest", length) for length in (32, 64, 128)) > 0.86
+    assert share("ALiBi", "once") < 0.9 < share("dot product", "once")
+    assert share("linear", "once", 32) < 0.5 and share("delta rule", "once") < 0.5 < share("delta rule", "once", 32)
+    assert share("delta rule", "latest") > 0.97
+    assert share("sparsemax, near first", "once") > 0.85 and share("sparsemax, near first", "latest") > 0.9
+    in_both = {name: min(share(name, "once"), share(name, "latest")) for name in (*VARIANTS, "sparsemax, near first")}
+    assert in_both.pop("sparsemax, near first") > 0.85 and (in_both.pop("ALiBi") < 0.86 or seed == 2)
+    assert max(in_both.values()) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_lesson_says_of_the_cost(seed):
+    def took(way, length):
+        return measured_once("cost", "milliseconds", way=way, length=length)[0][seed]
+
+    assert took("sums", 8192) / took("sums", 2048) < 16 < took("softmax", 8192) / took("softmax", 2048)
+    assert took("softmax, PyTorch's own", 512) < took("sums", 512)
+    assert took("sums", 2048) < took("softmax, PyTorch's own", 2048) < 1.5 * took("sums", 2048)
+    assert took("sums", 8192) < took("softmax, PyTorch's own", 8192) < took("softmax", 8192)
