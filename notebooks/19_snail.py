@@ -312,4 +312,4 @@ check("19.q5", ...)
 #
 # **Exercises**: [open them](../exercises/19_snail.ipynb)
 #
-# **Next**: you have seen many kinds of attention. What will yours be? Lesson 20 asks for it; it is still being written.
+# **Next**: you have seen many kinds of attention. What will yours be? [Lesson 20](20_your_own_attention.ipynb) asks for it.

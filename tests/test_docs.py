@@ -103,7 +103,7 @@ def test_every_picture_is_small_and_says_what_it_shows():
         assert (ROOT / target).stat().st_size <= LARGEST
 
 
-def test_the_path_shows_every_lesson_and_what_is_to_come():
+def test_the_path_shows_every_lesson():
     root = ElementTree.fromstring(page("docs/path.svg"))
     names = {element.get("id"): element.text for element in root if element.get("id")}
     assert root.get("role") == "img" and root.get("aria-labelledby").split() == ["title", "description"]
@@ -113,16 +113,7 @@ def test_the_path_shows_every_lesson_and_what_is_to_come():
     for number, lesson in tasks.lessons().items():
         assert f"Lesson {number} {lesson.title} {lesson.question}" in written
         assert f"{lesson.title}: {lesson.question}" in names["description"]
-    to_come = [words for words in written if words.startswith("To come ")]
-    assert len(to_come) + len(tasks.lessons()) == len(written)
-
-
-def test_a_part_of_the_plan_goes_once_its_last_lesson_is_there():
-    some = tasks.lessons()["04"]
-    last, title, _ = path_picture.TO_COME[0]
-    for latest, expected in ((last - 1, True), (last, False)):
-        shown = path_picture.boxes({f"{number:02}": some for number in range(latest + 1)})
-        assert (title in [box.title for box in shown]) is expected
+    assert len(tasks.lessons()) == len(written)
 
 
 def test_long_titles_and_signs_of_xml_fit_into_the_path():

@@ -1,4 +1,4 @@
-"""Draws the path of lessons: those that are there, from their facts, and after them what is to come.
+"""Draws the path of lessons, from their facts.
 
 Not here: the lessons' facts (`course_utils/tasks/lesson_NN/`), and the file that the picture goes into (`build.py`).
 """
@@ -13,40 +13,31 @@ COLUMNS, WIDTH, GAP, ROW_GAP, EDGE = 3, 276, 34, 40, 2  # pixels: of a box, betw
 PADDING, TITLE_LINE, WORDS_LINE = 18, 22, 20
 TITLE_LETTERS, WORDS_LETTERS = 24, 29  # that fit into a line of a box, in any usual font
 
-TO_COME = (  # the last lesson of each part of the plan, its title and what it is about; it goes once that lesson is there
-    (20, "An attention of your own", "A variant that you invent, with the tests that it must pass."),
-)
-
 STYLE = """\
     text { font-family: -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif; font-size: 15px; fill: #1f2328 }
     .title { font-size: 17px; font-weight: 600 }
     .label { font-size: 13px; fill: #59636e }
     .lesson rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 1.5 }
-    .to-come rect { fill: #ffffff; stroke: #6e7781; stroke-width: 1.5; stroke-dasharray: 6 4 }
     .way { fill: none; stroke: #7d8590; stroke-width: 2 }
     .tip { fill: #7d8590 }
     @media (prefers-color-scheme: dark) {
       text { fill: #f0f6fc }
       .label { fill: #b1bac4 }
       .lesson rect { fill: #12305a; stroke: #4493f8 }
-      .to-come rect { fill: #0d1117; stroke: #8b949e }
     }"""
 
 
 class Box(NamedTuple):
     """What stands in one box of the picture."""
 
-    kind: str  # "lesson" or "to-come"
     label: str
     title: str
     words: str
 
 
 def boxes(lessons: dict[str, Lesson]) -> list[Box]:
-    """Return the lessons that are there, then the parts of the plan of which a lesson is missing."""
-    found = [Box("lesson", f"Lesson {number}", one.title, one.question) for number, one in lessons.items()]
-    latest = max(map(int, lessons))
-    return found + [Box("to-come", "To come", title, words) for last, title, words in TO_COME if last > latest]
+    """Return what stands in the box of each lesson."""
+    return [Box(f"Lesson {number}", one.title, one.question) for number, one in lessons.items()]
 
 
 def picture(lessons: dict[str, Lesson]) -> str:
@@ -72,15 +63,13 @@ def picture(lessons: dict[str, Lesson]) -> str:
 
 def in_words(shown: list[Box]) -> str:
     """Return what the picture says, for those who can't see it."""
-    here = " ".join(f"{box.label}, {box.title}: {box.words}" for box in shown if box.kind == "lesson")
-    later = " ".join(f"{box.title}: {box.words}" for box in shown if box.kind == "to-come")
-    return f"The lessons in order, each with its question. {here}" + (f" Still to come: {later}" if later else "")
+    lessons = " ".join(f"{box.label}, {box.title}: {box.words}" for box in shown)
+    return f"The lessons in order, each with its question. {lessons}"
 
 
 class Placed(NamedTuple):
     """A box in its place: its corner, its height, and its texts as (class, text, distance from the top)."""
 
-    kind: str
     x: int
     y: int
     height: int
@@ -94,7 +83,7 @@ def _placed(shown):
         texts = [_texts(box) for box in row]
         height = max(last for *_, (_, _, last) in texts) + PADDING
         for i, box in enumerate(row):
-            placed.append(Placed(box.kind, EDGE + i * (WIDTH + GAP), y, height, texts[i]))
+            placed.append(Placed(EDGE + i * (WIDTH + GAP), y, height, texts[i]))
         y += height + ROW_GAP
     return placed
 
@@ -123,7 +112,7 @@ def _balanced(text, letters):
 
 
 def _drawn(one):
-    lines = [f'  <g class="{one.kind}">']
+    lines = ['  <g class="lesson">']
     lines.append(f'    <rect x="{one.x}" y="{one.y}" width="{WIDTH}" height="{one.height}" rx="10"/>')
     for kind, text, down in one.texts:
         lines.append(f'    <text class="{kind}" x="{one.x + PADDING}" y="{one.y + down}">{_safe(text)}</text>')
