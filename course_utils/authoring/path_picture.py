@@ -82,7 +82,7 @@ def _placed(shown):
         row = shown[first : first + COLUMNS]
         texts = [_texts(box) for box in row]
         height = max(last for *_, (_, _, last) in texts) + PADDING
-        for i, box in enumerate(row):
+        for i in range(len(row)):
             placed.append(Placed(EDGE + i * (WIDTH + GAP), y, height, texts[i]))
         y += height + ROW_GAP
     return placed
