@@ -151,6 +151,14 @@ def test_the_nearest_picture_one_by_one():
             assert named[b, t] == shown.labels[b, distances.index(min(distances))]
 
 
+def test_the_most_frequent_name_one_by_one():
+    shown = episodes.sign_episodes(5, "held out", drawn())
+    for labels, named in zip(shown.labels.tolist(), episodes.most_frequent(shown).tolist(), strict=True):
+        for t in range(1, 26):
+            counts = [labels[:t].count(label) for label in range(5)]
+            assert named[t] == counts.index(max(counts))
+
+
 def test_right_names_are_counted_by_examples():
     shown = episodes.Episodes(torch.zeros(1, 4, 64), torch.tensor([[3, 3, 3, 1]]), torch.tensor([[0, 1, 2, 0]]))
     assert by_examples(torch.tensor([[0, 3, 1, 1]]), shown, most=2) == [1.0, 0.0]

@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute a causal dilated convolution by hand, and say how many it takes to see a whole sequence",
         "say what convolutions and attention each bring to SNAIL, and measure it by switching one of them off",
         "find out whether a model sees a label that it should predict",
-        "compare SNAIL with attention that knows no order, in a world in which order matters",
+        "compare SNAIL with attention that is not told the order, in a world in which order matters",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
     reading=50,

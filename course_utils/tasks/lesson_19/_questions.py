@@ -44,7 +44,7 @@ questions = (
     Question(
         "19.q3",
         "what the convolutions bring",
-        "On the signs, attention with learned positions did as well as SNAIL, and attention without any order did less well. What do the convolutions contribute here?",
+        "On the signs, attention with learned positions did as well as SNAIL, and attention without positions did less well. What do the convolutions contribute here?",
         right=(
             "The order of neighbours: they carry a picture to the next step, where its name is told.",
             "Any other way to know which step comes before which does as well. One convolution with the dilation 1 was nearly enough.",
@@ -55,7 +55,7 @@ questions = (
                 "Attention does that. The model with only convolutions was far worse.",
             ),
             (
-                "More numbers to remember the signs with.",
+                "More parameters, in which the signs are remembered.",
                 "The signs of the test were not there to be remembered, and attention with positions has fewer numbers.",
             ),
             (
@@ -102,7 +102,7 @@ questions = (
             ),
             (
                 "It was trained for fewer steps than the others.",
-                "All were trained for the same number of steps.",
+                "All models of the table were trained for 1,500 steps.",
             ),
             (
                 "Five names are too few to be told apart.",

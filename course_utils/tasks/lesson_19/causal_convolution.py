@@ -173,6 +173,24 @@ def first_places_left_out(x, weight, bias, dilation):
     return convolved(x, weight, bias, dilation) * (torch.arange(x.shape[1]) >= dilation)[:, None]
 
 
+_mistake(
+    "not_before_place_dilation",
+    "Place `dilation` sees only itself, though place 0 stands `dilation` places before it. If you ask whether t - dilation is above 0, ask whether it is 0 or above.",
+    before=lambda x, dilation: later(x, dilation) * (torch.arange(x.shape[1]) != dilation)[:, None],
+)
+_mistake(
+    "dilation_not_passed_on",
+    "The zeros are right, but the convolution has no dilation: it adds up two neighbours of the padded sequence, and its result is `dilation` - 1 places too long. Call F.conv1d with dilation=dilation.",
+    before=lambda x, dilation: F.pad(x, (0, 0, dilation, 0))[:, :-1],
+    now=lambda x, dilation: F.pad(x, (0, 0, dilation, 0))[:, 1:],
+)
+_mistake(
+    "dilation_not_passed_on_and_cut",
+    "The zeros are right, but the convolution has no dilation: it adds up two neighbours of the padded sequence, so each result comes too late. Call F.conv1d with dilation=dilation; then nothing is to be cut off.",
+    before=lambda x, dilation: later(x, dilation),
+    now=lambda x, dilation: later(x, dilation - 1),
+)
+
 # How far apart
 
 _mistake(

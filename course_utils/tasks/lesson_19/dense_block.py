@@ -129,6 +129,11 @@ def _mistake(name, sentence, **parts):
 # Value and gate
 
 _mistake(
+    "sigmoid_written_out",
+    "You write the sigmoid out, as 1 / (1 + exp(-g)). For a g far below 0 the exponential is infinite, and the gradient NaN. Call torch.sigmoid, which avoids this.",
+    gates=lambda g: 1 / (1 + torch.exp(-g)),
+)
+_mistake(
     "value_and_gate_exchanged",
     "Value and gate are exchanged: you multiply the sigmoid of the convolution with weight_f by the tanh of the one with weight_g. The one with weight_f goes through the tanh, and the one with weight_g, the gate, through the sigmoid.",
     values=torch.sigmoid,

@@ -197,6 +197,15 @@ _mistake(
 
 # What is returned
 
+
+@task.mistake(
+    "Your last dilation is smaller than a power of two, as if all of them had to reach the first step exactly. Each is twice the one before it, and so is the last one: reaching further does no harm."
+)
+def last_one_cut(steps):
+    dilations = [2**i for i in range(_layers(steps))]
+    return [*dilations[:-1], steps - 1 - sum(dilations[:-1])] if dilations else []
+
+
 _mistake(
     "largest_first",
     "Your list begins with the largest dilation. Begin with 1.",
