@@ -200,6 +200,11 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "19.dilations": [],
     "19.attention_block": [(([[[1], [3]]], [[LN3]], [[0.5]], [[4]]), "1 4 3 11.7143")],
     "19.catch_label_leak": [],
+    "20.sparsemax": [(([[[0.2, 1, 0.7]]], [[[X, X, X]]]), "0 0.65 0.35")],
+    "20.alibi_scores": [],
+    "20.linear_attention": [(([[[0], [1]]], [[[1], [3]]], [[[4], [10]]]), "4 8")],
+    "20.delta_memory": [(([[[1, 0], [1, 0]]], [[[4], [10]]], [[[1, 0], [1, 0]]], [[1, 0.5]]), "4 7")],
+    "20.catch_broken_attention": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 
@@ -617,6 +622,19 @@ def test_the_example_of_a_label_leak_is_right():
     assert of_all(0, 2, 4) == [2, 2, 2] and of_all(0, 2, 1) == [1, 1, 1]
     assert of_those_before(0, 2, 4) == of_those_before(0, 2, 1) == [0, 0, 1]
     assert of_those_before(3, 2, 4) == [0, 3, 2.5]
+
+
+def test_the_example_of_slopes_is_right():
+    biased = solution_of("20.alibi_scores")(torch.full((1, 2, 3, 3), 5.0))
+    assert numbers(biased[0, 0, :2]) == [5, 4.9375, 4.875, 4.9375, 5, 4.9375]
+    assert 5 - float(biased[0, 1, 0, 1]) == pytest.approx(0.0039, abs=6e-5) and 2**-4 == 0.0625
+    assert "2^(-16/2) = 0.0039" in TASKS["20.alibi_scores"].hints[1]
+
+
+def test_the_example_of_a_leak_with_the_right_sums_is_right():
+    seen = torch.tensor([0.0, LN3]).softmax(0)
+    assert seen.tolist() == pytest.approx([0.25, 0.75])
+    assert [float(seen @ torch.tensor(values)) for values in ([4.0, 8.0], [4.0, 12.0])] == pytest.approx([7, 10])
 
 
 @pytest.mark.parametrize("task_id", ["04.additive", "04.perceptron"])

@@ -202,7 +202,8 @@ def fuzzed_inputs(task, draw):
             return [draw.randint(1, 7) for _ in range(draw.randint(0, 9))]
         by_shape = letters and (
             task.id.startswith("08.")
-            or (task.id, name) in (("14.hybrid_loss", "log_probability"), ("18.mixture_loss", "target"))
+            or (task.id, name)
+            in (("14.hybrid_loss", "log_probability"), ("18.mixture_loss", "target"), ("20.delta_memory", "rate"))
         )
         if name in special and not by_shape:
             return special[name]()

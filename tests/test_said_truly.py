@@ -248,6 +248,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         "17.catch_wrong_write",
         "18.catch_wrong_routing",
         "19.catch_label_leak",
+        "20.catch_broken_attention",
     ):
         for mistake in TASKS[task_id].mistakes:
             assert any(

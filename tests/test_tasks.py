@@ -12,7 +12,8 @@ from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
-from course_utils.models import experts, glimpses, memory, snail
+from course_utils.checks.running.contract import in_precision
+from course_utils.models import experts, glimpses, memory, snail, variants
 from course_utils.tasks import answers
 
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -138,6 +139,11 @@ ISSUED = [
     "19.dilations",
     "19.attention_block",
     "19.catch_label_leak",
+    "20.sparsemax",
+    "20.alibi_scores",
+    "20.linear_attention",
+    "20.delta_memory",
+    "20.catch_broken_attention",
 ]
 
 
@@ -423,6 +429,7 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
         "17.catch_wrong_write",
         "18.catch_wrong_routing",
         "19.catch_label_leak",
+        "20.catch_broken_attention",
     ],
 )
 def test_a_test_without_room_for_rounding_is_told(task_id):
@@ -709,4 +716,46 @@ def test_a_test_of_label_leaks_that_breaks_the_rules_is_told_so():
         ((inputs, labels - 1), "not one of the classes 0 to 4"),
     ):
         report = judge_answer(TASKS["19.catch_label_leak"], lambda model, given=given: model(*given).sum() == 1)
+        assert report.state == "error" and says in report.message, str(report)
+
+
+@pytest.mark.parametrize("name", ["sparsemax", "alibi_scores", "linear_attention"])
+def test_what_is_asked_of_other_attentions_is_what_the_course_does(name):
+    checked = 0
+    for case in (case for seed in range(3) for case in TASKS[f"20.{name}"].make_cases(seed)):
+        args = in_precision(case, torch.float64).args
+        right, own = TASKS[f"20.{name}"].oracle_function(*args), _by_variants(name, *args)
+        assert own.shape == right.shape and torch.allclose(own, right, atol=1e-5), case
+        checked += 1
+    assert checked > 20
+
+
+def _by_variants(name, *given):
+    """What the course's own attentions do, in the terms of a task."""
+    if name == "sparsemax":
+        return variants.sparsemax(*given)
+    if name == "alibi_scores":
+        (scores,) = given
+        H, T = scores.shape[1:3]
+        return scores - variants.slopes(H)[:, None, None] * (torch.arange(T)[:, None] - torch.arange(T)).abs()
+    return variants.linear_by_steps(*given)
+
+
+def test_a_test_of_attentions_that_breaks_the_rules_is_told_so():
+    x, mask = torch.ones(3, 2, 5, 4), torch.ones(3, 1, 5, 5, dtype=torch.bool)
+    for given, says in (
+        ((x.tolist(), x, x, mask), "a `query` that is not a float32 tensor"),
+        ((x, x.double(), x, mask), "a `key` that is not a float32 tensor"),
+        ((x[0], x, x, mask), "`query` of shape (2, 5, 4). It should be B×2×T×4"),
+        ((x[:, :1], x, x, mask), "`query` of shape (3, 1, 5, 4)"),
+        ((torch.ones(3, 2, 9, 4), x, x, mask), "T from 1 to 8"),
+        ((torch.ones(5, 2, 5, 4), x, x, mask), "B from 1 to 4"),
+        ((x, x, x[:, :, :4], mask), "a `value` of shape (3, 2, 4, 4)"),
+        ((x, x / 0, x, mask), "a `key` that holds NaN, infinity, or numbers above 10"),
+        ((x, x, x, mask.float()), "not a tensor of truth values"),
+        ((x, x, x, mask[:, 0]), "here (3, 1, 5, 5)"),
+    ):
+        report = judge_answer(
+            TASKS["20.catch_broken_attention"], lambda attend, order, given=given: attend(*given)[0].sum() == 1
+        )
         assert report.state == "error" and says in report.message, str(report)

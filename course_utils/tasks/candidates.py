@@ -36,7 +36,7 @@ def asking(problem, candidates, copies=False):
     return tuple(map(one, candidates))
 
 
-def one_case_each(task, right, shown, hidden, unseen, verdict=True):
+def one_case_each(task, right, shown, hidden, unseen, verdict=True, beside=None):
     """Register a case for each of a task's candidates, in an order that is drawn, and what a test is to say of each.
 
     Args:
@@ -44,17 +44,19 @@ def one_case_each(task, right, shown, hidden, unseen, verdict=True):
         right, shown: names of cases, by candidate.
         hidden: candidates whose cases all have the name `unseen`.
         verdict: on those of `right`; on all others it is the opposite.
+        beside: function of a candidate's place, returns what a test is told beside the candidate; None for nothing.
     """
     names = [*right.values(), *shown.values(), *[unseen] * len(hidden)]
 
     @task.cases
     def cases(draw):
         for key in torch.randperm(len(names), generator=draw.generator).tolist():
-            yield Case(names[key], (Candidate(key),))
+            yield Case(names[key], (Candidate(key), beside(key)) if beside else (Candidate(key),))
 
-    @task.oracle
     def said(candidate):
         return (task.candidates.index(candidate) < len(right)) == verdict
+
+    task.oracle((lambda candidate, told: said(candidate)) if beside else said)
 
 
 def told_of_the_verdict(task, refused, passed):
@@ -66,7 +68,7 @@ def told_of_the_verdict(task, refused, passed):
     @task.property
     def the_verdict_is_right(case, value):
         """No candidate for which True is expected is refused, and no other passes."""
-        right = task.oracle_function(task.candidate(case.args[0].key))
+        right = task.oracle_function(task.candidate(case.args[0].key), *case.args[1:])
         if value is False and right:
             return refused
         return passed if value is True and not right else None

@@ -1,0 +1,340 @@
+"""Task 20.delta_memory: a memory that replaces what it held (Schlag, Irie & Schmidhuber 2021, section 4.2)."""
+
+from operator import add, mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+
+task = Task(
+    "20.delta_memory",
+    "a memory that replaces what it held",
+    arguments=("key B×T×D", "value B×T×E", "query B×T×D", "rate B×T"),
+    result="read B×T×E",
+    difficulty=4,
+    importance=4,
+    minutes=20,
+    hints=(
+        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it asks the memory with its own key what is there already. It then writes only the difference to what should be there, times the rate, and at last it reads with its query.",
+        "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory holds nothing, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",
+        "memory = zeros B×D×E. For each step t: old = key t as a row (B×1×D) times memory: B×1×E; difference = value t as a row, minus old, times rate t with two axes of size 1 after it; memory = memory + key t as a column (B×D×1) times difference, as a new tensor; read t = query t as a row times memory. Return what was read, stacked along axis 1.",
+    ),
+    partial={
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.5, "every number is right, but its gradient is not."),
+        "side effect": (0.75, "what is read is right, but what came in is altered."),
+    },
+)
+
+
+@task.property
+def the_first_step_reads_what_it_wrote(case, value):
+    """The memory was empty before."""
+    key, values, query, rate = (arg[:, 0] for arg in case.args)
+    right = (query * key).sum(1, keepdim=True) * rate[:, None] * values
+    off = (value[:, 0] - right).abs() > 1e-3 * (1 + right.abs())
+    return (
+        f"The memory begins with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
+        if off.any()
+        else None
+    )
+
+
+def _inputs(draw, B, T, D, E, dtype=torch.float32):
+    """Keys of a length near 1, and rates from 1/8 to 7/8, none of them a half."""
+    key, query = ((draw.numbers(B, T, D, dtype=dtype) + 0.125) / D**0.5 for _ in range(2))
+    rate = torch.tensor([1, 2, 3, 5, 6, 7], dtype=dtype)[draw.whole(0, 6, B, T)] / 8
+    return key, draw.numbers(B, T, E, dtype=dtype) + 0.125, query, rate
+
+
+def _unit(draw, B, T, D, E):
+    key, value, query, rate = _inputs(draw, B, T, D, E)
+    return key / key.norm(dim=2, keepdim=True), value, query, rate
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=5, D=3, E=7):
+        T = size.T if size.full else size.T + 1
+        name = f"{count(size.B, 'sequence')} of {T} steps, D = {size.D}, E = {size.E}"
+        yield Case(name, _inputs(draw, size.B, T, size.D, size.E), size.full)
+    yield Case("D and E both 5", _inputs(draw, 2, 3, 5, 5), True)
+    yield Case("as many sequences as steps", _inputs(draw, 5, 5, 3, 2))
+    yield Case("B, T, D and E all 3", _inputs(draw, 3, 3, 3, 3))
+    key, value, query, rate = _unit(draw, 2, 5, 3, 7)
+    yield Case("keys of length 1, all rates 1", (key, value, query, torch.ones_like(rate)), True)
+    yield Case("the same key at all steps", (key[:, :1].expand_as(key).clone(), value, query, rate), True)
+    yield Case("a single step", _inputs(draw, 2, 1, 3, 5), True, edge=True)
+    yield Case("D and E both 1", _inputs(draw, 2, 5, 1, 1), True, edge=True)
+    key, value, query, rate = _inputs(draw, 2, 5, 3, 7)
+    yield Case("all rates 0", (key, value, query, 0 * rate), True, edge=True)
+    key, value, query, rate = _inputs(draw, 2, 5, 3, 7)
+    yield Case("values of ±10,000", (key, value * 5e3, query, rate), True, edge=True)
+    yield Case("100 steps", _unit(draw, 1, 100, 3, 5), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 7, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(key, value, query, rate):
+    """Without a memory: what each step writes for its key is kept in a list, and asked for again."""
+    written, read = [], []
+    for t in range(key.shape[1]):
+
+        def found(vector, t=t):
+            return sum((vector * key[:, s]).sum(1, keepdim=True) * written[s] for s in range(len(written)))
+
+        written.append(rate[:, t, None] * (value[:, t] - found(key[:, t])))
+        read.append(found(query[:, t]))
+    return torch.stack(read, 1)
+
+
+def _recall(memory, vector):
+    """What a memory B×D×E answers to a vector B×D."""
+    return (vector[:, None] @ memory)[:, 0]
+
+
+def _outer(key, value):
+    return key[:, :, None] * value[:, None]
+
+
+@task.steps
+def _(key, value, query, rate):
+    memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
+    for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
+        old = yield "what the memory holds for the key", _recall, memory, k
+        difference = yield "the value less what is there", sub, v, old
+        scaled = yield "the rate times that", mul, r[:, None], difference
+        written = yield "the key times that", _outer, k, scaled
+        memory = yield "the memory after writing", add, memory, written
+        read.append((yield "what is read", _recall, memory, q))
+    return torch.stack(read, 1)
+
+
+def _step(memory, k, v, r):
+    """The memory after a step, with r B×1."""
+    return memory + _outer(k, r * (v - _recall(memory, k)))
+
+
+def _read(memory, new, q):
+    return _recall(new, q)
+
+
+def _delta(key, value, query, rate, step=_step, read=_read, carry=lambda memory: memory):
+    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
+    for t in range(key.shape[1]):
+        new = step(memory, key[:, t], value[:, t], rate[:, t, None])
+        found.append(read(memory, new, query[:, t]))
+        memory = carry(new)
+    return torch.stack(found, 1)
+
+
+def _mistake(name, sentence, given=lambda *args: args, **parts):
+    """Register a memory that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda *args: _delta(*given(*args), **parts))
+
+
+# What is written
+
+_mistake(
+    "only_added",
+    "You add the new value without subtracting what the memory held for this key. Write the difference: the value less what the key finds.",
+    step=lambda memory, k, v, r: memory + _outer(k, r * v),
+)
+_mistake(
+    "only_added_and_rate_forgotten",
+    "You add each value under its key, and neither the rate nor what the memory held has an effect. Write the difference between the value and what the key finds, times the rate.",
+    step=lambda memory, k, v, r: memory + _outer(k, v),
+)
+_mistake(
+    "rate_forgotten",
+    "The rate has no effect: each step writes the whole difference. Multiply the difference by the rate of the step.",
+    step=lambda memory, k, v, r: memory + _outer(k, v - _recall(memory, k)),
+)
+_mistake(
+    "rate_on_the_old_value_only",
+    "Only what the memory held is multiplied by the rate, and the new value is written in full. The brackets go around both: rate · (value - old).",
+    step=lambda memory, k, v, r: memory + _outer(k, v - r * _recall(memory, k)),
+)
+_mistake(
+    "rate_on_the_new_value_only",
+    "Only the new value is multiplied by the rate, and what the memory held is taken away in full. The brackets go around both: rate · (value - old).",
+    step=lambda memory, k, v, r: memory + _outer(k, r * v - _recall(memory, k)),
+)
+_mistake(
+    "one_minus_the_rate",
+    "You multiply by 1 minus the rate. Multiply the difference by the rate itself: with a rate of 0 nothing is written.",
+    given=lambda key, value, query, rate: (key, value, query, 1 - rate),
+)
+_mistake(
+    "sign_turned_round",
+    "The sign of what a step writes is turned round. It is the value minus what the memory held, and it is added to the memory.",
+    step=lambda memory, k, v, r: memory + _outer(k, r * (_recall(memory, k) - v)),
+)
+_mistake(
+    "old_value_added",
+    "You add what the memory held to the new value. Subtract it: value minus old.",
+    step=lambda memory, k, v, r: memory + _outer(k, r * (v + _recall(memory, k))),
+)
+_mistake(
+    "memory_faded",
+    "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys fades, too. Subtract only what the key finds.",
+    step=lambda memory, k, v, r: (1 - r)[..., None] * memory + _outer(k, r * v),
+)
+_mistake(
+    "memory_not_kept",
+    "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.",
+    carry=torch.zeros_like,
+)
+_mistake(
+    "keys_normalised",
+    "You divide the keys by their length. Use them as they are.",
+    given=lambda key, value, query, rate: (torch.nn.functional.normalize(key, dim=2), value, query, rate),
+)
+_mistake(
+    "keys_through_a_softmax",
+    "You take the softmax of the keys. Use them as they are.",
+    given=lambda key, value, query, rate: (key.softmax(2), value, query, rate),
+)
+
+
+@task.mistake(
+    "You ask the memory with the query for what is to be replaced. Ask it with the key: it is under the key that this step writes."
+)
+def old_value_asked_with_the_query(key, value, query, rate):
+    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
+    for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
+        memory = memory + _outer(k, r[:, None] * (v - _recall(memory, q)))
+        found.append(_recall(memory, q))
+    return torch.stack(found, 1)
+
+
+# What is read, and when
+
+_mistake(
+    "read_before_writing",
+    "You read before the step has written, so step 0 reads zeros. Write first, and then read.",
+    read=lambda memory, new, q: _recall(memory, q),
+)
+
+
+@task.mistake(
+    "You read with the key in place of the query. The key says where a step writes; what it reads is asked for by the query."
+)
+def read_with_the_key(key, value, query, rate):
+    return _delta(key, value, key, rate)
+
+
+@task.mistake("Keys and queries are exchanged: a step writes under its key, and reads with its query.")
+def query_and_key_exchanged(key, value, query, rate):
+    return _delta(query, value, key, rate)
+
+
+@task.mistake(
+    "All steps read from the memory as it is at the end, so they see what later steps write. Read within the loop, after each step has written."
+)
+def all_read_at_the_end(key, value, query, rate):
+    memory = key.new_zeros(len(key), key.shape[2], value.shape[2])
+    for t in range(key.shape[1]):
+        memory = _step(memory, key[:, t], value[:, t], rate[:, t, None])
+    return query @ memory
+
+
+@task.mistake(
+    "You return the values less what the memory held for their keys. Write these differences, and then read with the query."
+)
+def differences_returned(key, value, query, rate):
+    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
+    for t in range(key.shape[1]):
+        found.append(value[:, t] - _recall(memory, key[:, t]))
+        memory = _step(memory, key[:, t], value[:, t], rate[:, t, None])
+    return torch.stack(found, 1)
+
+
+@task.mistake("You return only what the last step reads, B×E. Keep what each step reads, and stack it along axis 1.")
+def last_step_only(key, value, query, rate):
+    return _delta(key, value, query, rate)[:, -1]
+
+
+@task.mistake("You stack what the steps read along axis 0, so the result is T×B×E. Stack it along axis 1: B×T×E.")
+def stacked_along_the_wrong_axis(key, value, query, rate):
+    return _delta(key, value, query, rate).transpose(0, 1)
+
+
+# Axes and sequences
+
+_mistake(
+    "memory_transposed",
+    "The memory is transposed when you read or write, and this runs only if D and E are equal. A key is a column of D numbers, a value a row of E numbers, and the memory is D×E.",
+    step=lambda memory, k, v, r: memory + _outer(r * (v - _recall(memory, k)), k),
+)
+_mistake(
+    "read_from_the_other_side",
+    "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has D places.",
+    read=lambda memory, new, q: _recall(new.mT, q),
+)
+
+
+@task.mistake(
+    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself."
+)
+def one_memory_for_all(key, value, query, rate):
+    memory, found = key.new_zeros(key.shape[2], value.shape[2]), []
+    for t in range(key.shape[1]):
+        difference = rate[:, t, None] * (value[:, t] - key[:, t] @ memory)
+        memory = memory + key[:, t].T @ difference
+        found.append(query[:, t] @ memory)
+    return torch.stack(found, 1)
+
+
+@task.mistake(
+    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning."
+)
+def memory_kept_between_sequences(key, value, query, rate):
+    in_a_row = (arg.flatten(0, 1)[None] for arg in (key, value, query, rate))
+    return _delta(*in_a_row).view_as(value)
+
+
+@task.mistake(
+    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1."
+)
+def steps_along_the_batch(key, value, query, rate):
+    return _delta(*(arg.transpose(0, 1) for arg in (key, value, query, rate))).transpose(0, 1)
+
+
+@task.mistake("You go through the steps from the last to the first. Begin with step 0.")
+def backwards(key, value, query, rate):
+    return _delta(*(arg.flip(1) for arg in (key, value, query, rate))).flip(1)
+
+
+# Gradients, and what came in
+
+_mistake(
+    "memory_cut_off",
+    "What is read is right, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
+    carry=lambda memory: memory.detach(),
+)
+_mistake(
+    "old_value_cut_off",
+    "What is read is right, but no gradient flows through the values that are replaced. Leave out `detach`: they depend on the keys and values of the steps before.",
+    step=lambda memory, k, v, r: memory + _outer(k, r * (v - _recall(memory, k).detach())),
+)
+
+
+@task.mistake(
+    "What is read is right, but no gradient arrives anywhere. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves."
+)
+def gradient_cut(key, value, query, rate):
+    return _delta(key.detach(), value.detach(), query.detach(), rate.detach())
+
+
+@task.mistake(
+    "What is read is right, but you write the differences into the values that came in, and whoever uses them later finds other numbers there. Make a new tensor for them."
+)
+def written_into_the_values(key, value, query, rate):
+    right, memory = _delta(key, value, query, rate), key.new_zeros(len(key), key.shape[2], value.shape[2])
+    with torch.no_grad():
+        for t in range(key.shape[1]):
+            value[:, t] -= _recall(memory, key[:, t])
+            memory = memory + _outer(key[:, t], rate[:, t, None] * value[:, t])
+    return right

@@ -1,0 +1,485 @@
+"""Task 20.sparsemax: the weights nearest to the scores (Martins & Astudillo 2016, equation 2 and algorithm 1)."""
+
+from operator import gt, sub, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+
+task = Task(
+    "20.sparsemax",
+    "weights of which many are 0",
+    arguments=("scores B×T×S", "mask B×T×S"),
+    result="weights B×T×S",
+    difficulty=4,
+    importance=4,
+    minutes=20,
+    hints=(
+        "All weights above 0 are their score less one number, the threshold of the row, and all others are 0. So the work is to find the threshold, and for that you need to know how many weights are above 0. Sort the scores from the largest down: it is always the first few of them.",
+        "Take the scores 0.2, 1 and 0.7, nothing masked. From the largest down they are 1, 0.7 and 0.2, and their running sums are 1, 1.7 and 1.9. Compare 1 + k·score with the running sum: 2 > 1 and 2.4 > 1.7, but 1.6 is not above 1.9. So k = 2 weights are above 0, and the threshold is (1.7 - 1) / 2 = 0.35. The weights are 0, 0.65 and 0.35.",
+        "hidden = scores with -inf where the mask is False; down = hidden sorted along the last axis, the largest first; total = running sums of down (cumsum); count = in how many places 1 + k times down is above total, with k = 1, 2, …, S, and at least 1; threshold = (total at place count - 1, taken with gather, minus 1) divided by count; weights = hidden minus threshold, 0 where that is below 0; and 0 where the mask is False, also in rows without a True.",
+    ),
+    partial={
+        "empty_row_nan": (0.5, "right in every row with something to attend."),
+        "empty_row_stops": (0.5, "right in every row with something to attend."),
+        "empty_row_even": (0.5, "right in every row with something to attend."),
+        "finite_fill": (0.5, "right for scores of ordinary size."),
+        "fill_added": (0.5, "right where ordinary numbers stand at the places that are masked."),
+        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+        "gradient": (0.75, "every weight is right, but its gradient is not."),
+        "side effect": (0.75, "every weight is right, but what came in is altered."),
+    },
+)
+
+
+task.property(rows_sum_to_one)
+
+
+task.property(no_weight_is_negative)
+
+
+@task.property
+def nothing_where_masked(case, value):
+    """No weight where the mask is False."""
+    leaked = value[~case.args[1]].abs()
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+        if (leaked > 1e-6).any()
+        else None
+    )
+
+
+@task.property
+def one_threshold_for_each_row(case, value):
+    """Weights above 0 are scores less the same number."""
+    scores, mask = case.args
+    above = (value > 1e-4) & mask
+    less = scores - value
+    least, most = less.masked_fill(~above, torch.inf).amin(-1), less.masked_fill(~above, -torch.inf).amax(-1)
+    off = most - least > 1e-3 * (1 + most.abs())
+    return (
+        f"Each weight above 0 should be its score less one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that differ by another amount than their scores do."
+        if off.any()
+        else None
+    )
+
+
+def _drawn(draw, B, T, S, spread=1.0, dtype=torch.float32):
+    return draw.numbers(B, T, S, dtype=dtype) * spread, draw.mask(B, T, S)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=3, S=7):
+        name = f"{count(size.B, 'sentence')}, T = {size.T}, S = {size.S}"
+        yield Case(name, _drawn(draw, size.B, size.T, size.S), size.full)
+    scores, everything = draw.numbers(2, 3, 7), torch.ones(2, 3, 7, dtype=torch.bool)
+    yield Case("nothing masked", (scores, everything), True)
+    yield Case("nothing masked, scores close together", (draw.numbers(2, 3, 7) / 20, everything), True)
+    yield Case("scores close together", _drawn(draw, 2, 3, 7, 0.3), True)
+    yield Case("scores far apart", _drawn(draw, 2, 3, 7, 3.0))
+    yield Case("all scores above 0", (draw.numbers(2, 3, 7) + 5, draw.mask(2, 3, 7)))
+    yield Case("all scores below 0", (draw.numbers(2, 3, 7) - 5, draw.mask(2, 3, 7)))
+    yield Case("as many queries as keys", _drawn(draw, 2, 5, 5), True)
+    yield Case("B, T and S all 3", _drawn(draw, 3, 3, 3))
+    yield Case("a single key", _drawn(draw, 2, 3, 1), True, edge=True)
+    scores, mask = _drawn(draw, 2, 3, 7)
+    mask[0, 1] = mask[1, 0] = False
+    yield Case("rows with nothing to attend", (scores, mask), True, edge=True)
+    scores, mask = _drawn(draw, 2, 3, 7)
+    strange = torch.tensor([torch.nan, torch.inf, -torch.inf])[draw.whole(0, 3, 2, 3, 7)]
+    yield Case("NaN and infinity where the mask is False", (scores.where(mask, strange), mask), True, edge=True)
+    yield Case("all scores equal", (draw.numbers(2, 3, 1).expand(2, 3, 7).clone(), draw.mask(2, 3, 7)), True, edge=True)
+    far = torch.stack([draw.distinct(5, 0, 5) for _ in range(6)]).view(2, 3, 5) * 5e3 - 1e4
+    yield Case("scores of ±10,000", (far, draw.mask(2, 3, 5)), True, edge=True)
+    yield Case("scores near 10,000", (1e4 + draw.whole(-8, 9, 2, 3, 7) / 8, draw.mask(2, 3, 7)), edge=True)
+    yield Case("scores near -20,000", (-2e4 + draw.whole(-8, 9, 2, 3, 7) / 8, draw.mask(2, 3, 7)), edge=True)
+    yield Case("200 keys", _drawn(draw, 2, 3, 200), True, edge=True)
+    yield Case("float64 numbers", _drawn(draw, 2, 3, 7, dtype=torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(scores, mask):
+    """Row by row, without sorting: whatever lies below the threshold is left out, until nothing does (Michelot 1986)."""
+    rows = []
+    for row, allowed in zip(scores.flatten(0, 1), mask.flatten(0, 1), strict=True):
+        weights = torch.zeros_like(row)
+        kept = allowed.nonzero()[:, 0]
+        while len(kept):
+            above = row[kept] - (row[kept].sum() - 1) / len(kept)
+            if (above > 0).all():
+                weights = weights.index_put((kept,), above)
+                break
+            kept = kept[above > 0]
+        rows.append(weights)
+    return torch.stack(rows).view_as(scores)
+
+
+# A right sparsemax, of which mistakes change one part
+
+
+def _hidden(scores, mask):
+    return scores.masked_fill(~mask, -torch.inf)
+
+
+def _filled(number):
+    return lambda scores, mask: scores.masked_fill(~mask, number)
+
+
+def _down(hidden):
+    return hidden.sort(-1, descending=True).values
+
+
+def _running(down):
+    return down.cumsum(-1)
+
+
+def _places(down, first=1):
+    return torch.arange(first, first + down.shape[-1])
+
+
+def _above(down, total):
+    return 1 + _places(down) * down > total
+
+
+def _number(above):
+    return above.sum(-1, keepdim=True).clamp(min=1)
+
+
+def _sum_of(total, number):
+    return total.gather(-1, number - 1)
+
+
+def _threshold(total, number):
+    return (_sum_of(total, number) - 1) / number
+
+
+def _clamped(hidden, threshold, mask):
+    return (hidden - threshold).clamp(min=0).masked_fill(~mask, 0.0)
+
+
+def _sparsemax(
+    scores, mask, hide=_hidden, sort=_down, running=_running, above=_above, threshold=_threshold, end=_clamped
+):
+    hidden = hide(scores, mask)
+    down = sort(hidden)
+    total = running(down)
+    return end(hidden, threshold(total, _number(above(down, total))), mask)
+
+
+@task.steps
+def _(scores, mask):
+    hidden = yield "the scores with -inf where the mask is False", _hidden, scores, mask
+    down = yield "the scores from the largest down", _down, hidden
+    total = yield "their running sums", _running, down
+    stretched = yield "1 plus k times the k-th of them", lambda down: 1 + _places(down) * down, down
+    above = yield "what is above the running sum", gt, stretched, total
+    number = yield "how many weights are above 0", _number, above
+    summed = yield "the sum of so many scores", _sum_of, total, number
+    less = yield "that sum minus 1", sub, summed, 1
+    threshold = yield "the threshold", truediv, less, number
+    rest = yield "the scores less the threshold", sub, hidden, threshold
+    weights = yield "what is above 0 of them", lambda rest, mask: rest.clamp(min=0).masked_fill(~mask, 0.0), rest, mask
+    return weights
+
+
+def _mistake(name, sentence, **parts):
+    """Register a sparsemax that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda scores, mask: _sparsemax(scores, mask, **parts))
+
+
+# Other normalisers
+
+
+def _softmax(scores, mask):
+    return _hidden(scores, mask).softmax(-1).masked_fill(~mask, 0.0)
+
+
+def _over_their_sum(weights):
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@task.mistake(
+    "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it."
+)
+def softmax(scores, mask):
+    return _softmax(scores, mask)
+
+
+@task.mistake(
+    "You take the softmax and set weights below 0.1 to 0, so the rest of a row sums to less than 1. Sparsemax needs no exponentials: subtract a threshold from the scores, which is chosen such that the rest sums to 1."
+)
+def softmax_cut(scores, mask):
+    weights = _softmax(scores, mask)
+    return weights * (weights >= 0.1)
+
+
+@task.mistake(
+    "You take the softmax, set weights below 0.1 to 0, and divide by the sum of the rest. That is another normaliser. Here a weight is its score less a threshold, without exponentials, and nothing has to be divided."
+)
+def softmax_cut_and_divided(scores, mask):
+    weights = _softmax(scores, mask)
+    return _over_their_sum(weights * (weights >= 0.1)).nan_to_num()
+
+
+@task.mistake(
+    "You set scores below 0 to 0, and divide the others by their sum. That gives 0 divided by 0 if no score is above 0. Subtract the threshold of the row first; nothing has to be divided then."
+)
+def positive_scores_over_their_sum(scores, mask):
+    return _over_their_sum(scores.clamp(min=0).masked_fill(~mask, 0.0))
+
+
+@task.mistake(
+    "The whole weight goes to the largest score of each row. Others get some, too, if they come near enough: all that lie above the threshold."
+)
+def largest_only(scores, mask):
+    first = torch.nn.functional.one_hot(_hidden(scores, mask).argmax(-1), scores.shape[-1]).to(scores.dtype)
+    return first.masked_fill(~mask, 0.0)
+
+
+@task.mistake(
+    "All places that may be attended to get the same weight. A weight is the score less the threshold of the row."
+)
+def even_weights(scores, mask):
+    return _over_their_sum(mask.to(scores.dtype)).nan_to_num()
+
+
+# How many weights are above 0
+
+_mistake(
+    "ascending",
+    "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.",
+    sort=lambda hidden: hidden.sort(-1).values,
+)
+_mistake(
+    "not_sorted",
+    "You add up the scores in the order in which they stand. Sort them first, the largest first; then it is always the first few that get a weight.",
+    sort=lambda hidden: hidden,
+)
+_mistake(
+    "k_from_zero",
+    "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).",
+    above=lambda down, total: 1 + _places(down, 0) * down > total,
+)
+_mistake(
+    "k_forgotten",
+    "You compare 1 + score with the running sum. The score is multiplied by its place k first: 1 + k·score, with k = 1, 2, …",
+    above=lambda down, total: 1 + down > total,
+)
+_mistake(
+    "one_forgotten_in_the_comparison",
+    "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
+    above=lambda down, total: _places(down) * down > total,
+)
+_mistake(
+    "sum_of_all_in_the_comparison",
+    "You compare 1 + k·score with the sum of the whole row. Compare it with the sum of the k largest scores: the running sum, cumsum.",
+    above=lambda down, total: (
+        1 + _places(down) * down > down.masked_fill(down == -torch.inf, 0.0).sum(-1, keepdim=True)
+    ),
+)
+_mistake(
+    "without_running_sums",
+    "You use the sorted scores where their running sums belong. Take `cumsum` along the last axis after sorting.",
+    running=lambda down: down,
+)
+_mistake(
+    "all_kept",
+    "You compute the threshold as if every place got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
+    above=lambda down, total: down > -torch.inf,
+)
+
+
+# The threshold
+
+_mistake(
+    "one_forgotten_in_the_threshold",
+    "You divide the sum of the largest scores by their number, without subtracting 1 first. That 1 is the whole weight of a row: the threshold is (sum - 1) / k.",
+    threshold=lambda total, number: _sum_of(total, number) / number,
+)
+_mistake(
+    "one_added_in_the_threshold",
+    "You add 1 to the sum of the largest scores. Subtract it: the threshold is (sum - 1) / k.",
+    threshold=lambda total, number: (_sum_of(total, number) + 1) / number,
+)
+_mistake(
+    "one_subtracted_last",
+    "You subtract 1 after the division. The brackets go around the sum: (sum - 1) / k.",
+    threshold=lambda total, number: _sum_of(total, number) / number - 1,
+)
+_mistake(
+    "not_divided",
+    "You don't divide by the number of weights that are above 0: the threshold is (sum - 1) / k.",
+    threshold=lambda total, number: _sum_of(total, number) - 1,
+)
+_mistake(
+    "one_place_too_far",
+    "You take the running sum one place too far: `total` counts its places from 0, so the sum of the k largest scores stands at place k - 1. If every place gets a weight, yours stops with an error.",
+    threshold=lambda total, number: (total.gather(-1, number) - 1) / number,
+)
+_mistake(
+    "divided_by_one_more",
+    "The sum of the k largest scores is right, but you divide by k + 1. Divide by k, the number of weights that are above 0.",
+    threshold=lambda total, number: (_sum_of(total, number) - 1) / (number + 1),
+)
+_mistake(
+    "divided_by_one_less",
+    "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one place gets a weight. Divide by k: a place that is counted from 0 is one less than the number of scores up to it.",
+    threshold=lambda total, number: (_sum_of(total, number) - 1) / (number - 1),
+)
+_mistake(
+    "divided_by_all",
+    "You divide by the number of all scores of the row. Divide by k, the number of weights that are above 0.",
+    threshold=lambda total, number: (_sum_of(total, number) - 1) / total.shape[-1],
+)
+_mistake(
+    "not_clamped",
+    "Weights below 0 are left: what falls below the threshold gets 0. Use clamp(min=0) or relu.",
+    end=lambda hidden, threshold, mask: (hidden - threshold).masked_fill(~mask, 0.0),
+)
+_mistake(
+    "threshold_not_subtracted",
+    "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
+    end=lambda hidden, threshold, mask: hidden.masked_fill((hidden <= threshold) | ~mask, 0.0),
+)
+_mistake(
+    "threshold_returned",
+    "You return the threshold at each place. Subtract it from the scores, and set to 0 what is below 0.",
+    end=lambda hidden, threshold, mask: threshold.expand_as(hidden).masked_fill(~mask, 0.0),
+)
+_mistake(
+    "divided_by_the_sum_without_the_threshold",
+    "You find the scores that lie above the threshold, and divide them by their sum. Subtract the threshold from them: then they sum to 1, and nothing has to be divided.",
+    end=lambda hidden, threshold, mask: _over_their_sum(
+        hidden.masked_fill((hidden <= threshold) | ~mask, 0.0)
+    ).nan_to_num(),
+)
+
+
+# The order of the result, and its axes
+
+
+@task.mistake(
+    "Your weights stand in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones."
+)
+def in_order_of_size(scores, mask):
+    return _down(_sparsemax(scores, mask))
+
+
+@task.mistake(
+    "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis."
+)
+def over_the_queries(scores, mask):
+    return _sparsemax(scores.mT, mask.mT).mT
+
+
+@task.mistake(
+    "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis."
+)
+def over_the_batch(scores, mask):
+    return _sparsemax(scores.transpose(0, 2), mask.transpose(0, 2)).transpose(0, 2)
+
+
+@task.mistake(
+    "You find one threshold for all rows of a sentence together. Each row has its own: sort and add up along the last axis."
+)
+def one_threshold_for_a_sentence(scores, mask):
+    return _sparsemax(scores.flatten(1), mask.flatten(1)).view_as(scores)
+
+
+# The mask
+
+_mistake(
+    "mask_unused",
+    "The mask has no effect. Put -inf at the scores where it is False, before you sort them.",
+    hide=lambda scores, mask: scores,
+    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+)
+
+
+@task.mistake(
+    "The mask is the wrong way round: True marks what may be attended to. Put -inf where the mask is False, with ~mask."
+)
+def mask_inverted(scores, mask):
+    return _sparsemax(scores, ~mask)
+
+
+@task.mistake(
+    "You set weights to 0 at the end, where the mask is False, but those places took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them."
+)
+def masked_after(scores, mask):
+    return _sparsemax(scores, torch.ones_like(mask)).masked_fill(~mask, 0.0)
+
+
+@task.mistake(
+    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the places that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them."
+)
+def masked_after_and_divided(scores, mask):
+    return _over_their_sum(masked_after(scores, mask)).nan_to_num()
+
+
+_mistake(
+    "zeros_for_infinity",
+    "You put 0 at the scores where the mask is False, so those places take part with a score of 0. Put -inf there.",
+    hide=_filled(0.0),
+    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+)
+_mistake(
+    "zeros_for_infinity_and_masked_after",
+    "You put 0 at the scores where the mask is False, and set their weights to 0 at the end. In between they took part with a score of 0, so the rest of a row may sum to less than 1. Put -inf there.",
+    hide=_filled(0.0),
+)
+_mistake(
+    "finite_fill",
+    "The number that you put where the mask is False is not small enough: if all other scores lie below it, those places win. Put -inf there, as -torch.inf or float('-inf').",
+    hide=_filled(-1e4),
+)
+_mistake(
+    "fill_added",
+    "You add a number far below 0 where the mask is False. If NaN or infinity stands there, it stays, and spoils the row. Replace what stands there: masked_fill.",
+    hide=lambda scores, mask: scores + (~mask) * -1e9,
+)
+_mistake(
+    "empty_row_nan",
+    "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.",
+    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+)
+_mistake(
+    "empty_row_stops",
+    "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no place to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
+    threshold=lambda total, number: _threshold(total, number * (total[..., :1] > -torch.inf)),
+)
+_mistake(
+    "empty_row_even",
+    "A row with nothing to attend to gets even weights, since all its scores are the same number far below 0. Return zeros there: set weights to 0 where the mask is False, at the end.",
+    hide=_filled(-1e5),
+    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+)
+
+
+# Gradients, and what came in
+
+_mistake(
+    "threshold_cut_off",
+    "The weights are right, but no gradient flows through the threshold. It depends on the scores, too: leave out `detach` and `no_grad`.",
+    threshold=lambda total, number: _threshold(total, number).detach(),
+)
+
+
+@task.mistake(
+    "The weights are right, but no gradient reaches the scores, so nothing could be learned from them. Leave out `detach` and `no_grad`; comparing and counting pass no gradient by themselves."
+)
+def gradient_cut(scores, mask):
+    return _sparsemax(scores.detach(), mask)
+
+
+@task.mistake(
+    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy."
+)
+def written_into_the_scores(scores, mask):
+    right = _sparsemax(scores, mask)
+    with torch.no_grad():
+        scores.masked_fill_(~mask, -torch.inf)
+    return right
