@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write three attentions that change one thing each: another normaliser, another score, another memory. A fourth one corrects what its memory holds. Then you write a test that any attention has to pass, whatever its scores are, your own included.
+# You write three attentions that change one thing each: another normaliser, another score, another memory. A fourth one corrects what its memory holds. Then you write a test that any attention has to pass, whatever its scores are. At the end stands an attention of your own, with a report.
 #
 # The letters: B sentences or sequences, H heads, T places or steps, S keys, D the width of queries and keys, E that of values. A mask is True where a place may be attended to.
 
@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, hint, progress, solution
+from course_utils.models import compared, properties
 
 # %% [markdown]
 # ## 20.sparsemax
@@ -98,7 +99,7 @@ check("20.alibi_scores", alibi_scores)
 # %% [markdown]
 # ## 20.linear_attention
 #
-# Put $\varphi(q)^\top \varphi(k)$ in the place of $\exp(q^\top k)$, and attention becomes a memory of a fixed size (Katharopoulos et al. 2020, equations 7 to 12). With $\varphi(x) = \text{elu}(x) + 1$, taken number by number, step $i$ reads
+# Put $\varphi(q)^\top \varphi(k)$ in the place of $\exp(q^\top k)$, and attention becomes a memory of a fixed size (Katharopoulos et al. 2020, sections 3.2 and 3.3). With $\varphi(x) = \text{elu}(x) + 1$, taken number by number, step $i$ reads
 #
 # $$c_i = \frac{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)\, v_j}{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)} = \frac{\varphi(q_i)^\top S_i}{\varphi(q_i)^\top z_i} \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^\top \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
 #
@@ -253,6 +254,69 @@ def catch_broken_attention(attend, order_matters):
 
 # %%
 check("20.catch_broken_attention", catch_broken_attention)
+
+# %% [markdown]
+# ## 20.my_attention
+#
+# Now yours: change the score, the normaliser or the memory, or two of them. Before you write it, say which of the lesson's worlds it should win, and why.
+#
+# The check asks only for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, for which a whole column of the mask is False. If a row of the mask is False throughout, the step gets zeros. The same sequence gives the same contexts in any place of the batch, heads are apart, queries and values have an effect, and nothing is NaN. And it must not be scaled dot-product attention.
+
+
+# %%
+def my_attention(query, key, value, mask):
+    """Return contexts, and weights if there are any.
+
+    Args:
+        query, key: B×H×T×D.
+        value: B×H×T×E.
+        mask: B×1×T×T or T×T, True where a step may be attended to.
+
+    Returns:
+        The contexts, B×H×T×E, and the weights, B×H×T×T, or None.
+
+    Example:
+        >>> ones = torch.ones(1, 1, 2, 3)
+        >>> my_attention(ones, ones, ones, torch.ones(1, 1, 2, 2).tril() > 0)[0].shape
+        torch.Size([1, 1, 2, 3])
+    """
+    ### BEGIN SOLUTION
+    place = torch.arange(query.shape[2])
+    near = -0.5 * ((place[:, None] - place).abs() + 1).log()  # T T
+    scores = query @ key.mT / query.shape[-1] ** 0.5 + near  # B H T T
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %%
+check("20.my_attention", my_attention)
+
+# %% [markdown]
+# How does it do? The next cell tries the lesson's promises, and one of yours if you add it, and trains one model in each world. That takes ten seconds or more for each seed. Use five seeds before you claim anything.
+
+
+# %%
+def my_promise(attend):
+    """Return a sentence if `attend` breaks it, else None."""
+
+
+mine = compared.report(
+    "mine", my_attention, seeds=1, promises=properties.PROMISES | {"my promise": my_promise}
+)
+print(mine)
+
+# %% [markdown]
+# ### My report
+#
+# Replace the dots. A page is enough.
+#
+# - **What I changed**, and why: …
+# - **What I expected** before the first run, in once and in latest: …
+# - **What came out**, with the lowest and the highest of the seeds, beside dot products: …
+# - **What it gives up**: promises it breaks on purpose, time, memory: …
+# - **What I tried that did not work**: …
+# - **What I do not know yet**: …
 
 # %% tags=["own-machine"]
 progress()

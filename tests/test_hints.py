@@ -205,6 +205,7 @@ WORKED = {  # what the solution gives for the numbers of the second hint, as (ar
     "20.linear_attention": [(([[[0], [1]]], [[[1], [3]]], [[[4], [10]]]), "4 8")],
     "20.delta_memory": [(([[[1, 0], [1, 0]]], [[[4], [10]]], [[[1, 0], [1, 0]]], [[1, 0.5]]), "4 7")],
     "20.catch_broken_attention": [],
+    "20.my_attention": [],
 }
 WORDS = {"01.build_vocabulary", "03.padding_mask", "03.causal_mask"}  # their examples hold words or truth values
 

@@ -144,6 +144,7 @@ ISSUED = [
     "20.linear_attention",
     "20.delta_memory",
     "20.catch_broken_attention",
+    "20.my_attention",
 ]
 
 

@@ -76,5 +76,5 @@ def looked(model, world="latest"):
     model(read(lookups(1, world, torch.Generator().manual_seed(0), LENGTHS[0])))
     if model.weights is not None:
         ax = plots.axes(width=3.6)
-        ax.imshow(model.weights[0].mean(0), cmap="Blues")
+        ax.imshow(model.weights[0].mean(0).numpy(), cmap="Blues")
         ax.set(title=f"weights, {world}", xlabel="step that is read", ylabel="step")

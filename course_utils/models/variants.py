@@ -67,7 +67,7 @@ def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tens
 
 
 def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, equations 4 and 7)."""
+    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, section 3.2)."""
     scores = ((F.elu(query) + 1) @ (F.elu(key) + 1).mT).masked_fill(~mask, 0.0)
     weights = scores / scores.sum(-1, keepdim=True).clamp(min=1e-6)
     return weights @ value, weights
@@ -76,7 +76,7 @@ def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Ten
 def linear_by_steps(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The contexts of `linear` under a causal mask, from sums over the steps so far: time and memory grow with T, not with T².
 
-    Katharopoulos et al. 2020, equations 16 to 20.
+    Katharopoulos et al. 2020, sections 3.3 and 3.4.
     """
     query, key = F.elu(query) + 1, F.elu(key) + 1
     memory = (key[..., :, None] * value[..., None, :]).cumsum(-3)  # B H T D E
@@ -87,7 +87,7 @@ def linear_by_steps(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, None]:
     """Another memory, which overwrites: S ← S + k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
 
-    Schlag et al. 2021, equations 23 to 25, with a rate of 1. Each step reads what was written so far; of the mask it
+    Schlag et al. 2021, section 4.2, with a rate of 1. Each step reads what was written so far; of the mask it
     knows only that steps to which no query may attend are not written.
     """
     query, key, written = F.normalize(query, dim=-1), F.normalize(key, dim=-1), mask.any(-2)[..., None]

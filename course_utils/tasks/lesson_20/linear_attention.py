@@ -1,4 +1,4 @@
-"""Task 20.linear_attention: causal attention without a softmax (Katharopoulos et al. 2020, equations 7 to 12)."""
+"""Task 20.linear_attention: causal attention without a softmax (Katharopoulos et al. 2020, sections 3.2 and 3.3)."""
 
 from operator import matmul, truediv
 

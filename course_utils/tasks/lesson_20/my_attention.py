@@ -7,6 +7,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
 H, D, E = 2, 4, 3
+PADDING = 2  # steps at the beginning of two of the sequences
 ROOM = 1e-4  # for rounding
 KEPT = "an attention that keeps its promises"
 # Sequences of one call: the first, and others that differ from it in one thing each
@@ -36,9 +37,9 @@ def _inputs(draw, T, scale=1.0):
     for changed in (query, key, value):
         changed[LATER, :, half:] += draw.numbers(H, T - half, changed.shape[-1])
         changed[OTHER_HEAD, 1] += draw.numbers(T, changed.shape[-1])
-    mask[[PADDED, JUNK], :, :, half:] = False
+    mask[[PADDED, JUNK], :, :, :PADDING] = False
     for changed in (key, value):
-        changed[JUNK, :, half:] = 10 * draw.numbers(H, T - half, changed.shape[-1])
+        changed[JUNK, :, :PADDING] = 10 * draw.numbers(H, PADDING, changed.shape[-1])
     query[OTHER_QUERY] = scale * draw.numbers(H, T, D)
     value[OTHER_VALUES] += draw.numbers(H, T, E)
     return query, key, value, mask
@@ -67,9 +68,9 @@ def _found(query, key, value, mask, contexts):
     half = query.shape[2] // 2
     first, weights = contexts[FIRST], (query @ key.mT / D**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
     shown = {
-        "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
-        "an attention that sees padding": _differ(contexts[PADDED, :, :half], contexts[JUNK, :, :half]),
         "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
+        "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
+        "an attention that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
         "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
@@ -114,3 +115,41 @@ def _(case, value):
             "There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there."
         )
     return _found(*case.args, contexts)
+
+
+def _softmax(scores, mask):
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+
+
+def _mistake(name, fault, weigh):
+    """Register an attention that has a fault; weigh(query, key, mask) returns its weights."""
+
+    def wrong(query, key, value, mask):
+        weights = weigh(query, key, mask)
+        return weights @ value, weights
+
+    task.mistake(SAID[fault], name)(wrong)
+
+
+_mistake("no_mask", "an attention that sees later steps", lambda query, key, mask: (query @ key.mT).softmax(-1))
+_mistake(
+    "padding_seen",
+    "an attention that sees padding",
+    lambda query, key, mask: _softmax(query @ key.mT, torch.ones_like(mask).tril()),
+)
+_mistake(
+    "place_in_the_batch",
+    "an attention that gives the same sequence other contexts",
+    lambda query, key, mask: _softmax(query @ key.mT * torch.arange(1, 9).view(-1, 1, 1, 1), mask),
+)
+_mistake(
+    "scores_of_all_heads",
+    "an attention that mixes heads",
+    lambda query, key, mask: _softmax((query @ key.mT).sum(1, True), mask).expand(-1, H, -1, -1),
+)
+_mistake(
+    "equal_weights",
+    "an attention that ignores the query",
+    lambda query, key, mask: _softmax((query @ key.mT) * 0, mask),
+)
+_mistake("unchanged", "scaled dot-product attention", lambda query, key, mask: _softmax(query @ key.mT / D**0.5, mask))
