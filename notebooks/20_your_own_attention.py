@@ -52,7 +52,7 @@ table(rows, [str(t) for t in range(10)], corner="step")
 predict("20.latest", ...)
 
 # %% tags=["reveals"]
-print("Trained on 32 steps, tested on 32, 64 and 128:")
+print("Tested on sequences as long, twice and four times as long:")
 own = {}
 for world in compared.WORLDS:
     torch.manual_seed(0)
@@ -238,7 +238,7 @@ table(rows, ["once, 32 steps", "128", "latest, 32 steps", "128"], corner="right 
 #
 # ## So: what will yours be?
 #
-# One with a reason. Change one thing, say beforehand which world it should win and what it may lose, try its promises, then train it with several seeds. The exercises have a place for it, with the report that the cell above draws and headings for what you found.
+# One with a reason. Change one thing, say beforehand which world it should win and what it may lose, try its promises, then train it with several seeds. The exercises have a place for it, with the report drawn above and headings for what you found.
 #
 # ## Questions
 #
