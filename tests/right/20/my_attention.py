@@ -15,7 +15,7 @@ def distances(query, key, value, mask):
     for t in range(query.shape[2]):
         far = (query[:, :, t, None] - key).square().sum(-1)
         scores = (-far / 2).masked_fill(~mask[..., t, :], -torch.inf)
-        contexts[:, :, t] = (scores.softmax(-1)[..., None] * value).sum(2)
+        contexts[:, :, t] = (scores.softmax(-1).nan_to_num()[..., None] * value).sum(2)
     return contexts, None
 
 
