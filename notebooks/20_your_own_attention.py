@@ -169,6 +169,8 @@ compared.beside("dot product", "linear", "delta rule")
 # A new attention that gives good answers may still be wrong: it may see what is to come, or depend on padding. So we write down what an attention promises, and try each promise with random numbers. Which of these does ALiBi break, as it should?
 
 # %%
+for promise in properties.PROMISES.values():
+    print(f"{promise.__name__}: {promise.__doc__}")
 ticks = {}
 for name, one in variants.VARIANTS.items():
     found = properties.broken(one)
@@ -218,7 +220,7 @@ print([name for name, one in variants.VARIANTS.items() if "leak_later" in proper
 
 # %%
 done = compared.report("sparsemax, near first", variants.sparse_and_near)
-print({promise: sentence for promise, sentence in done.promises.items() if sentence})
+print(done)
 
 # %% [markdown]
 # It breaks one promise, as every score with distances does. Its weights at the right are few and near. How does it do beside all others, over five seeds?

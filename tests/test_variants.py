@@ -206,6 +206,21 @@ def test_a_report(monkeypatch):
     plt.close("all")
 
 
+def test_a_report_says_which_runs_lie_above_those_of_dot_product():
+    shares = {"once": [[0.5, 0.6, 0.96], [0.4, 1.0, 0.9]], "latest": [[0.9, 0.1, 0.285], [0.8, 0.2, 0.3]]}
+    said = str(compared.Report("mine", {"leak": None, "rows": "it gives no weights"}, shares)).splitlines()
+    assert said[:3] == ["mine:", "leak: kept", "rows: it gives no weights"]
+    assert [line.split("; ")[1].split()[0] for line in said[3:]] == [
+        "below",
+        "among",
+        "among",
+        "above",
+        "below",
+        "among",
+    ]
+    assert said[6] == "latest, 32 steps: 0.90, 0.80; above 5 runs of dot product, 0.43 to 0.44"
+
+
 def test_the_tables_have_five_seeds_of_everything():
     ours = program("variants")
     for variant in ours.ALL:

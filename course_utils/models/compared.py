@@ -26,8 +26,14 @@ class Report(NamedTuple):
     def __str__(self):
         lines = [f"{promise}: {sentence or 'kept'}" for promise, sentence in self.promises.items()]
         for world, runs in self.right.items():
-            for length, shares in zip(LENGTHS, zip(*runs, strict=True), strict=True):
-                lines.append(f"{world}, {length} steps: " + ", ".join(f"{share:.2f}" for share in shares))
+            usual = measured("variants", "right", "length", variant="dot product", world=world)[1]
+            for n, length in enumerate(LENGTHS):
+                own, others = [run[n] for run in runs], [run[n] for run in usual]
+                where = "above" if min(own) > max(others) else "below" if max(own) < min(others) else "among"
+                shares = ", ".join(f"{share:.2f}" for share in own)
+                lines.append(
+                    f"{world}, {length} steps: {shares}; {where} {len(others)} runs of dot product, {min(others):.2f} to {max(others):.2f}"
+                )
         return "\n".join([f"{self.name}:", *lines])
 
 
