@@ -260,7 +260,7 @@ check("20.catch_broken_attention", catch_broken_attention)
 #
 # Now yours: change the score, the normaliser or the memory, or two of them. Before you write it, say which of the lesson's worlds it should win, and why.
 #
-# The check asks only for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, for which a whole column of the mask is False. If a row of the mask is False throughout, the step gets zeros. The same sequence gives the same contexts in any place of the batch, heads are apart, queries and values have an effect, and nothing is NaN. And it must not be scaled dot-product attention.
+# The check asks only for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, for which a whole column of the mask is False. If a row of the mask is False throughout, the step gets zeros. The same sequence gives the same contexts in any place of the batch, heads are apart, queries and values have an effect, and nothing is NaN. And it must not be dot-product attention, with or without another factor.
 
 
 # %%

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from programs import program
 
-from course_utils.data.lookups import KEYS, KINDS, VALUES, lookups, read
+from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
 from course_utils.data.measured import measured, measured_once
 from course_utils.models import compared, faults, properties
 from course_utils.models.attention import causal_mask, masked_softmax
@@ -112,6 +112,12 @@ def test_lookups_one_by_one(kind):
     x = read(asked)
     assert x.shape == (20, 40, 2 * KEYS + VALUES) and x.sum(-1).eq(3).all()
     assert torch.equal(x[..., :KEYS].argmax(-1), asked.key) and torch.equal(x[..., -KEYS:].argmax(-1), asked.asked)
+
+
+def test_the_value_that_was_told_most_often():
+    key, value = torch.tensor([[5, 5, 6, 5]]), torch.tensor([[3, 2, 7, 3]])
+    asked = Lookups(key, value, torch.tensor([[5, 5, 6, 5]]), value)
+    assert most_told(asked).tolist() == [[3, 2, 7, 3]]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,12 @@ def lookups(number: int, kind: str, draw: torch.Generator, steps: int) -> Lookup
     return Lookups(key, value, asked, value.gather(1, last))
 
 
+def most_told(lookups: Lookups) -> Tensor:
+    """The value that was told most often so far with the key that is asked for, B×T; the smallest one of several."""
+    same = (lookups.asked[:, :, None] == lookups.key[:, None]).tril()  # B T T
+    return (same.float() @ F.one_hot(lookups.value, VALUES).float()).argmax(-1)
+
+
 def read(lookups: Lookups) -> Tensor:
     """What a model reads: the key, its value, and the key that is asked for → B×T×(2K + V)."""
     return torch.cat(

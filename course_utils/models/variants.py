@@ -69,7 +69,7 @@ def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tens
 def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, section 3.2)."""
     scores = ((F.elu(query) + 1) @ (F.elu(key) + 1).mT).masked_fill(~mask, 0.0)
-    weights = scores / scores.sum(-1, keepdim=True).clamp(min=1e-6)
+    weights = scores / scores.sum(-1, keepdim=True).clamp(min=1e-18)
     return weights @ value, weights
 
 
@@ -81,7 +81,7 @@ def linear_by_steps(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     query, key = F.elu(query) + 1, F.elu(key) + 1
     memory = (key[..., :, None] * value[..., None, :]).cumsum(-3)  # B H T D E
     weight = (query * key.cumsum(-2)).sum(-1, keepdim=True)
-    return (query[..., None, :] @ memory)[..., 0, :] / weight.clamp(min=1e-6)
+    return (query[..., None, :] @ memory)[..., 0, :] / weight.clamp(min=1e-18)
 
 
 def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, None]:

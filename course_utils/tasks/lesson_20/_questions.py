@@ -9,7 +9,7 @@ questions = (
         "In a world, the answer depends on which of two equal keys came later, and attention gets it wrong. What would you change first?",
         right=(
             "The score: it should know the distance, as ALiBi's does, or the memory: it should overwrite.",
-            "Equal keys have equal scores, so without the order both get the same weight, whatever the normaliser is.",
+            "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
         ),
         wrong=(
             (
@@ -46,7 +46,7 @@ questions = (
         "what a memory of fixed size costs",
         "Linear attention takes less time than softmax for long sequences. What does it lose in return, in the world of keys that come once?",
         right=(
-            "It mixes up keys: its memory is of fixed size, and what is written for one key is partly read for another.",
+            "It mixes up keys: what is written for one key is partly read for another.",
             "It got fewer than half of the answers right at 32 steps, and fewer at 128.",
         ),
         wrong=(
@@ -92,7 +92,7 @@ questions = (
         "a fair report",
         "Your attention got 0.93 in one run where dot products got 0.90 in five runs, from 0.86 to 0.95. What do you report?",
         right=(
-            "That one run lies within the spread of the other, so nothing is known yet: it needs more seeds.",
+            "That one run within the spread of the other doesn't show that it is better: it needs more seeds.",
             "A difference counts only if it is clearly larger than what another seed changes.",
         ),
         wrong=(
@@ -116,6 +116,6 @@ predictions = (
     Prediction(
         "20.latest",
         "What share of the answers is right in the world latest after 32 steps?",
-        why="All steps with the same key get the same weight, and only one of them has the latest value. It can only guess which value came more often.",
+        why="Nothing tells it which of the steps with the same key is the latest. The value that was told most often would be right nearly as often.",
     ),
 )

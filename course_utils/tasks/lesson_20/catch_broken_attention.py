@@ -70,7 +70,7 @@ one_case_each(
 told_of_the_verdict(
     task,
     "This attention is right. Does your test leave room for rounding, about 1e-5? Does it let rows without a True be zeros, in weights and contexts? Does it ask about the order only if `order_matters` is False? And does it ask for nothing else: weights may be any numbers from 0 to 1, and heads may differ from one another.",
-    "This attention is wrong, and your test does not see it. Go through the promises one by one. Do you look at all sentences, heads and rows, at T = 1 and at T = 8? Are the masks random, different for each sentence, with a row that has nothing to attend to? Do you change the query, the key and the value of a place that a row may not see, another sentence, another head? NaN and errors are wrong, too.",
+    "This attention is wrong, and your test does not see it. Go through the promises one by one. Are the four arguments the same after the call? Do you look at all sentences, heads and rows, at T = 1 and at T = 8? Are the masks random, different for each sentence, with a row that has nothing to attend to? Do you change the query, the key and the value of a place that a row may not see, another sentence, another head? NaN and errors are wrong, too.",
 )
 
 

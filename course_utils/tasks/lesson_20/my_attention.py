@@ -66,7 +66,7 @@ def _differ(one, other):
 def _found(query, key, value, mask, contexts):
     """The first fault that the contexts of the eight sequences show, or KEPT."""
     half = query.shape[2] // 2
-    first, weights = contexts[FIRST], (query @ key.mT / D**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
+    first = contexts[FIRST]
     shown = {
         "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
         "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
@@ -74,9 +74,19 @@ def _found(query, key, value, mask, contexts):
         "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
-        "scaled dot-product attention": query.abs().max() < 20 and not _differ(first, (weights @ value)[FIRST]),
+        "dot-product attention": query.abs().max() < 20 and _usual(first, query[FIRST], key[FIRST], value[FIRST]),
     }
     return next((fault for fault, found in shown.items() if found), KEPT)
+
+
+def _usual(contexts, query, key, value):
+    """Whether contexts are those of dot products and a softmax, but for a factor of the scores or of the contexts."""
+    for factor in (1.0, D**-0.5, 1 / D, D**0.5):
+        usual = _softmax(factor * query @ key.mT, torch.ones_like(query @ key.mT).tril().bool()) @ value
+        size = (contexts * usual).sum() / usual.square().sum()
+        if not _differ(contexts, size * usual):
+            return True
+    return False
 
 
 SAID = {
@@ -86,7 +96,7 @@ SAID = {
     "an attention that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
     "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
     "an attention that ignores the values": "Other values change no context. The contexts should be made of the values.",
-    "scaled dot-product attention": "This is the attention of lesson 09, or too near to it to be told apart. Change the score, the normaliser or the memory.",
+    "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. Change the score, the normaliser or the memory.",
 }
 
 
@@ -152,4 +162,4 @@ _mistake(
     "an attention that ignores the query",
     lambda query, key, mask: _softmax((query @ key.mT) * 0, mask),
 )
-_mistake("unchanged", "scaled dot-product attention", lambda query, key, mask: _softmax(query @ key.mT / D**0.5, mask))
+_mistake("unchanged", "dot-product attention", lambda query, key, mask: _softmax(query @ key.mT / D**0.5, mask))
