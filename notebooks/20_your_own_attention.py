@@ -34,11 +34,11 @@ def attend(query, key, value, mask):  # B H T D, B H T D, B H T E, True where it
 
 
 # %% [markdown]
-# This is the one that you know. What should a new one be better at? To see that, we need worlds in which we know what is hard.
+# This is the attention that you know. What should a new one do better? To find out, we need worlds in which we know what is hard.
 #
 # ## Two worlds
 #
-# At each step, a key is told with its value, and one of the keys told so far is asked for. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Key 94 comes twice here, at steps 0 and 7. If it were asked for at the end, what would be the answer?
+# At each step, the model is told a key with its value, and is asked for the value of one of the keys told so far. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Key 94 comes twice here, at steps 0 and 7. If it were asked for at the end, what would be the answer?
 
 # %%
 asked = lookups(1, "latest", drawn(0), 10)
@@ -48,7 +48,7 @@ table(rows, [str(t) for t in range(10)], corner="step")
 # %% [markdown]
 # 0, the value of step 7. Before that, it was 2.
 #
-# A model of one layer with four heads learns both worlds from sequences of 32 steps. The attention above is not told the order of steps. By chance, one of eight answers is right. We count those in the last quarter of each sequence. What share can it get right in latest?
+# A model of one layer with four heads learns both worlds from sequences of 32 steps. The attention above is not told the order of steps. A guess is right one time in eight. We count those in the last quarter of each sequence. What share can the model get right in latest?
 
 # %% tags=["nbval-check-output"]
 predict("20.latest", ...)
@@ -68,11 +68,11 @@ print(f"the value told most often with the key: {most:.2f}")
 reveal("20.latest", round(own["latest"][0], 2))
 
 # %% [markdown]
-# It answers everything right if keys come once, and fewer than half if the latest counts. In latest it is hardly better than the value that was told most often. So there is something to win in both: in latest more than half of the answers, in once the longest sequences.
+# With 32 steps, it answers everything right if keys come once, but fewer than half if the latest counts. In latest it is hardly better than the value that was told most often. So there is something to win in both: in latest more than half of the answers, in once the longest sequences.
 #
 # ## Another normaliser
 #
-# Softmax never gives a weight of 0. Over many steps, small weights add up. **Sparsemax** (Martins & Astudillo 2016) takes the same threshold $\tau$ off each score and cuts off what is negative:
+# Softmax never gives a weight of 0. Over many steps, small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts the same threshold $\tau$ from each score and sets negative results to 0:
 #
 # $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
 #
@@ -102,17 +102,17 @@ weights_explorer = explore(weights_of, first=ipywidgets.FloatSlider(value=0.4, m
 weights_explorer
 
 # %% [markdown]
-# As soon as its lead is 1. Does this help if a sequence is four times as long as those of training?
+# Sparsemax does so once its lead is 1. Does this help with sequences four times as long as in training?
 
 # %%
 compared.beside("dot product", "sparsemax")
 
 # %% [markdown]
-# It does: with weights of exactly 0, a hundred other keys add up to nothing, and every answer is right at 128 steps, too. (A line is the mean of five models, its band reaches from the lowest to the highest.) In latest it wins little: no normaliser tells which step came later.
+# Sparsemax does help: with weights of exactly 0, a hundred other keys add up to nothing, and every answer is right at 128 steps, too. (A line is the mean of five models, its band reaches from the lowest to the highest.) It gains little in latest: no normaliser tells which step came later.
 #
 # ## Another score
 #
-# To find the latest, the order must be known. **ALiBi** (Press et al. 2022) takes from each score a number that grows with the distance, more in some heads $h$ of $H$ than in others:
+# To find the latest value, attention must know the order. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance, faster in some heads $h$ of $H$ than in others:
 #
 # $$\text{score} = \frac{q_i^\top k_j}{\sqrt{D}} - 2^{-8h/H}\,|i - j|$$
 #
@@ -122,17 +122,17 @@ compared.beside("dot product", "sparsemax")
 print(10 * variants.slopes(4))
 
 # %% [markdown]
-# 2.5 and 0.04: the first head sees little but the last steps, the last head nearly everything. Which world does it win, and which does it lose?
+# 2.5 and 0.04: the first head sees little but the most recent steps, the last head nearly everything. Which world will ALiBi win, and which will it lose?
 
 # %%
 compared.beside("dot product", "ALiBi")
 
 # %% [markdown]
-# In latest it is far better at all three lengths. In once it is as good at 32 steps and falls to 0.78 at 128, perhaps because the key is farther back than any in training. Knowing the order may cost something if the order doesn't matter.
+# In latest, ALiBi is far better at all three lengths. In once it is as good at 32 steps, but falls to 0.78 at 128, perhaps because the key is farther back than any in training. Knowing the order may cost something if the order doesn't matter.
 #
 # ## Another memory
 #
-# For a new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$ with $\phi(x) = \text{elu}(x) + 1$. Then the sum over steps can be taken out, and is a memory of fixed size, however long the sequence is:
+# For a new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$ with $\phi(x) = \text{elu}(x) + 1$. Then the sum over the steps can be computed by itself. It is a memory of fixed size, however long the sequence:
 #
 # $$\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j = \phi(q_i)^\top \Big(\sum_{j \le i} \phi(k_j)\, v_j^\top\Big)$$
 #
@@ -145,7 +145,7 @@ by_sums = variants.linear_by_steps(query, key, value)
 print(f"largest difference: {(by_weights - by_sums).abs().max():.0e}")
 
 # %% [markdown]
-# Yes, up to rounding. The first way computes a weight for each pair of steps, the second goes through the steps once. Which one takes less time? And what if PyTorch's own function computes softmax, which never writes the weights down?
+# Yes, up to rounding. The first way computes a weight for each pair of steps, the second goes through the steps once. Which one takes less time? And what about PyTorch's own function for softmax, which never writes the weights down?
 
 # %%
 times = {}
@@ -157,7 +157,7 @@ table(times, [f"{length:.0f} steps" for length in lengths], corner="milliseconds
 # %% [markdown]
 # Four times as many steps take the sums four to ten times as long, and softmax 17 to 42 times. But PyTorch's own softmax is faster than the sums up to 512 steps, a little slower at 2,048, and takes 1.6 times as long at 8,192: a well-written program can make up for a slower method.
 #
-# Such a memory only ever adds. The **delta rule** (Schlag et al. 2021) first reads what it holds for a key, and writes the difference. If keys have length 1, the new value takes the place of the old one:
+# Such a memory can only add. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and then writes only the difference. If keys have length 1, the new value takes the place of the old one:
 #
 # $$S_t = S_{t-1} + k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
@@ -167,11 +167,11 @@ table(times, [f"{length:.0f} steps" for length in lengths], corner="milliseconds
 compared.beside("dot product", "linear", "delta rule")
 
 # %% [markdown]
-# For latest, in which it is nearly perfect. Linear attention mixes up keys: what was written for one is partly read for another. The delta rule, with a memory of the same size, writes only what is missing. In once this helps much at 32 steps, but at 128 it knows less than half, too.
+# The delta rule is made for latest, where it is nearly perfect. Linear attention mixes up keys: what was written for one is partly read for another. The delta rule, with a memory of the same size, writes only what is missing. In once this helps much at 32 steps, but at 128 it knows less than half, too.
 #
 # ## What does every attention promise?
 #
-# A new attention that gives good answers may still be wrong: it may see what is to come, or depend on padding. So we write down what an attention promises, and try each promise with random numbers. A promise is a function. What does this one try?
+# A new attention that gives good answers may still be wrong: it may see later steps, or depend on padding. So we write down what an attention promises, and test each promise with random numbers. A promise is a function. What does this one try?
 
 # %%
 print(inspect.getsource(properties.leak))
@@ -189,9 +189,9 @@ for name, one in variants.VARIANTS.items():
 table(ticks, list(properties.PROMISES), corner="keeps")
 
 # %% [markdown]
-# `order`: at other places, the same keys get other weights. The delta rule breaks it, too, since it overwrites, and it breaks `rows`, since it has no weights. One may break such promises on purpose, and say so. All others should be kept.
+# It breaks `order`: in a different order, the same keys get different weights. So does the delta rule, since it overwrites; it also breaks `rows`, since it has no weights. You may break such promises on purpose, if you say so. All others should be kept.
 #
-# The next attentions are wrong in one thing each. Is there one that keeps every promise all the same?
+# Each of the next attentions has one fault. Is there one that nevertheless keeps every promise?
 
 # %%
 ticks = {}
@@ -201,7 +201,7 @@ for name, one in faults.FAULTS.items():
 table(ticks, list(properties.PROMISES), corner="keeps")
 
 # %% [markdown]
-# `mask_ends_early` does. It lets every step see the keys from 20 on, and the promises try 7 steps. Promises are functions, so another one can be added. What has to be different in it?
+# `mask_ends_early` does. It lets every step see the keys from 20 on, and the promises are tested with 7 steps. We can add a promise. How must it differ from the others?
 
 
 # %%
@@ -223,18 +223,18 @@ print(
 print([name for name, one in variants.VARIANTS.items() if "leak_later" in properties.broken(one, more)])
 
 # %% [markdown]
-# More than 20 steps. The new promise finds it, and all five attentions keep it. Trust a promise more once you have seen it find a fault.
+# It needs more than 20 steps. The new promise finds the fault, and all five attentions keep it. Trust a promise more once you have seen it find a fault.
 #
 # ## Two changes at once
 #
-# Sparsemax wins one world, a score that knows the distance the other. Here both are changed, with a distance that counts less the further it is: $0.3 \ln(1 + |i - j|)$. What will it win?
+# Sparsemax wins one world, and a score that knows the distance wins the other. Here we change both. What we subtract grows ever more slowly with the distance: $0.3 \ln(1 + |i - j|)$. What will it win?
 
 # %%
 done = compared.report("sparsemax, near first", variants.sparse_and_near)
 print(done)
 
 # %% [markdown]
-# It breaks one promise, as every score with distances does. In the picture, most weights are few and near, but some reach far back. How does it do beside all others, over five seeds?
+# It breaks one promise, as every score with distances does. In the picture, most weights are few and near, but some reach far back. How does it compare to the others, over five seeds?
 
 # %%
 rows = {}
@@ -251,7 +251,7 @@ table(rows, ["once, 32 steps", "128", "latest, 32 steps", "128"], corner="right 
 #
 # ## So: what will yours be?
 #
-# One with a reason. Change one thing, say beforehand which world it should win and what it may lose, try its promises, and train it with several seeds. The exercises have a place for it, with the report drawn above and headings for what you found.
+# One that has a reason. Change one thing, say beforehand what it should win and what it may lose, test its promises, and train it with several seeds. The exercises have a place for it, with the report drawn above and headings for what you found.
 #
 # ## Questions
 #
@@ -276,8 +276,8 @@ check("20.q5", ...)
 # ## Recap
 #
 # - An attention can be changed in its score, its normaliser and its memory.
-# - Sparsemax keeps keys apart in long sequences, ALiBi and the delta rule know what came last, and linear attention is cheap for long sequences.
-# - Promises can be tried: shape, rows, leak, padding, order, large numbers, gradient. Trust a promise more once it has found a fault.
+# - Sparsemax tells keys apart in long sequences, ALiBi and the delta rule know what came last, and linear attention is cheap for long sequences.
+# - We can test promises: shape, rows, leak, padding, apart, order, large numbers, gradient. Trust a promise more once it has found a fault.
 # - One run shows little: compare several seeds of both.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention.ipynb)

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write three attentions that change one thing each: another normaliser, another score, another memory. A fourth one corrects what its memory holds. Then you write a test that any attention has to pass, whatever its scores are. At the end stands an attention of your own, with a report.
+# You write three attentions that change one thing each: another normaliser, another score, another memory. A fourth one corrects what its memory holds. Then you write a test that any attention has to pass, whatever its scores are. Last comes an attention of your own, with a report.
 #
 # The letters: B sentences or sequences, H heads, T places or steps, S keys, D the width of queries and keys, E that of values. A mask is True where a place may be attended to.
 
@@ -19,11 +19,11 @@ from course_utils.models import compared, properties
 #
 # $$\text{sparsemax}(z) = \underset{p \,\ge\, 0,\; \sum_j p_j = 1}{\text{argmin}}\ \lVert p - z \rVert^2 = \max(z - \tau,\ 0)$$
 #
-# So every weight is its score less one number $\tau$, the **threshold** of the row, or 0. Algorithm 1 finds it. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
+# So every weight is either 0 or its score minus one number $\tau$, the **threshold** of the row. Algorithm 1 finds it. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
 #
 # $$\tau = \frac{\big(\sum_{j \le k} z_{(j)}\big) - 1}{k}$$
 #
-# Only places where the mask is True take part; whatever stands elsewhere, NaN and infinity included, has no effect on weights or gradients. All other places, and rows without any True, get 0. Scores may be as large as ±20,000.
+# Only places where the mask is True take part. The scores at all others, even NaN and infinity, have no effect on weights or gradients. All other places, and rows without any True, get 0. Scores may be as large as ±20,000.
 
 
 # %%
@@ -60,11 +60,11 @@ check("20.sparsemax", sparsemax)
 # %% [markdown]
 # ## 20.alibi_scores
 #
-# **ALiBi** needs no vectors for positions: it takes something off each score, and the farther apart two places are, the more (Press et al. 2022, section 3). Each head has a slope of its own. For head $h = 1, \dots, H$, row $i$ and column $j$, in both directions alike:
+# **ALiBi** needs no vectors for positions: it subtracts a number from each score, which is larger the farther apart two places are (Press et al. 2022, section 3). Each head has its own slope. For head $h = 1, \dots, H$, row $i$ and column $j$, in both directions alike:
 #
 # $$\text{biased}_{hij} = \text{scores}_{hij} - 2^{-8h/H}\, |i - j|$$
 #
-# So the first head has the slope $2^{-8/H}$ and sees best what is near; the last one has $2^{-8}$, and the distance hardly counts. The scores are scaled already, and a mask and the softmax come later: neither is asked for here.
+# So the first head has the slope $2^{-8/H}$ and sees best what is near; the last one has $2^{-8}$, so that distance hardly counts for it. The scores are already scaled. The mask and the softmax come later: leave both out here.
 
 
 # %%
@@ -103,7 +103,7 @@ check("20.alibi_scores", alibi_scores)
 #
 # $$c_i = \frac{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)\, v_j}{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)} = \frac{\varphi(q_i)^\top S_i}{\varphi(q_i)^\top z_i} \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^\top \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
 #
-# It is causal: step $i$ reads itself and all steps before it. You may make the T×T weights of the fraction on the left, or keep the two sums on the right; both are right. Here elu$(x)$ is $x$ for numbers above 0 and $e^x - 1$ below, as `F.elu` gives it. Numbers may be as large as 20,000; none in query and key is so far below 0 that $\varphi$ of it is 0.
+# It is causal: step $i$ reads itself and all steps before it. You may compute the T×T weights of the fraction on the left, or keep the two sums on the right; either will do. Here elu$(x)$ is $x$ for numbers above 0 and $e^x - 1$ below, as `F.elu` gives it. Numbers may be as large as 20,000; no number in query or key is so far below 0 that its $\varphi$ is 0.
 
 
 # %%
@@ -139,7 +139,7 @@ check("20.linear_attention", linear_attention)
 # %% [markdown]
 # ## 20.delta_memory
 #
-# A memory that only adds can't forget: written twice under the same key, it holds the sum of both values. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber 2021, section 4.2). The memory $S$ is a D×E matrix of zeros at the beginning of each sequence. At step $t$ it is written to, and then read:
+# A memory that only adds can't forget: if two values are written under the same key, it holds their sum. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber 2021, section 4.2). The memory $S$ is a D×E matrix of zeros at the beginning of each sequence. At step $t$ it is written to, and then read:
 #
 # $$S \leftarrow S + \beta_t\, k_t\, \big(v_t - S^\top k_t\big)^\top \qquad \text{read}_t = S^\top q_t$$
 #
@@ -190,9 +190,9 @@ check("20.delta_memory", delta_memory)
 # 4. A row of a sentence and a head depends on **its own query** and on the **keys and values that its mask lets it see** in this sentence and this head, on the places they stand at, and on nothing else: not on hidden places, nor on other rows' queries, other sentences or the other head.
 # 5. If `order_matters` is False: reorder the keys, the values and the last axis of the mask together, and the contexts stay as they were, while the weights come in the new order along their last axis.
 #
-# The weights may be any that keep to this. Softmax, sparsemax, linear attention and ALiBi are right, and so is one that gives all to the largest score, or the same to all. The two heads may differ.
+# Any weights that keep to this are right: those of softmax, sparsemax, linear attention or ALiBi, and also all the weight on the largest score, or the same weight for all. The two heads may differ.
 #
-# What goes wrong in real code: a leak from the next place, or from padding, through weights or through the sum that they are divided by; rows that do not sum to 1, or whose weights are below 0; NaN, or even weights, in a row that may see nothing; contexts from other weights than those returned; a softmax over the wrong axis; one mask for all sentences; something shared by a batch or by all heads; places that count although order does not matter; wrong axes, or an axis lost; an argument changed in place; a single head, sentence or row concerned, or only T = 1, or only T above 5.
+# What goes wrong in real code: a leak from the next place, or from padding, through weights or through the sum that they are divided by; rows that do not sum to 1, or whose weights are below 0; NaN, or even weights, in a row that may see nothing; contexts from other weights than those returned; a softmax over the wrong axis; one mask for all sentences; something shared by a batch or by all heads; places that count although order does not matter; wrong axes, or an axis lost; an argument changed in place. A fault may be in a single head, sentence or row, or only at T = 1, or only at T above 5.
 #
 # Each mistake shows at T = 1 or at T = 8 with three sentences, random numbers of about 1, and random masks that differ between sentences, about half of them True; at each T some row should see nothing, and some row something. Then some number is off by more than $10^{-4}$, and rounding stays below $10^{-5}$. An attention that raises an error or gives NaN is wrong, and must not stop your test. A test that calls an attention many hundred times may run out of time. No gradient flows through them.
 
@@ -260,7 +260,7 @@ check("20.catch_broken_attention", catch_broken_attention)
 #
 # Now yours: change the score, the normaliser or the memory, or two of them. Before you write it, say which of the lesson's worlds it should win, and why.
 #
-# The check asks only for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, for which a whole column of the mask is False. If a row of the mask is False throughout, the step gets zeros. The same sequence gives the same contexts in any place of the batch, heads are apart, queries and values have an effect, and nothing is NaN. And it must not be dot-product attention, with or without another factor.
+# The check asks only for what any attention promises. Under a causal mask, a step sees no later one. It sees nothing of padding, for which a whole column of the mask is False. If a whole row of the mask is False, the step gets zeros. The same sequence gives the same contexts anywhere in the batch, heads have no effect on each other, queries and values do have one, and nothing is NaN. And it must not be dot-product attention, with or without another factor.
 
 
 # %%

@@ -1,4 +1,4 @@
-"""Two worlds for an attention of one's own: look up what was told of a key, once, or the latest of several times.
+"""Two worlds for an attention of one's own: look up the value of a key that was told once, or the latest of several values.
 
 Shape letters: B sequences, T steps, K keys, V values.
 """

@@ -38,7 +38,7 @@ class Report(NamedTuple):
 
 
 def report(name: str, attend: Attend, seeds: int = 1, promises=None) -> Report:
-    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw what came of it beside dot products.
+    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside dot products.
 
     If the shapes are not as promised, nothing is trained.
 

@@ -71,7 +71,7 @@ def padding(attend) -> str | None:
     query, key, value, mask = (one[-1:, ..., :-2, :] for one in given)
     with_it, without = attend(*given)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
     if differ(with_it, without):
-        return "without the padding, the contexts are others"
+        return "without the padding, the contexts are different"
     for padded in given[1:3]:
         padded[-1, :, -2:] = 100.0
     return "what stands at padded steps changes a context" if differ(attend(*given)[0][-1:, :, :-2], with_it) else None
@@ -94,7 +94,7 @@ def order(attend) -> str | None:
     new = torch.tensor([3, 0, 6, 2, 5, 1, 4])
     before = attend(query, key, value, mask)[0]
     after = attend(query, key[:, :, new], value[:, :, new], mask[..., new])[0]
-    return "in another order, the same keys and values give other contexts" if differ(before, after) else None
+    return "in another order, the same keys and values give different contexts" if differ(before, after) else None
 
 
 def large(attend) -> str | None:

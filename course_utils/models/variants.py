@@ -25,7 +25,7 @@ def dot_product(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tupl
 
 
 def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
-    """The point nearest to the scores of which no part is negative and all add up to 1; a row with nothing to attend gives zeros.
+    """The weights nearest to the scores among all that are 0 or more and sum to 1; a row with nothing to attend to gives zeros.
 
     Martins & Astudillo 2016, algorithm 1: each score less a threshold, and 0 below it.
     """

@@ -39,7 +39,7 @@ questions = (
             0.5: "Two equal scores would share the weight like this. The first has a lead of 0.2.",
             0.4: "That is the second one's weight.",
         },
-        otherwise="Assume that two weights are above 0. Which threshold, taken off both scores, lets them add up to 1?",
+        otherwise="Assume that two weights are above 0. Which threshold, subtracted from both, makes them add up to 1?",
     ),
     Question(
         "20.q3",
@@ -90,7 +90,7 @@ questions = (
     Question(
         "20.q5",
         "a fair report",
-        "Your attention got 0.93 in one run where dot products got 0.90 in five runs, from 0.86 to 0.95. What do you report?",
+        "Your attention got 0.93 in one run. Dot products got 0.90 on average in five runs, from 0.86 to 0.95. What do you report?",
         right=(
             "That one run within the spread of the other doesn't show that it is better: it needs more seeds.",
             "A difference counts only if it is clearly larger than what another seed changes.",
@@ -115,7 +115,7 @@ questions = (
 predictions = (
     Prediction(
         "20.latest",
-        "What share of the answers is right in the world latest after 32 steps?",
+        "What share of the answers is right in latest, in sequences of 32 steps?",
         why="Nothing tells it which of the steps with the same key is the latest. The value that was told most often would be right nearly as often.",
     ),
 )

@@ -17,7 +17,7 @@ task = Task(
     minutes=10,
     hints=(
         "Nothing is learned here: what is taken off a score depends only on its head, its row i and its column j. So make one number for each head and one for each pair of places, and let broadcasting multiply them.",
-        "Take H = 2 heads and T = 3 places. The slopes are 2^(-8/2) = 0.0625 and 2^(-16/2) = 0.0039 for the second head. The distances from place 0 are 0, 1 and 2, those from place 1 are 1, 0 and 1. If all scores of the first head are 5, its row 0 becomes 5, 4.9375 and 4.875, and its row 1 becomes 4.9375, 5 and 4.9375.",
+        "Take H = 2 heads and T = 3 places. The slopes are 2^(-8/2) = 0.0625 for the first head, 2^(-16/2) = 0.0039 for the second. The distances from place 0 are 0, 1 and 2, those from place 1 are 1, 0 and 1. If all scores of the first head are 5, its row 0 becomes 5, 4.9375 and 4.875, and its row 1 becomes 4.9375, 5 and 4.9375.",
         "slopes = 2 to the power of -8·h/H for h = 1, 2, …, H, and two axes of size 1 after them: H×1×1; places = 0, 1, …, T - 1; distance = the absolute value of the places as a column less the places as a row: T×T; return scores minus slopes times distance.",
     ),
     partial={

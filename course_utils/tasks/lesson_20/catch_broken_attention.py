@@ -50,7 +50,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "You cannot compare with a reference, since right attentions give different weights. Look at what all of them keep to. Some promises can be read from one call: shapes, signs, sums, zeros, contexts. For the others compare the attention with itself: call it again with something else in all places that a row may not see, and the row has to stay.",
+        "You cannot compare with a reference, since right attentions give different weights. Look at what all of them keep to. Some promises can be read from one call: shapes, signs, sums, zeros, contexts. For the others compare the attention with itself: call it again with other numbers at all places that a row may not see; the row has to stay the same.",
         "Take one head, the query 1 at two places, the keys 0 and 1.0986, the values 4 and 8, and a mask that lets place 0 see only itself. Softmax gives row 0 the weights 1 and 0, and it reads 4. Change the second value to 12: row 0 still reads 4. An attention that sees the next place gives row 0 the weights 0.25 and 0.75. Its row sums to 1 and it reads 0.25·4 + 0.75·8 = 7, which is the sum of weights times values: so far all is well. But a weight stands where the mask is False, and with 12 in place of 8 the row reads 10.",
         "In a `try` that returns False on any exception: for T = 1 and T = 8: three random tensors 3×2×T×4 and a random mask 3×1×T×T, of which one row is False throughout. Call `attend` on them; compare them with copies that you made before; shapes; no weight below 0 and none where the mask is False; rows sum to 1, or to 0 where nothing may be seen; weights times value are the contexts. For each sentence b, head h and row t: draw three new tensors; put this row's query back, and the keys and values of this sentence and head that the row may see; call again; row b, h, t of both results is as before. Unless order_matters: the same with keys, values and the last axis of the mask in another order gives the same contexts, and the weights in that order.",
     ),
@@ -187,7 +187,7 @@ def always_true(attend, order_matters):
 
 
 @task.mistake(
-    "Your test says False to every attention, even to the right ones. Several things come to that. You may ask all rows to sum to 1, also those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a place and ask rows to stay that may see it. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+    "Your test says False to every attention, even to the right ones. There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a place and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False."
 )
 def always_false(attend, order_matters):
     return False

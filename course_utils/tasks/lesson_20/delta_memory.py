@@ -198,9 +198,7 @@ _mistake(
 )
 
 
-@task.mistake(
-    "You ask the memory with the query for what is to be replaced. Ask it with the key: it is under the key that this step writes."
-)
+@task.mistake("You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.")
 def old_value_asked_with_the_query(key, value, query, rate):
     memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):

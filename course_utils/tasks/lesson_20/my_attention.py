@@ -91,11 +91,11 @@ def _usual(contexts, query, key, value):
 
 SAID = {
     "an attention that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you keep a memory, read it before later steps are written.",
-    "an attention that sees padding": "What stands at steps to which the mask lets nobody attend changes a context. Give them a weight of 0, or do not write them into your memory.",
+    "an attention that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
     "an attention that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
     "an attention that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
     "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
-    "an attention that ignores the values": "Other values change no context. The contexts should be made of the values.",
+    "an attention that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
     "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. Change the score, the normaliser or the memory.",
 }
 

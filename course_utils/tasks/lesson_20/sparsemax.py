@@ -60,7 +60,7 @@ def one_threshold_for_each_row(case, value):
     least, most = less.masked_fill(~above, torch.inf).amin(-1), less.masked_fill(~above, -torch.inf).amax(-1)
     off = most - least > 1e-3 * (1 + most.abs())
     return (
-        f"Each weight above 0 should be its score less one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that differ by another amount than their scores do."
+        f"Each weight above 0 should be its score less one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that do not differ by as much as their scores do."
         if off.any()
         else None
     )
@@ -177,7 +177,7 @@ def _(scores, mask):
     stretched = yield "1 plus k times the k-th of them", lambda down: 1 + _places(down) * down, down
     above = yield "what is above the running sum", gt, stretched, total
     number = yield "how many weights are above 0", _number, above
-    summed = yield "the sum of so many scores", _sum_of, total, number
+    summed = yield "the sum of that many scores", _sum_of, total, number
     less = yield "that sum minus 1", sub, summed, 1
     threshold = yield "the threshold", truediv, less, number
     rest = yield "the scores less the threshold", sub, hidden, threshold
