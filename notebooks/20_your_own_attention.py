@@ -48,7 +48,7 @@ table(rows, [str(t) for t in range(10)], corner="step")
 # %% [markdown]
 # 0, the value of step 7. Before that, it was 2.
 #
-# A model of one layer with four heads learns both worlds from sequences of 32 steps. The attention above is not told the order of steps. A guess is right one time in eight. We count those in the last quarter of each sequence. What share can the model get right in latest?
+# A model of one layer with four heads learns both worlds from sequences of 32 steps. The attention above is not told the order of steps. A guess is right one time in eight. We count the answers in the last quarter of each sequence. What share can the model get right in latest?
 
 # %% tags=["nbval-check-output"]
 predict("20.latest", ...)
