@@ -308,9 +308,9 @@ def snail(new=()) -> Diagram:
     shapes = ("B T D", "B T D′", "B T D″")
     arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
     said = (
-        "At each step t the model reads what is shown, x_t, and the right answer to the step before. Convolutions with the dilations 1, 2, 4 and "
-        "so on put new features beside it, from this step and earlier ones. Attention to all steps so far puts a context beside these. The readout "
-        f"turns all of it into an answer. Shapes: {', '.join(shapes)}, where D grows with each block."
+        "First comes read: at each step t, the model reads x_t, the last answer beside it. The convolutions, with the dilations 1 2 4 …, "
+        "put new features beside it, from this step and earlier ones. The attention, to all steps so far, puts a context beside these. The "
+        f"readout turns all of it into an answer, ŷ_t. Shapes: {', '.join(shapes)}, where D grows with each block."
     )
     return _diagram("SNAIL", said, boxes, arrows, new)
 
