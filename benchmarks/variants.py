@@ -17,9 +17,9 @@ import torch.nn.functional as F
 
 from course_utils.data.measured import fill
 from course_utils.models.attention import causal_mask
+from course_utils.models.compared import LENGTHS, WORLDS
 from course_utils.models.variants import VARIANTS, dot_product, fit, linear_by_steps, reader, right, sparse_and_near
 
-WORLDS, LENGTHS = ("once", "latest"), (32, 64, 128)
 WAYS = {
     "softmax": lambda query, key, value: dot_product(query, key, value, causal_mask(query.shape[2])),
     "softmax, PyTorch's own": lambda query, key, value: F.scaled_dot_product_attention(

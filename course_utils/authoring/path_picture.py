@@ -82,8 +82,8 @@ def _placed(shown):
         row = shown[first : first + COLUMNS]
         texts = [_texts(box) for box in row]
         height = max(last for *_, (_, _, last) in texts) + PADDING
-        for i in range(len(row)):
-            placed.append(Placed(EDGE + i * (WIDTH + GAP), y, height, texts[i]))
+        for i, lines in enumerate(texts):
+            placed.append(Placed(EDGE + i * (WIDTH + GAP), y, height, lines))
         y += height + ROW_GAP
     return placed
 

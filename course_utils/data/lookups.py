@@ -24,10 +24,10 @@ class Lookups(NamedTuple):
 
 def lookups(number: int, kind: str, draw: torch.Generator, steps: int) -> Lookups:
     """once: each key is told once; latest: eight keys are told again and again, and the latest value is the answer."""
+    own = torch.rand(number, KEYS, generator=draw).argsort(-1)[:, : KINDS[kind]]
     if kind == "once":
-        key = torch.rand(number, KEYS, generator=draw).argsort(-1)[:, :steps]
+        key = own[:, :steps]
     else:
-        own = torch.rand(number, KEYS, generator=draw).argsort(-1)[:, : KINDS[kind]]
         key = own.gather(1, torch.randint(KINDS[kind], (number, steps), generator=draw))
     value = torch.randint(VALUES, (number, steps), generator=draw)
     place = (torch.rand(number, steps, generator=draw) * torch.arange(1, steps + 1)).long()

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import torch
 
-from course_utils.data.lookups import lookups, read
+from course_utils.data.lookups import KINDS, lookups, read
 from course_utils.data.measured import measured
 from course_utils.figures import plots
 from course_utils.models.properties import PROMISES, broken
 from course_utils.models.variants import Attend, fit, reader, right
 
-WORLDS, LENGTHS = ("once", "latest"), (32, 64, 128)
+WORLDS, LENGTHS = tuple(KINDS), (32, 64, 128)
 
 
 class Report(NamedTuple):

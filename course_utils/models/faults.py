@@ -7,60 +7,56 @@ from collections.abc import Callable
 
 import torch
 
-from course_utils.models.attention import masked_softmax
-
-
-def _scores(query, key):
-    return query @ key.mT / query.shape[-1] ** 0.5
+from course_utils.models.attention import masked_softmax, scaled_dot
 
 
 def mask_forgotten(query, key, value, mask):
-    weights = _scores(query, key).softmax(-1)
+    weights = scaled_dot(query, key).softmax(-1)
     return weights @ value, weights
 
 
 def mask_after_softmax(query, key, value, mask):
-    weights = _scores(query, key).softmax(-1) * mask
+    weights = scaled_dot(query, key).softmax(-1) * mask
     return weights @ value, weights
 
 
 def softmax_over_queries(query, key, value, mask):
-    weights = masked_softmax(_scores(query, key).mT, mask.mT).mT
+    weights = masked_softmax(scaled_dot(query, key).mT, mask.mT).mT
     return weights @ value, weights
 
 
 def mask_of_the_first_sequence(query, key, value, mask):
-    weights = masked_softmax(_scores(query, key), mask[:1])
+    weights = masked_softmax(scaled_dot(query, key), mask[:1])
     return weights @ value, weights
 
 
 def mean_of_the_batch(query, key, value, mask):
-    weights = masked_softmax(_scores(query, key - key.mean(0)), mask)
+    weights = masked_softmax(scaled_dot(query, key - key.mean(0)), mask)
     return weights @ value, weights
 
 
 def first_key_favoured(query, key, value, mask):
     favour = torch.zeros(key.shape[-2])
     favour[0] = 1.0
-    weights = masked_softmax(_scores(query, key) + favour, mask)
+    weights = masked_softmax(scaled_dot(query, key) + favour, mask)
     return weights @ value, weights
 
 
 def exp_by_hand(query, key, value, mask):
-    weights = _scores(query, key).exp().masked_fill(~mask, 0.0)
+    weights = scaled_dot(query, key).exp().masked_fill(~mask, 0.0)
     weights = weights / weights.sum(-1, keepdim=True)
     return weights @ value, weights
 
 
 def gradient_cut(query, key, value, mask):
-    weights = masked_softmax(_scores(query, key.detach()), mask)
+    weights = masked_softmax(scaled_dot(query, key.detach()), mask)
     return weights @ value, weights
 
 
 def mask_ends_early(query, key, value, mask):
     allowed = mask.clone()
     allowed[..., 20:] = True
-    weights = masked_softmax(_scores(query, key), allowed)
+    weights = masked_softmax(scaled_dot(query, key), allowed)
     return weights @ value, weights
 
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.lookups import KEYS, VALUES, lookups, read
-from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.attention import causal_mask, masked_softmax, scaled_dot
 from course_utils.models.learn import learn
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
@@ -20,7 +20,7 @@ Attend = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]
 
 def dot_product(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Softmax of qᵀk / √D, as in lesson 09 (Vaswani et al. 2017, equation 1)."""
-    weights = masked_softmax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    weights = masked_softmax(scaled_dot(query, key), mask)
     return weights @ value, weights
 
 
@@ -40,15 +40,19 @@ def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
 
 def sparse(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Another normaliser: sparsemax of the scores."""
-    weights = sparsemax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    weights = sparsemax(scaled_dot(query, key), mask)
     return weights @ value, weights
+
+
+def _distance(query: Tensor) -> Tensor:
+    """How many steps lie between two, T×T."""
+    place = torch.arange(query.shape[-2], device=query.device)
+    return (place[:, None] - place).abs()
 
 
 def sparse_and_near(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Two changes together: sparsemax of the scores less 0.3 ln(1 + distance). Ours, as an example; no paper's."""
-    place = torch.arange(query.shape[-2], device=query.device)
-    distance = (place[:, None] - place).abs()
-    weights = sparsemax(query @ key.mT / query.shape[-1] ** 0.5 - 0.3 * distance.log1p(), mask)
+    weights = sparsemax(scaled_dot(query, key) - 0.3 * _distance(query).log1p(), mask)
     return weights @ value, weights
 
 
@@ -59,9 +63,7 @@ def slopes(heads: int) -> Tensor:
 
 def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3)."""
-    place = torch.arange(query.shape[-2], device=query.device)
-    distance = (place[:, None] - place).abs()
-    scores = query @ key.mT / query.shape[-1] ** 0.5 - slopes(query.shape[1]).to(query)[:, None, None] * distance
+    scores = scaled_dot(query, key) - slopes(query.shape[1]).to(query)[:, None, None] * _distance(query)
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
 
