@@ -51,26 +51,28 @@ OVER_TUTORIAL, OVER_BUCKETS, LIMIT_SHARE = 8.0, 3.5, 0.45  # promised
 class TutorialModel(nn.Module):
     """The model of PyTorch's tutorial "Language Translation with nn.Transformer", batch first."""
 
-    def __init__(self, vocabulary: int):
+    def __init__(
+        self, vocabulary: int, width: int = WIDTH, heads: int = HEADS, hidden: int = HIDDEN, layers: int = LAYERS
+    ):
         super().__init__()
-        self.source, self.target = nn.Embedding(vocabulary, WIDTH), nn.Embedding(vocabulary, WIDTH)
-        self.register_buffer("positions", sinusoids(512, WIDTH))
+        self.source, self.target = nn.Embedding(vocabulary, width), nn.Embedding(vocabulary, width)
+        self.register_buffer("positions", sinusoids(512, width))
         self.dropout = nn.Dropout(0.1)
-        self.transformer = nn.Transformer(WIDTH, HEADS, LAYERS, LAYERS, HIDDEN, 0.1, batch_first=True)
-        self.generator = nn.Linear(WIDTH, vocabulary)
+        self.transformer = nn.Transformer(width, heads, layers, layers, hidden, 0.1, batch_first=True)
+        self.generator = nn.Linear(width, vocabulary)
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
 
     def embed(self, words: nn.Embedding, tokens: torch.Tensor) -> torch.Tensor:
-        return self.dropout(words(tokens) * math.sqrt(WIDTH) + self.positions[: tokens.shape[1]])
+        return self.dropout(words(tokens) * math.sqrt(words.embedding_dim) + self.positions[: tokens.shape[1]])
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         T, S = target.shape[1], source.shape[1]
-        future = torch.ones(T, T, dtype=torch.bool).triu(1)  # torch's masks are True where nothing may be attended
+        future = target.new_ones(T, T, dtype=torch.bool).triu(1)  # torch's masks are True where nothing may be attended
         features = self.transformer(
             self.embed(self.source, source), self.embed(self.target, target),
-            src_mask=torch.zeros(S, S, dtype=torch.bool), tgt_mask=future,
+            src_mask=source.new_zeros(S, S, dtype=torch.bool), tgt_mask=future,
             src_key_padding_mask=source == PAD, tgt_key_padding_mask=target == PAD, memory_key_padding_mask=source == PAD,
         )  # fmt: skip
         return self.generator(features)
@@ -84,14 +86,18 @@ class TutorialBatches(Batches):
         return np.array_split(order, range(128, len(order), 128))
 
 
-def tutorial_step(model, optimizer):
-    """One training step as in the tutorial; with the course's Optimizer, its rate goes to `step`."""
+def tutorial_step(model, dtype=None):
+    """One training step as in the tutorial; with a dtype, in that and with the course's Optimizer."""
     loss_of = nn.CrossEntropyLoss(ignore_index=PAD)
+    if dtype:
+        optimizer = Optimizer(model.to(dtype), (0.9, 0.98), weight_decay=0.0, clip=1.0)
+    else:
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 
     def step(batch: Batch):
-        wanted = torch.full((batch.given.numel(),), PAD).index_copy_(0, batch.places, batch.wanted)
+        wanted = torch.full_like(batch.given, PAD).flatten().index_copy_(0, batch.places, batch.wanted)
         loss = loss_of(model(batch.source, batch.given).flatten(0, 1), wanted)
-        if isinstance(optimizer, Optimizer):
+        if dtype:
             loss.backward()
             optimizer.step(1e-4)
         else:
@@ -102,9 +108,9 @@ def tutorial_step(model, optimizer):
     return step
 
 
-def course_step(model, dtype, kind):
+def course_step(model, dtype, kind, compiled=False):
     """One training step as in `training/loop.py`, without accumulation."""
-    objective = Objective(model.to(dtype), smoothing=0.1)
+    objective = Objective(model.to(dtype), 0.1, compiled)
     optimizer = Optimizer(model, (0.9, 0.98), weight_decay=0.0, clip=1.0, kind=kind)
 
     def step(batch: Batch):
@@ -126,12 +132,7 @@ class Contender:
             self.step = course_step(self.model, dtype, "muon" if name == "muon" else "adamw")
             return
         self.model = TutorialModel(vocabulary)
-        if name == "bf16":
-            self.model.to(dtype)
-            optimizer = Optimizer(self.model, (0.9, 0.98), weight_decay=0.0, clip=1.0)
-        else:
-            optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
-        self.step = tutorial_step(self.model, optimizer)
+        self.step = tutorial_step(self.model, dtype if name == "bf16" else None)
 
     def turn(self, seconds: float) -> tuple[float, float]:
         """Train for at least so many seconds of CPU time: target tokens and matrix operations a second of it."""
@@ -140,18 +141,20 @@ class Contender:
         while (took := time.process_time() - start) < seconds:
             batch = self.batches.read(next(self.stream))
             self.step(batch)
-            tokens, operations = tokens + len(batch.wanted), operations + self.operations(batch)
+            tokens, operations = tokens + len(batch.wanted), operations + products(self.model, batch)
         return tokens / took, operations / took
 
-    def operations(self, batch: Batch) -> int:
-        """Additions and multiplications in the matrix products of one step: forward, and twice that backward."""
-        if not isinstance(self.model, Transformer):
-            return 0
-        (B, S), T, V = batch.source.shape, batch.given.shape[1], self.model.config["vocabulary"]
-        D, F = self.model.config["width"], self.model.config["hidden"]
-        encoder = S * (4 * D * D + 2 * D * F) + 2 * S * S * D
-        decoder = T * (6 * D * D + 2 * D * F) + S * 2 * D * D + 2 * T * T * D + 2 * T * S * D
-        return 2 * 3 * (B * LAYERS * (encoder + decoder) + len(batch.wanted) * D * V)
+
+def products(model: nn.Module, batch: Batch) -> int:
+    """Additions and multiplications in the matrix products of one step of the course's model: forward, and twice that backward."""
+    if not isinstance(model, Transformer):
+        return 0
+    (B, S), T, config = batch.source.shape, batch.given.shape[1], model.config
+    D, F, V = config["width"], config["hidden"], config["vocabulary"]
+    encoder = S * (4 * D * D + 2 * D * F) + 2 * S * S * D
+    decoder = T * (6 * D * D + 2 * D * F) + S * 2 * D * D + 2 * T * T * D + 2 * T * S * D
+    layers = config["encoder_layers"] * encoder + config["decoder_layers"] * decoder
+    return 2 * 3 * (B * layers + len(batch.wanted) * D * V)
 
 
 def limit(dtype: torch.dtype, seconds: float) -> float:

@@ -1,0 +1,54 @@
+"""What the programs in benchmarks/ count and measure: speed itself is not tested, but what it is a share of, and that they run."""
+
+import importlib
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from course_utils.models.transformer import Transformer
+from course_utils.training.batches import Batches
+
+ROWS = [[5] * length for length in range(3, 20)], [[6] * length for length in range(4, 21)]
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """The folder of the programs, as one that runs there finds the others; forgotten afterwards."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    yield importlib.import_module
+    for name in ("training", "gpu"):
+        sys.modules.pop(name, None)
+
+
+def test_operations_are_as_many_as_pytorch_counts(programs):
+    training = programs("training")
+    batches = Batches(*ROWS, 128, 0)
+    batch = batches.read(batches.epoch(0)[0])
+    model = Transformer(50, width=32, heads=4, hidden=64, encoder_layers=2, decoder_layers=3)
+    step = training.course_step(model, torch.float32, "adamw")
+    with FlopCounterMode(display=False) as counted:
+        step(batch)
+    # PyTorch's counter misses products that are written into a given tensor, of which the loss has one.
+    assert training.products(model, batch) == pytest.approx(counted.get_total_flops(), rel=0.01)
+
+
+def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsys):
+    gpu = programs("gpu")
+    kinds = [gpu.TUTORIAL, gpu.Kind("buckets", "bf16"), gpu.Kind("course", "tf32"), gpu.Kind("course, written", "bf16")]
+    monkeypatch.setattr(gpu, "KINDS", kinds)
+    monkeypatch.setitem(gpu.SIZES, "small", gpu.Size(16, 32, 1, 2))
+    options = Namespace(quick=True, tokens=64)
+    before = torch.get_float32_matmul_precision()
+    try:
+        found = gpu.measure("small", ROWS, 10, options, torch.device("cpu"))
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert sorted(row[1:4] for row in found) == sorted([*kind, number] for kind in kinds for number in (0, 1))
+    assert all(row[4] > 0 for row in found)  # tokens a second
+    assert all((row[5] > 0) == row[1].startswith("course") for row in found)  # share of the limit
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("tutorial, fp32")][0].split()[5] == "1.00x"
