@@ -251,8 +251,9 @@ def catch_peeking(model):
         False
     """
     ### BEGIN SOLUTION
-    draw, same = torch.Generator().manual_seed(0), []
-    for trial in range(30):
+    draw = torch.Generator().manual_seed(0)
+
+    def stays(trial):
         Y, X = torch.randint(4, 31, (2,), generator=draw).tolist()
         T, size, scales = trial % 5 + 1, trial % 4 + 1, trial % 3 + 1
         image, other = torch.randn(2, Y, X, generator=draw).clamp(-9, 9)
@@ -262,13 +263,14 @@ def catch_peeking(model):
         reference_glimpse(pixels, locations, size, scales).sum().backward()
         seen = (pixels.grad != 0).any(0)  # Y X
 
-        try:
-            before = model(image, locations, size, scales)
-            after = model(torch.where(seen, image, other), locations, size, scales)
-            same.append(torch.allclose(before, after, atol=1e-5))
-        except Exception:
-            return False
-    return all(same) and len(same) == 30
+        before = model(image, locations, size, scales)
+        after = model(torch.where(seen, image, other), locations, size, scales)
+        return torch.allclose(before, after, atol=1e-5)
+
+    try:
+        return all(stays(trial) for trial in range(30))
+    except Exception:
+        return False
     ### END SOLUTION
 
 

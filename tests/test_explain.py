@@ -115,6 +115,12 @@ def test_a_relation_that_holds_in_some_cases_only_is_not_told():
     assert next(calls) == 0
 
 
+@pytest.mark.parametrize("task_id", ["00.weighted_sum", "01.sum_vectors", "01.word_polarity", "02.softmax"])
+def test_nan_everywhere_is_not_explained_by_one_of_the_many_ways_to_it(task_id):
+    nothing = changed(task_id, lambda value: torch.full_like(value, torch.nan))
+    assert relation(task_id, nothing) is None
+
+
 def test_two_relations_that_fit_and_differ_elsewhere_are_not_told():
     task = Task("99.x", "x", ("x N", "n"), "y N", ("", "", ""), difficulty=1, importance=1, minutes=1)
     answer = lambda x, n: x * n  # noqa: E731

@@ -13,7 +13,6 @@ from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import explain
 from course_utils.checks.compare import describe, scale
-from course_utils.checks.named import alike_value
 from course_utils.checks.running.contract import Failure, in_precision, is_float
 from course_utils.checks.running.run import marked, run
 
@@ -41,19 +40,16 @@ class Expected:
         return self._fresh
 
     def run_all(self):
-        """Run every named mistake now, not when it is needed."""
+        """Run every named mistake on all cases now, not when it is needed."""
         for mistake in self._task.mistakes:
-            self.mistake(mistake, None)
+            outcomes = run_mistake(self._task, mistake.function, self.cases)
+            self._mistakes |= {(mistake.name, place): outcome for place, outcome in enumerate(outcomes)}
 
-    def mistake(self, mistake, first):
-        """Return the outcomes of a named mistake on all cases; None where it differs from `first`, a (place, outcome), at once."""
-        if mistake.name not in self._mistakes:
-            if first and not alike_value(
-                first[1], run_mistake(self._task, mistake.function, [self.cases[first[0]]])[0]
-            ):
-                return None
-            self._mistakes[mistake.name] = run_mistake(self._task, mistake.function, self.cases)
-        return self._mistakes[mistake.name]
+    def of_mistake(self, mistake, place):
+        """Return the outcome of a named mistake on one case."""
+        if (mistake.name, place) not in self._mistakes:
+            self._mistakes[mistake.name, place] = run_mistake(self._task, mistake.function, [self.cases[place]])[0]
+        return self._mistakes[mistake.name, place]
 
     def reach(self, place):
         """Return (value, gradients): how far off a right answer to a case may be because float32 keeps 24 binary digits.
@@ -98,8 +94,9 @@ def _farthest(right, others):
 
 
 def run_mistake(task, function, cases):
-    """Run a named mistake, as an answer is run."""
-    outcomes = run(function, cases, 60, lambda key: marked(task.candidate(key)))
+    """Run a named mistake, as an answer is run; a test of candidates once, as it takes long and gives the same again."""
+    candidates = lambda key: marked(task.candidate(key))  # noqa: E731
+    outcomes = run(function, cases, 60, candidates, repeated=not task.candidates)
     return [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 

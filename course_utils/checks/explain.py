@@ -24,7 +24,7 @@ from course_utils.checks.relations.steps import NeedsArguments, of_steps, walk
 from course_utils.checks.running.contract import in_precision
 from course_utils.checks.running.run import one_thread, plain
 
-AT_LEAST = 4  # wrong numbers that a relation has to account for
+AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
@@ -284,7 +284,7 @@ def find(expected, outcomes):
     ordinary.sort(key=lambda place: _numbers(received[place]))
     off = [place for place in ordinary if not _same(known.at(known.truth, place), received[place])]
     seen = [place for place in off if received[place] is not FAILED]
-    if not seen or sum(max(_numbers(received[place]), 1) for place in off) < AT_LEAST:
+    if sum(_numbers(received[place]) for place in seen) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
     for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, _two):
@@ -303,7 +303,8 @@ def _fits_all(guess, known, places, received):
 
 
 def _numbers(value):
-    return sum(part.numel() for part in value.parts)
+    """Count the numbers in a value that tell something: a NaN is like any other, so that every way to NaN would explain it."""
+    return sum(int(part.isfinite().sum()) for part in value.parts)
 
 
 def _one(fits, expected):

@@ -70,7 +70,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         return Report(task, "passed", remark=_remark(task, cases, outcomes, borrowed), borrowed=borrowed)
     first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
-    mistake = named_mistake(task, cases, outcomes, expected, first)
+    mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     report = Report(
         task,
         "error" if outcome.status != "value" else "failed",

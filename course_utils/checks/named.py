@@ -8,18 +8,20 @@ from course_utils.base import trees
 from course_utils.checks.compare import close
 
 
-def named_mistake(task, cases, outcomes, expected, first):
+def named_mistake(task, cases, outcomes, expected, wrong):
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
-    ordinary case. In each, the mistake must differ from the truth in what is compared. `first` is the case that
-    shows the answer wrong: an ordinary one rules out at once every mistake that does something else there.
+    ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
+    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong.
     """
-    shows = None if cases[first].edge else (first, outcomes[first])
-    tried = [(m, expected.mistake(m, shows)) for m in task.mistakes]
-    tried = [(m, theirs) for m, theirs in tried if theirs is not None]
-    truth = expected.truth
-    edges = [case.edge for case in cases]
+    truth, edges = expected.truth, [case.edge for case in cases]
+    ordinary = [i for i in (*wrong, *range(len(cases))) if not edges[i]]
+    tried = [
+        (m, [expected.of_mistake(m, i) for i in range(len(cases))])
+        for m in task.mistakes
+        if all(alike_value(_at(outcomes, i), expected.of_mistake(m, i)) for i in ordinary)
+    ]
     for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
         keep = [i for i, edge in enumerate(edges) if not (core and edge)]
 

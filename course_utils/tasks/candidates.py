@@ -74,6 +74,30 @@ def told_of_the_verdict(task, refused, passed):
         return passed if value is True and not right else None
 
 
+def mistakes_of_tests(task, test, called, if_always_false=""):
+    """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
+
+    Args:
+        task: whose mistakes they are.
+        test: function(what an answer gets, **changes) returns a verdict; a right one, if nothing is changed.
+        called: what a candidate is called: "model".
+        if_always_false: sentences on what makes a test say False to every candidate.
+
+    Returns:
+        A function(name, sentence, **changes) which registers the mistake of a test with these changes.
+    """
+    told_false = f"Your test says False to every {called}, even to the right ones. {if_always_false}".strip()
+    exchanged = f"True and False are exchanged: your test says False to right {called}s, which are refused, and True to wrong ones."
+    task.mistake(f"Your test says True to every {called}.", "always_true")(lambda *given: True)
+    task.mistake(told_false, "always_false")(lambda *given: False)
+    task.mistake(exchanged, "turned_round")(lambda *given: not test(*given))
+
+    def mistaken(name, sentence, **changes):
+        task.mistake(sentence, name)(lambda *given: test(*given, **changes))
+
+    return mistaken
+
+
 def tests_without(task, left_out, test, most):
     """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 

@@ -48,7 +48,7 @@ NOT_THE_LEARNERS = tuple(
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
-def run(answer, cases, seconds=10.0, candidates=None):
+def run(answer, cases, seconds=10.0, candidates=None, repeated=True):
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
@@ -57,6 +57,7 @@ def run(answer, cases, seconds=10.0, candidates=None):
         cases: Cases, smallest first.
         seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
+        repeated: whether to call it a second time, to see that it gives the same.
     """
     outcomes, printed, watch, set_back = [], _Kept(), Watch(), _as_now()
     _import_late(answer)
@@ -67,9 +68,9 @@ def run(answer, cases, seconds=10.0, candidates=None):
             torch.set_grad_enabled(True)
             for case in cases:
                 printed = _Kept()
-                outcome = _call(answer, case, candidates, printed, watch)
+                outcome = _call(answer, case, candidates, printed, watch, repeated)
                 if outcome.status == "error" and holds_float64(case):
-                    outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch)
+                    outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
                 outcomes.append(replace(outcome, printed=printed.text()))
                 if outcome.status in ("not implemented", "memory"):
                     break
@@ -187,7 +188,7 @@ class _Kept(io.StringIO):
         pass
 
 
-def _call(answer, case, candidates, printed, watch):
+def _call(answer, case, candidates, printed, watch, repeated):
     args = _copies(case.args, candidates)
     answer = _Made(answer) if case.module and _is_module_class(answer) else answer
     try:
@@ -207,7 +208,7 @@ def _call(answer, case, candidates, printed, watch):
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed(case.args, args))
     with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
-        again = not case.edge and not changed
+        again = repeated and not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, kept)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
         if isinstance(answer, _Made) and not unstable:
@@ -284,12 +285,12 @@ def _check_parameters(module, weights):
             raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
-def _or_in_float32(outcome, answer, case, candidates, printed, watch):
+def _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated):
     """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
     """
-    again = _call(answer, in_precision(case, torch.float32), candidates, printed, watch)
+    again = _call(answer, in_precision(case, torch.float32), candidates, printed, watch, repeated)
     return replace(again, in_float32=True) if again.status == "value" else outcome
 
 

@@ -12,7 +12,7 @@ from course_utils.checks.compare import describe
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_07 import beam_search
 from course_utils.tasks.lesson_07.beam_search import beams, best, continued, result
 
@@ -330,21 +330,7 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(candidate):
-    return True
-
-
-@task.mistake("Your test says False to every candidate, even to the right ones.")
-def always_false(candidate):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
-)
-def turned_round(candidate):
-    return not _test(candidate)
+mistakes_of_tests(task, _test, "candidate")
 
 
 @task.mistake(

@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.compare import describe
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. All see a
 # uniform number through the place that it picks, so that what they return changes only where a cumulative probability is crossed.
@@ -308,23 +308,12 @@ def _test(
         return raising
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(estimator):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every candidate, even to the right ones. Does it take the mean over many calls, with draws of the right probabilities, and does it leave room for rounding, about 1e-5?"
+mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "Does it take the mean over many calls, with draws of the right probabilities, and does it leave room for rounding, about 1e-5?",
 )
-def always_false(estimator):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
-)
-def turned_round(estimator):
-    return not _test(estimator)
 
 
 @task.mistake(

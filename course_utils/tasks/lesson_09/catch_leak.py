@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_09._models import (
     VALUE,
     WIDTH,
@@ -330,30 +330,12 @@ def _test(model, lengths=LENGTHS_TRIED, places=range, change=_noise, same=_same)
         return False
 
 
-def _mistaken(name, sentence, **changes):
-    def test(model):
-        return _test(model, **changes)
-
-    task.mistake(sentence, name)(test)
-
-
-@task.mistake("Your test says True to every model.")
-def always_true(model):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every model, even to the right ones. It may be that you ask all outputs to stay as they are: those after t may move. Or that rows of x itself are overwritten, since `changed = x` makes no copy: write `x.clone()`. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "It may be that you ask all outputs to stay as they are: those after t may move. Or that rows of x itself are overwritten, since `changed = x` makes no copy: write `x.clone()`. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(model):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
-)
-def turned_round(model):
-    return not _test(model)
 
 
 _mistaken(

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_10 import multi_head_attention as heads_of
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
@@ -267,28 +267,7 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(candidate):
-    return True
-
-
-@task.mistake("Your test says False to every candidate, even to the right ones.")
-def always_false(candidate):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
-)
-def turned_round(candidate):
-    return not _test(candidate)
-
-
-def _mistaken(name, sentence, **changes):
-    def test(candidate):
-        return _test(candidate, **changes)
-
-    task.mistake(sentence, name)(test)
+_mistaken = mistakes_of_tests(task, _test, "candidate")
 
 
 _mistaken(

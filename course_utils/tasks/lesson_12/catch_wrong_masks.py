@@ -6,7 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_12._translators import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, V
 
 WORDS = 5  # ids from 1 to 5 are words in every model
@@ -131,30 +131,12 @@ def _test(
         return False
 
 
-def _mistaken(name, sentence, **changes):
-    def test(model):
-        return _test(model, **changes)
-
-    task.mistake(sentence, name)(test)
-
-
-@task.mistake("Your test says True to every model.")
-def always_true(model):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every model, even to the right ones. It may be that an error of the test's own, such as a comparison of tensors of different shapes, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "It may be that an error of the test's own, such as a comparison of tensors of different shapes, ends in `except`, which returns False.",
 )
-def always_false(model):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
-)
-def turned_round(model):
-    return not _test(model)
 
 
 _mistaken(

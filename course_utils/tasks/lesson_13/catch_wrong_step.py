@@ -6,7 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_13._training import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, by_hand
 
 MOST = 10  # batches in a call
@@ -146,30 +146,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(train):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every candidate, even to the right ones. It may be that your own steps are wrong, or that an error of the test's own ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "It may be that your own steps are wrong, or that an error of the test's own ends in `except`, which returns False.",
 )
-def always_false(train):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
-)
-def turned_round(train):
-    return not _test(train)
-
-
-def _mistaken(name, sentence, **changes):
-    def test(train):
-        return _test(train, **changes)
-
-    task.mistake(sentence, name)(test)
 
 
 _mistaken(

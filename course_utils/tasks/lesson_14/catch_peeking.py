@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_14 import _models as models
 from course_utils.tasks.lesson_14._models import seen
 
@@ -189,30 +189,12 @@ def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, 
         return False
 
 
-def _mistaken(name, sentence, **changes):
-    def test(model):
-        return _test(model, **changes)
-
-    task.mistake(sentence, name)(test)
-
-
-@task.mistake("Your test says True to every model.")
-def always_true(model):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every model, even to the right ones. It may be that an error of the test's own ends in `except`, which returns False: no gradient passes through a model, for instance, and each takes (image Y×X, locations T×2, size, scales), without an axis for a batch."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "It may be that an error of the test's own ends in `except`, which returns False: no gradient passes through a model, for instance, and each takes (image Y×X, locations T×2, size, scales), without an axis for a batch.",
 )
-def always_false(model):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right models, which are refused, and True to those that peek."
-)
-def turned_round(model):
-    return not _test(model)
 
 
 # What is compared

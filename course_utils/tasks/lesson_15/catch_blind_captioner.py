@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG_HIDDEN, WRONG_SHOWN
 
 LARGEST = 100  # of what a test gives
@@ -99,27 +99,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(captioner):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every candidate, even to the right ones. It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "captioner",
+    "It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(captioner):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right captioners, which are refused, and True to wrong ones."
-)
-def turned_round(captioner):
-    return not _test(captioner)
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda captioner: _test(captioner, **changes))
 
 
 @task.mistake(

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_05._padded import words_first
 from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
@@ -113,27 +113,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every model.")
-def always_true(model):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every model, even to the right ones. Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
 )
-def always_false(model):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test returns False for right models, and so refuses them, and True for wrong ones."
-)
-def turned_round(model):
-    return not _test(model)
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda model: _test(model, **changes))
 
 
 _mistaken(

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_17._writers import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, by_einsum
 
 MOST = 30  # rows, places and numbers in a place, at most
@@ -98,27 +98,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(candidate):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every candidate, even to the right ones. It may be that what you compare with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "It may be that what you compare with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(candidate):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right candidates, which are refused, and True to wrong ones."
-)
-def turned_round(candidate):
-    return not _test(candidate)
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda candidate: _test(candidate, **changes))
 
 
 # How the test compares

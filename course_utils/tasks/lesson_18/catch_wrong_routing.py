@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_18._layers import RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
 MOST = 60  # rows, at most
@@ -73,27 +73,12 @@ def _test(layer, batches=(1, 3, 11, 55), rows=_same, mixed=_mixed, compare=_clos
         return False
 
 
-@task.mistake("Your test says True to every layer.")
-def always_true(layer):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every layer, even to the right ones. Perhaps what you compare y with is wrong, or an error in the test itself, such as a wrong shape, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "layer",
+    "Perhaps what you compare y with is wrong, or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(layer):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right layers, which are refused, and True to wrong ones."
-)
-def turned_round(layer):
-    return not _test(layer)
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda layer: _test(layer, **changes))
 
 
 # How the test compares

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_19._learners import CLASSES, LONGEST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
@@ -108,27 +108,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every model.")
-def always_true(model):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every model, even to right ones. There are several possible reasons. Perhaps you ask place 0 to move, which has no label before it, or places after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no place follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "There are several possible reasons. Perhaps you ask place 0 to move, which has no label before it, or places after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no place follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(model):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right models, which are refused, and True to wrong ones."
-)
-def turned_round(model):
-    return not _test(model)
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda model: _test(model, **changes))
 
 
 def _none(s, T):

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
 from course_utils.tasks.lesson_20._attentions import (
     HEADS,
     LONGEST,
@@ -181,23 +181,12 @@ def _test(
         return False
 
 
-@task.mistake("Your test says True to every attention.")
-def always_true(attend, order_matters):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every attention, even to the right ones. There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a place and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False."
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "attention",
+    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a place and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False.",
 )
-def always_false(attend, order_matters):
-    return False
-
-
-@task.mistake(
-    "True and False are exchanged: your test says False to right attentions, which are refused, and True to wrong ones."
-)
-def turned_round(attend, order_matters):
-    return not _test(attend, order_matters)
 
 
 @task.mistake(
@@ -205,10 +194,6 @@ def turned_round(attend, order_matters):
 )
 def order_matters_returned(attend, order_matters):
     return order_matters
-
-
-def _mistaken(name, sentence, **changes):
-    task.mistake(sentence, name)(lambda attend, order_matters: _test(attend, order_matters, **changes))
 
 
 _mistaken(
