@@ -160,7 +160,7 @@ def test_a_slider_changes_the_picture(page, lab):
     cell = code_cell(page, "temperature=slider")
     handle = cell.locator(".noUi-handle")  # a stored output holds no slider: a kernel has drawn this one
     handle.wait_for()
-    page.get_by_text("Attention course | Idle").wait_for()  # all cells have run: the kernel now hears the slider
+    wait_until_all_ran(page)  # the kernel now hears the slider
     picture, sentence = cell.locator(".widget-html-content img"), cell.locator(".widget-html-content[role=status]")
     handle.scroll_into_view_if_needed()
     playwright.expect(sentence).to_contain_text(re.compile(r"\w"))
@@ -204,6 +204,7 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
     output = check.locator(".jp-OutputArea")
     playwright.expect(output).to_contain_text("not attempted")
+    wait_until_all_ran(page)
     type_and_run(page, answer, WRONG)
     type_and_run(page, check)
     playwright.expect(output).to_contain_text(DIAGNOSIS)
@@ -232,7 +233,7 @@ def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(p
     shows.screenshot(path=SCREENSHOTS / "before.png")
     run_all(page)
     playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
-    page.get_by_text("Attention course | Idle").wait_for()  # at its end Run All takes the focus
+    wait_until_all_ran(page)  # at its end Run All takes the focus
     type_and_run(page, guess, 'predict("02.cold", 0.9)')
     playwright.expect(guess).to_contain_text("Your guess is 0.9")
     type_and_run(page, shows)
