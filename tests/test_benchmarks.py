@@ -20,7 +20,7 @@ def programs(monkeypatch):
     """The folder of the programs, as one that runs there finds the others; forgotten afterwards."""
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
     yield importlib.import_module
-    for name in ("training", "gpu"):
+    for name in ("training", "decoding", "gpu", "gpu_decoding"):
         sys.modules.pop(name, None)
 
 
@@ -52,3 +52,16 @@ def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsy
     assert all((row[5] > 0) == row[1].startswith("course") for row in found)  # share of the limit
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("tutorial, fp32")][0].split()[5] == "1.00x"
+
+
+def test_translating_on_a_gpu_is_measured_on_a_cpu_too(programs, capsys):
+    decoding = programs("gpu_decoding")
+    model = Transformer(10, width=16, heads=2, hidden=32, encoder_layers=1, decoder_layers=1)
+    found = decoding.measure(model, ROWS[0], [1, 4], [1, 2], 2, torch.device("cpu"))
+    ways = [
+        [name, beam, batch, turn] for name in ("fp32", "bf16") for beam in (1, 2) for batch in (1, 4) for turn in (1, 2)
+    ]
+    assert sorted(row[:4] for row in found) == sorted(ways)
+    assert all(row[4] > 0 for row in found)  # sentences a second
+    ratios = [line.split()[-2] for line in capsys.readouterr().out.splitlines() if ", 1 at a time" in line]
+    assert ratios == ["1.0x"] * 4
