@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import SIDE_EFFECT
 
 task = Task(
     "01.sum_vectors",
@@ -23,7 +24,7 @@ task = Task(
         ),
         "Give the mask a third axis of size 1 so that it lines up with B×S×D; use it to turn the padding into zeros; then add over axis 1.",
     ),
-    partial={"side effect": (0.75, "every sum is right, but the words that came in are altered.")},
+    partial=SIDE_EFFECT,
 )
 
 

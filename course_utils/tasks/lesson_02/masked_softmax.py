@@ -5,6 +5,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import SIDE_EFFECT
 
 task = Task(
     "02.masked_softmax",
@@ -26,11 +27,11 @@ task = Task(
             "into the weights where the mask is False."
         ),
     ),
-    partial={
+    partial=SIDE_EFFECT
+    | {
         "empty_row_nan": (0.5, "right in every row with something to attend."),
         "empty_row_uniform": (0.5, "right in every row with something to attend."),
         "gradient": (0.75, "every weight is right, its gradient is not."),
-        "side effect": (0.75, "every weight is right, but the scores that came in are altered."),
     },
 )
 

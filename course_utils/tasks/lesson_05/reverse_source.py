@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, words_first
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "05.reverse_source",
@@ -25,10 +26,10 @@ task = Task(
         "lengths = the mask summed over the places, B×1; places = 0 … S - 1; from where each place reads: lengths - 1 - places where the mask is True, else the place itself; "
         "gather source along the places from there.",
     ),
-    partial={
+    partial=EDGE
+    | SIDE_EFFECT
+    | {
         "empty_row_turned_round": (0.5, "right in every row that holds a word."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "side effect": (0.75, "the result is right, but the source that came in is altered."),
     },
 )
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "05.rnn_step",
@@ -24,7 +25,7 @@ task = Task(
         ),
         "product_x = x times weight_x transposed, B×D; product_s = state times weight_s transposed, B×D; return the tanh of their sum plus bias.",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

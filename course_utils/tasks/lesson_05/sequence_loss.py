@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "05.sequence_loss",
@@ -29,7 +30,8 @@ task = Task(
         "words = logits where the mask is True, N×V; ids = target where the mask is True, N; log_p = log_softmax of words over the vocabulary; take from each row the entry of its id; "
         "return minus their sum, divided by N, or by 1 where N is 0.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "nothing_gives_nan": (0.75, "right wherever there is a word."),
         "padding_taken_out_late": (0.5, "right where ordinary numbers stand at padding and there is a word."),
         "padding_taken_out_late_safely": (0.5, "right where ordinary numbers stand at padding."),
@@ -38,9 +40,6 @@ task = Task(
         "ignored_and_empty": (0.5, "right where ordinary numbers stand at padding and there is a word."),
         "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
         "overflow": (0.5, "right for logits of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
     },
 )
 

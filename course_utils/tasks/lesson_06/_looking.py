@@ -7,6 +7,7 @@ import torch
 
 from course_utils.models.attention import masked_softmax
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import USUAL
 
 
 def gaps(draw, B, S):
@@ -44,15 +45,12 @@ def weights_by_loops(scores, mask):
     return torch.stack(rows)
 
 
-SHARES = {
+SHARES = USUAL | {
     "empty_row_nan": (0.5, "right for every sentence that has a word."),
     "empty_row_uniform": (0.5, "right for every sentence that has a word."),
     "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
     "empty_row_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
     "uniform_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
-    "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-    "gradient": (0.5, "every value is right, its gradient is not."),
-    "side effect": (0.75, "the result is right, but what came in is altered."),
 }
 
 

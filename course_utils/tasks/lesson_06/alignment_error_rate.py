@@ -7,6 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "06.alignment_error_rate",
@@ -26,7 +27,7 @@ task = Task(
         "links = the set of (place of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
         "in possible) divided by (number of links + number of sure pairs).",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

@@ -8,6 +8,7 @@ from course_utils.models import plain
 from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06 import bahdanau_step
 from course_utils.tasks.lesson_06._looking import gaps, scattered, summed, without_garbage
+from course_utils.tasks.shares import USUAL
 
 LOOK = ("weight_s A×H", "weight_h A×E", "v A")
 GRU = ("weight_ih 3·H×(D+E)", "weight_hh 3·H×H", "bias_ih 3·H", "bias_hh 3·H")
@@ -31,11 +32,7 @@ task = Task(
         "states, weights = [], []; for each t: context, shares = the look with the state as it is now; state = the GRU's step of (words[:, t] and context side by side) and that state; append state to states and shares to weights; "
         "return both lists stacked along axis 1.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "07.log_probability",
@@ -23,13 +24,11 @@ task = Task(
         ),
         "log_p = log_softmax of logits over the vocabulary, T×V; for each t take the entry of row t at target[t]; return the sum of these T numbers.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "product_then_logarithm": (0.5, "right for a few words and logits of ordinary size."),
         "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
         "overflow": (0.5, "right for logits of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the value is right, but what came in is altered."),
     },
 )
 

@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import words_first
 from course_utils.tasks.properties import no_weight_is_negative
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "08.local_weights",
@@ -27,13 +28,11 @@ task = Task(
         "distance = places 0 to S - 1 minus centre as B×1, B×S; near = mask, and distance without its sign at most window; put -inf where near is False; weights = softmax over S, zeros where near is False; sigma = window / 2; return weights times "
         "exp of minus distance squared over 2 sigma squared.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "empty_row_nan": (0.5, "right where some place is in reach."),
         "empty_row_uniform": (0.5, "right where some place is in reach."),
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 task.property(no_weight_is_negative)

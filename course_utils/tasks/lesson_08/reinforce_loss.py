@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "08.reinforce_loss",
@@ -24,11 +25,7 @@ task = Task(
         ),
         "advantage = reward minus baseline, cut off from any gradient with detach; return minus the mean over B of advantage times log_probability.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

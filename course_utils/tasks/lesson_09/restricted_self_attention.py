@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "09.restricted_self_attention",
@@ -23,11 +24,7 @@ task = Task(
         ),
         "distance = |i - j| for all pairs of places, T×T, from torch.arange with an axis more and without; scores = query times key transposed, divided by the root of D; -inf where the distance is above the radius; softmax over the last axis; return the weights times value.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.models.attention import masked_softmax
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "09.self_attention",
@@ -26,15 +27,13 @@ task = Task(
         "If there is a mask: put zeros into the rows of x that no word attends to and that attend to nothing. query, key, value = x times each of the three matrices; scores = query times key transposed, divided by the root of the query's width; -inf where the mask is False; softmax over the last axis; zeros where the "
         "mask is False; return the weights times value.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "empty_row_nan": (0.5, "right for every word that may attend to something."),
         "empty_row_uniform": (0.5, "right for every word that may attend to something."),
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
         "empty_row_and_garbage": (0.5, "right without padding, where each word may attend to something."),
         "uniform_and_garbage": (0.5, "right without padding, where each word may attend to something."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

@@ -11,6 +11,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.models.attention import masked_softmax
 from course_utils.models.plain import merge_heads, split_heads
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "10.multi_head_attention",
@@ -41,16 +42,14 @@ task = Task(
         "If there is a mask: zeros into the queries whose row of the mask is False throughout, and into the keys and values whose column is. Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the root of d; "
         "give the mask an axis of size 1 for the heads; -inf where it is False; softmax over the last axis; zeros where it is False; times the values. Exchange heads and words, join the last two axes; times out_weight transposed, plus out_bias.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "empty_row_nan": (0.5, "right for every word that may attend to something."),
         "empty_row_uniform": (0.5, "right for every word that may attend to something."),
         "empty_row_without_bias": (0.5, "right for every word that may attend to something."),
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at words that nothing attends to."),
         "empty_row_and_garbage": (0.5, "right where each word may attend to something and is attended to."),
         "uniform_and_garbage": (0.5, "right where each word may attend to something and is attended to."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

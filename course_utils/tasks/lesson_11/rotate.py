@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_11 import _angles
 from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "11.rotate",
@@ -26,11 +27,7 @@ task = Task(
         ),
         "positions = start, …, start + T − 1; angles = positions as T×1 divided by 10000 to the power of (2i / D), T×D/2; a = places 0, 2, 4, … of x, b = places 1, 3, 5, …, both B×T×D/2; new a and new b by the formula, from the old a and b; put them back where they came from, each new a before its new b.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.tasks.lesson_11 import _angles
 from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "11.shift_matrix",
@@ -27,7 +28,7 @@ task = Task(
         ),
         "angles = offset divided by 10000 to the power of (2i / width), one for each pair i; M = zeros of width×width; for each pair: sine and cosine of its angle; rows 2i and 2i + 1, columns 2i and 2i + 1 get the 2×2 block of hint 2.",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

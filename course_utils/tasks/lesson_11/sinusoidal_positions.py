@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_11 import _angles
 from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "11.sinusoidal_positions",
@@ -26,7 +27,7 @@ task = Task(
         ),
         "even = 0, 2, 4, … below width; angles = positions as length×1, divided by 10000 to the power of (even / width), length×D/2; put the sines into the columns 0, 2, 4, … and the cosines into the columns 1, 3, 5, ….",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

@@ -21,6 +21,7 @@ from course_utils.tasks.lesson_12._layers import (
     weights_of,
     words,
 )
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "12.decoder_layer",
@@ -39,9 +40,9 @@ task = Task(
         ),
         "Put zeros into memory where memory_mask is False. attend(y): self_attn of y, y, y, with attn_mask True above the diagonal. look(y): multihead_attn of y, memory, memory, with key_padding_mask the inverted memory_mask. feed(y): linear1, ReLU, linear2. With norm_first, for each of the three in turn: x = x + function(norm(x)), with norm1, norm2, norm3. Without: x = norm(x + function(x)).",
     ),
-    partial={
+    partial=EDGE
+    | {
         "garbage_reaches_words": (0.5, "right where ordinary numbers stand at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
     },
 )
 

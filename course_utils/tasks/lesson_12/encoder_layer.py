@@ -23,6 +23,7 @@ from course_utils.tasks.lesson_12._layers import (
     weights_of,
     words,
 )
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "12.encoder_layer",
@@ -41,9 +42,9 @@ task = Task(
         ),
         "Put zeros into x where the mask is False. attend(y): self_attn of y, y, y, with key_padding_mask the inverted mask; take the first of the two things that it returns. feed(y): linear1, ReLU, linear2. With norm_first: x = x + attend(norm1(x)), then x + feed(norm2(x)). Without: x = norm1(x + attend(x)), then norm2(x + feed(x)).",
     ),
-    partial={
+    partial=EDGE
+    | {
         "garbage_reaches_words": (0.5, "right where ordinary numbers stand at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
     },
 )
 

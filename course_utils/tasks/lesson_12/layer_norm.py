@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "12.layer_norm",
@@ -23,11 +24,9 @@ task = Task(
         ),
         "centred = x minus the mean over its last axis, which is kept; variance = the mean of the squares of centred over the last axis, which is kept; divide centred by the root of (variance + eps); times gain; plus bias.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "difference_of_squares": (0.5, "right where the numbers are not far from 0."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 ORDER = "Return the new parameter, then the new m, then the new v."
 task = Task(
@@ -24,10 +25,7 @@ task = Task(
         ),
         "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the root of v_corrected, plus eps). Return all three.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=EDGE | SIDE_EFFECT,
 )
 
 

@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.models.plain import merge_heads, split_heads
 from course_utils.tasks.lesson_10.multi_head_attention import blocks_of, joining, linear, projecting
+from course_utils.tasks.shares import USUAL
 
 TRANSPOSED = (
     "PyTorch keeps a weight as outputs × inputs: a vector is a row, and `vector @ weight.T` is what its layers compute."
@@ -39,11 +40,9 @@ task = Task(
         ),
         "projected = x times in_weight transposed, plus in_bias: B×1×3D. Cut it along the last axis into query, key and value, each B×1×D; each of them into H parts of width d, with the axis of heads in front of that of words: B×H×1×d. keys = keys with the new key behind them, along the axis of words; values likewise. scores = query times keys with their last two axes exchanged, divided by the root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "overflow": (0.5, "right for scores of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

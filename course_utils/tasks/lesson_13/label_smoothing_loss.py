@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "13.label_smoothing_loss",
@@ -25,12 +26,10 @@ task = Task(
         ),
         "log_p = log_softmax of the logits over the vocabulary; word = minus the entry of log_p at the target; everything = minus the mean of log_p over the vocabulary; losses = (1 - smoothing) times word, plus smoothing times everything; return the mean of the losses where target is not pad.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
         "overflow": (0.5, "right for logits of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
     },
 )
 

@@ -2,6 +2,7 @@
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.tasks.shares import SIDE_EFFECT
 
 UNCHECKED = (0.75, "right wherever each sentence fits into a batch.")
 
@@ -21,12 +22,12 @@ task = Task(
         ),
         "order = the indices, sorted by their lengths. batches = an empty list, batch = an empty list. For each i in order: if its length is above limit, raise ValueError; if batch is not empty and (sentences in batch + 1) times the length of i is above limit, put batch into batches and begin a new one; put i into batch. At the end put the last batch into batches, if there is anything in it.",
     ),
-    partial={
+    partial=SIDE_EFFECT
+    | {
         "too_long_alone": UNCHECKED,
         "too_long_left_out": UNCHECKED,
         "empty_batch_for_no_sentences": (0.75, "right wherever there is a sentence."),
         "stops_without_sentences": (0.75, "right wherever there is a sentence."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

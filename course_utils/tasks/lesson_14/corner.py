@@ -8,6 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_14._places import between_edges
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "14.corner",
@@ -25,13 +26,13 @@ task = Task(
         ),
         "x, y = the two columns of location; column = (x + 1) / 2 times width, rounded down to a whole number; row = (y + 1) / 2 times height, rounded down likewise; half = side // 2; return row minus half and column minus half, in this order, as whole numbers.",
     ),
-    partial={
+    partial=EDGE
+    | SIDE_EFFECT
+    | {
         "kept_in_the_last_pixel": (
             0.75,
             "right for every location but those on the right and lower edge of the image.",
         ),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

@@ -9,6 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.models.glimpses import corner
 from course_utils.tasks.lesson_14._places import at_pixels, between_edges
+from course_utils.tasks.shares import USUAL
 
 OUTSIDE = "Pixels outside the image count as zeros"
 
@@ -29,11 +30,7 @@ task = Task(
         "For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top, left = corner(location, Y, X, side), each plus `side`, since padding has moved everything; for each image of the batch: patch = rows top to top + side and columns left to left + side; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d gives it. Stack cells over the batch, then scales behind it.",
     ),
     offers=("models.glimpses.corner",),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

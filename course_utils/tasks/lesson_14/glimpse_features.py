@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.tasks.shares import USUAL
 
 TRANSPOSED = "Weights are outputs × inputs: vectors that stand in rows are multiplied by `weight.T`."
 
@@ -25,11 +26,7 @@ task = Task(
         ),
         "what = ReLU of patches times weight_what transposed, B×H; where = ReLU of location times weight_where transposed, B×H; return ReLU of (what times weight_1 transposed plus where times weight_2 transposed), B×D.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

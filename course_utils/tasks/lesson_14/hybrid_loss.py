@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "14.hybrid_loss",
@@ -25,11 +26,7 @@ task = Task(
         ),
         "advantage = reward as B×1 minus baseline, B×T; classify = mean cross-entropy of logits and label; look = advantage without its gradient, times log_probability; sum over T, mean over B; guess = mean over B and T of advantage squared; return classify minus look plus guess.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -7,6 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "14.location_log_probability",
@@ -24,11 +25,9 @@ task = Task(
         ),
         "away = (location minus mean) divided by std, B×2; each = minus half of away squared, minus the natural logarithm of std, minus half of the natural logarithm of 2π, B×2; return the sum of each over its two columns, B.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "underflow": (0.5, "right for locations that are not far from the mean."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.lesson_06._looking import scattered
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "15.doubly_stochastic",
@@ -22,13 +23,11 @@ task = Task(
         "Take a picture of two places and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first place gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
         "kept = weights with zeros at the steps where mask is False (put there with masked_fill or torch.where, since 0 times NaN is NaN); total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
         "empty_left_out": (0.75, "right for captions that have a word."),
         "empty_costs_nothing": (0.75, "right for captions that have a word."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the penalty is right, but what came in is altered."),
     },
 )
 

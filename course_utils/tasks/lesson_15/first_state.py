@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "15.first_state",
@@ -20,12 +21,10 @@ task = Task(
         "Take a picture with the two annotations [1, 0] and [3, 4]. Their mean is [2, 2]. With the weight [[1, -1], [0.5, 0]] and the bias [0, -1], the sums are 2·1 + 2·(-1) + 0 = 0 and 2·0.5 + 2·0 - 1 = 0; the state is [0, 0]. With the bias [1, 0] they are 1 and 1, and the state is [0.7616, 0.7616].",
         "mean = annotations averaged over the L places, B×E; product = mean times weight transposed, B×H; return tanh of product plus bias.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "overflow": (0.5, "right for sums of ordinary size."),
         "overflow_above": (0.5, "right for sums of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the state is right, but what came in is altered."),
     },
 )
 

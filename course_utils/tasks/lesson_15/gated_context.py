@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "15.gated_context",
@@ -20,12 +21,10 @@ task = Task(
         "Take the state [1, 2], the weight [ln 3, 0] and the bias 0. The score is 1·1.0986 + 2·0 + 0 = 1.0986, and σ(1.0986) = 1 / (1 + 1/3) = 0.75. The context [4, -8] becomes [3, -6]: both of its numbers are multiplied by the same gate. With a bias of -1.0986 the score is 0, the gate 0.5, and the result [2, -4].",
         "score = state times weight, plus bias, B; gate = sigmoid of score, B; give gate a second axis of size 1, so that each row of context meets its own gate; return gate times context.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "overflow": (0.5, "right for scores of ordinary size."),
         "gradient_overflows": (0.5, "every value is right, and its gradient for scores of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

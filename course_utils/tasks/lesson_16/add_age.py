@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, words_first
 from course_utils.tasks.lesson_06._looking import gaps, scattered
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "16.add_age",
@@ -22,11 +23,9 @@ task = Task(
         "Take the table [10], [20], [30], with a width of 1, and a story of the facts [1] and [2], followed by padding that holds [7]. The last fact is the second: 2 + 10 = 12. The one before it gets 1 + 20 = 21, and the padding stays 7. Without padding, if the 7 is a third fact, the result is 31, 22 and 17. Counted from the beginning, it would be 11, 22 and 37.",
         "after = for each place, how many True values of mask come after it in its row, B×M (the number of all True values in the row, minus their running sum); ages = the rows of table at these numbers, B×M×D, with zeros where mask is False; return encoded plus ages.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "empty_story_aged": (0.75, "right for stories that have a fact."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.tasks.lesson_06._looking import gaps, scattered
 from course_utils.tasks.lesson_16._memories import hop, hop_by_loops
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "16.answer",
@@ -23,11 +24,7 @@ task = Task(
         "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
         "For each k from 0 to K - 1, where K is one less than the number of memories: question, weights = the hop with question, memories[k], memories[k + 1] and mask. Return the question after the last hop, times readout transposed.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "16.encode_sentences",
@@ -21,12 +22,9 @@ task = Task(
         "Take the encoding [0.5, 0.5] for the first place and [0.5, 1] for the second, and a sentence of the words [2, 4] and [6, 8]. The first gives [1, 2] and the second [3, 8], together [4, 10]. In the other order, [6, 8] and [2, 4], it is [3, 4] plus [1, 4], which is [4, 8]: the order makes a difference. If the second word is padding, [1, 2] is left.",
         "words = embedded with zeros at the places where mask is False (put there with masked_fill or torch.where, since 0 times NaN is NaN); weighted = words times encoding, B×M×J×D by broadcasting; return the sum of weighted over J.",
     ),
-    partial={
+    partial=USUAL | {
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
         "garbage_reaches_the_encoding": (0.75, "every value is right, and its gradient where ordinary numbers stand at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )  # fmt: skip
 

@@ -18,6 +18,7 @@ from course_utils.tasks.lesson_06._looking import (
 )
 from course_utils.tasks.lesson_16._memories import dot, hop, hop_by_loops
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "16.memory_hop",
@@ -32,15 +33,13 @@ task = Task(
         "Take the question [1, 1], the memory [ln 3, 0] and [0, 0] with ln 3 ≈ 1.0986, and the output [4, -4] and [0, 8]. The scores are 1.0986 and 0, their exponentials 3 and 1, so the weights are 0.75 and 0.25. What is read is 0.75·[4, -4] + 0.25·[0, 8] = [3, -1], and the next question is [1, 1] + [3, -1] = [4, 0].",
         "memory, output = both with zeros where mask is False; scores = for each fact, the sum over D of question times memory, B×M; put -inf where mask is False; weights = softmax over M, with zeros where mask is False; read = sum over M of weights times output, B×D; return question plus read, and the weights.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "empty_row_nan": (0.5, "right for every story that has a fact."),
         "empty_row_uniform": (0.5, "right for every story that has a fact."),
         "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
         "empty_row_and_garbage": (0.5, "right for stories with facts, and ordinary numbers at padding."),
         "uniform_and_garbage": (0.5, "right for stories with facts, and ordinary numbers at padding."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 task.property(rows_sum_to_one)

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "16.position_encoding",
@@ -20,7 +21,7 @@ task = Task(
         "Take 4 words of width 2. For the first word j/J is 0.25, so its row is 0.75 - 0.5·0.5 = 0.5 and 0.75 - 1·0.5 = 0.25. For the second, j/J is 0.5, and both entries are 0.5 - 0 = 0.5. The third has 0.25 + 0.5·0.5 = 0.5 and 0.25 + 1·0.5 = 0.75, and the fourth has 0 + 0.5·1 = 0.5 and 0 + 1·1 = 1. The first feature counts all words alike; the second counts late words more.",
         "along = 1, 2, … up to words, divided by words, as J×1; feature = 1, 2, … up to width, divided by width, D; return 1 minus along, minus the product of feature and (1 minus twice along): J×D by broadcasting.",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.allocation",
@@ -20,16 +21,14 @@ task = Task(
         "Take the usage [0.5, 0.8, 0.25]. From the freest to the fullest the places are 2, 0, 1. Place 2 gets 1 - 0.25 = 0.75, and 0.25 is left over. Place 0 gets (1 - 0.5)·0.25 = 0.125, and 0.25·0.5 = 0.125 is left over. Place 1 gets (1 - 0.8)·0.125 = 0.025. In the order of the places the weights are [0.125, 0.025, 0.75].",
         "ordered, order = usage sorted along the places, stable, smallest first; before = running product of ordered, moved on by one place, with 1 at the beginning; shares = (1 minus ordered) times before; put shares[b, j] at place order[b, j] of row b (scatter along axis 1, or gather with the order's own argsort).",
     ),
-    partial={
+    partial=USUAL
+    | {
         "last_of_equal_ones": (0.75, "right where no two places are equally free."),
         "equal_ones_alike": (0.5, "right where no two places are equally free."),
         "equal_ones_share": (0.5, "right where no two places are equally free."),
         "divided_by_itself": (0.5, "right where no place is entirely free."),
         "divided_by_almost_itself": (0.5, "right where no place is entirely free."),
         "through_logarithms": (0.5, "every value is right, and its gradient where no place is entirely free."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the weights are right, but what came in is altered."),
     },
 )
 

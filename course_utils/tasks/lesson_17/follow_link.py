@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_17._drawn import links, shares
+from course_utils.tasks.shares import USUAL
 
 ORDER = "Return the way forward, then the way backward."
 task = Task(
@@ -22,11 +23,7 @@ task = Task(
         "Take three places, written in the order 0, 2, 1: the link is [[0, 0, 0], [0, 0, 0.5], [1, 0, 0]], where the last write took only half. A head reads with the weights [0.25, 0, 0.75]. Forward, place 1 gets 0.5·0.75 = 0.375 from place 2, place 2 gets 1·0.25 = 0.25 from place 0, and place 0 gets 0: [0, 0.375, 0.25]. Backward, place 0 gets 1·0.75 = 0.75 from place 2, and place 2 would get 0.5·0 = 0 from place 1: [0.75, 0, 0].",
         "forward_i = the sum over j of link_ij times weights_j, a matrix product for each row of the batch; backward_j = the sum over i of link_ij times weights_i, the same with the last two axes of link exchanged; both B×N.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

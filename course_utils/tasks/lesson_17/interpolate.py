@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.interpolate",
@@ -21,11 +22,7 @@ task = Task(
         "Take the weights by content [0.8, 0.2], the previous weights [0.1, 0.9] and the gate 0.75. At the first place that is 0.75·0.8 + 0.25·0.1 = 0.6 + 0.025 = 0.625, and at the second 0.75·0.2 + 0.25·0.9 = 0.15 + 0.225 = 0.375. Both together are 1 again.",
         "Give gate a second axis of size 1, so that each row meets its own gate; return gate times content, plus what is left of 1 times previous.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every weight is right, but its gradient is not."),
-        "side effect": (0.75, "the weights are right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

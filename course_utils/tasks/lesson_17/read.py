@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights, one_hot
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.read",
@@ -21,11 +22,7 @@ task = Task(
         "Take a memory with the places [1, 2], [3, 0] and [5, 4], and the weights 0.5, 0.25 and 0.25. The first number that is read is 0.5·1 + 0.25·3 + 0.25·5 = 2.5, and the second is 0.5·2 + 0.25·0 + 0.25·4 = 2.",
         "Give weights a third axis of size 1, so that each multiplies all W numbers of its place; multiply by memory; add up over the places, axis 1.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every number is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_weights, one_hot
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.sharpen",
@@ -22,11 +23,9 @@ task = Task(
         "Take the weights [0.6, 0.3, 0.1, 0] and gamma 2. The squares are 0.36, 0.09, 0.01 and 0, and they sum to 0.46. Divided by that they are 0.7826, 0.1957, 0.0217 and 0. With gamma 1 the weights would stay as they are.",
         "Give gamma a second axis of size 1; powers = weights to the power of gamma; return powers divided by their sum over the places, which keeps its axis. Do not take logarithms of weights that are 0.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "log_of_zero": (0.5, "every weight is right, and its gradient wherever no weight is 0."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every weight is right, but its gradient is not."),
-        "side effect": (0.75, "the weights are right, but what came in is altered."),
     },
 )
 

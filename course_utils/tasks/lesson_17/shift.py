@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_weights, one_hot
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.shift",
@@ -21,11 +22,7 @@ task = Task(
         "Take the weights [0.7, 0.2, 0.1] and the kernel [0.1, 0.3, 0.6]. Place 1 gets 0.1 times what stands at place 2, which moves back; 0.3 times its own 0.2; and 0.6 times the 0.7 of place 0, which moves forward: 0.01 + 0.06 + 0.42 = 0.49. Place 0 gets 0.02 + 0.21 + 0.06 = 0.29, the last part from place 2, which comes round the end. Place 2 gets 0.07 + 0.03 + 0.12 = 0.22.",
         "back, stay, forward = the three columns of kernel, each as B×1; torch.roll(weights, 1, dims=1) moves every row one place forward, with -1 one place back; add up back times the copy moved back, stay times the weights, and forward times the copy moved forward.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every weight is right, but its gradient is not."),
-        "side effect": (0.75, "the weights are right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

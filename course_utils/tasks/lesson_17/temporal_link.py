@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_17._drawn import links, shares
+from course_utils.tasks.shares import USUAL
 
 ORDER = "Return the new link, then the new precedence."
 task = Task(
@@ -22,11 +23,7 @@ task = Task(
         "Take two places with the link [[0, 0.5], [0, 0]], the precedence [0.8, 0.2] and the write weights [0, 0.5]. Row 0, column 1 becomes (1 - 0 - 0.5)·0.5 + 0·0.2 = 0.25. Row 1, column 0 becomes (1 - 0.5 - 0)·0 + 0.5·0.8 = 0.4: place 1 was written, half of it, after place 0. On the diagonal, row 1 would get 0.5·0.2 = 0.1, and it is set to 0. The write weights sum to 0.5, so the new precedence is 0.5·0.8 + 0 = 0.4 and 0.5·0.2 + 0.5 = 0.6.",
         "row = weights as B×N×1, column = weights as B×1×N; new link = (1 minus row minus column) times link, plus row times the old precedence as B×1×N; put zeros on its diagonal; new precedence = (1 minus the sum of each row of weights) times the old precedence, plus weights.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_17._drawn import shares
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.usage",
@@ -21,11 +22,9 @@ task = Task(
         "Take two places with the usage [0.5, 1] and the write weights [0.5, 0]. After writing, the first has 0.5 + 0.5 - 0.5·0.5 = 0.75 and the second 1 + 0 - 1·0 = 1. One head has read with the weights [0, 0.5] and the free gate 1, another with [0.5, 0.5] and the gate 0.5. The first place keeps (1 - 1·0)·(1 - 0.5·0.5) = 0.75 of its usage, the second (1 - 1·0.5)·(1 - 0.5·0.5) = 0.375. The new usage is 0.75·0.75 = 0.5625 and 1·0.375 = 0.375.",
         "written = usage plus write, minus their product, B×N; freed = free, with a last axis of size 1, times reads, B×R×N; kept = product over the R heads of 1 minus freed, B×N; return written times kept.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "through_logarithms": (0.5, "every value is right, and its gradient unless a place is freed entirely."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the usage is right, but what came in is altered."),
     },
 )
 

@@ -8,6 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights, one_hot
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.write",
@@ -22,11 +23,7 @@ task = Task(
         "Take a memory with the places [4, 2] and [6, 8], the weights 0.5 and 0.25, the erase vector [1, 0] and the add vector [2, -4]. At the first place the first number keeps the share 1 - 0.5·1 = 0.5 of 4, and 0.5·2 is added: 2 + 1 = 3. The second number keeps all, since nothing of it is erased: 2 + 0.5·(-4) = 0. The second place becomes 6·0.75 + 0.25·2 = 5 and 8 + 0.25·(-4) = 7.",
         "Give weights a third axis, B×N×1, and erase and add an axis in the middle, B×1×W; their products are B×N×W. kept = memory times (1 minus the product of weights and erase); return kept plus the product of weights and add.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every number is right, but its gradient is not."),
-        "side effect": (0.75, "the new memory is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_17._drawn import drawn_weights
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "18.balance_loss",
@@ -22,11 +23,7 @@ task = Task(
         "Take three experts and two tokens with the probabilities [0.5, 0.3, 0.2] and [0.6, 0.1, 0.3], both sent to expert 0. The fractions are 1, 0 and 0, and the mean probabilities are 0.55, 0.2 and 0.25. The dot product is 0.55, times 3 experts that is 1.65. In perfect balance it would be 1.",
         "sent = a one-hot row for each token, with N columns however many experts were chosen, as numbers of the probabilities' type; fractions = the mean of sent over the batch, N; means = the mean of probabilities over the batch, N; return N times the sum of fractions times means.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

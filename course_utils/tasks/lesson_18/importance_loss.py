@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_18._gates import sparse_gates
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "18.importance_loss",
@@ -21,11 +22,9 @@ task = Task(
         "Take two rows with the gates [0.5, 0.5, 0] and [0.25, 0, 0.75]. The importance of the three experts is 0.75, 0.5 and 0.75, with the mean 0.6667. The differences from it are 0.0833, -0.1667 and 0.0833, and the mean of their squares is 0.0139. Divided by 0.6667² = 0.4444 that is 0.0312.",
         "importance = the sum of gates over the batch, axis 0; mean = its mean; variance = the mean of the squares of importance minus mean; return variance divided by the square of mean. There is no root in it, so there is nothing that could be divided by 0.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "root_at_zero": (0.75, "right wherever the experts are not in perfect balance."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
     },
 )
 

@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_17._drawn import drawn_gates
 from course_utils.tasks.lesson_18._gates import sparse_gates
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "18.mix",
@@ -22,12 +23,10 @@ task = Task(
         "Take one row with the outputs [4, 8], [2, 0] and [NaN, NaN] of three experts, and the gates 0.75, 0.25 and 0. The third expert was not run, so its numbers are replaced by 0. The first number is 0.75·4 + 0.25·2 = 3.5, and the second is 0.75·8 + 0.25·0 = 6.",
         "unused = where gates are 0, with a last axis of size 1: B×N×1; clean = outputs with 0 where unused (masked_fill or torch.where); give gates a last axis of size 1 as well, multiply, and add up over the experts, axis 1.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "nan_only": (0.75, "right where no infinity stands at experts with a gate of 0."),
         "nan_times_zero": (0.5, "right where ordinary numbers stand at experts with a gate of 0."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the sum is right, but what came in is altered."),
     },
 )
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_18._gates import sparse_gates
+from course_utils.tasks.shares import USUAL
 
 FAR = (0.5, "right where a target is near some expert.")
 BESIDE = "an expert with a gate of 0 at the target"
@@ -25,13 +26,11 @@ task = Task(
         "Take the target 3, the outputs 3 and 5 (one number each), and the gates 0.5 and 0.5. The squared distances are 0 and 4, half of them is 0 and 2, and the sum is 0.5·1 + 0.5·0.1353 = 0.5677. The loss is -log 0.5677 = 0.5662. For a second row with the target 4 both experts are off by 1: 0.5·0.6065 + 0.5·0.6065 = 0.6065, and the loss is 0.5. The mean of both is 0.5331.",
         "squared = the sum over the last axis of the squared differences between target, with a second axis of size 1, and outputs: B×N; exponents = log of gates minus squared / 2; likelihoods = logsumexp of exponents over the experts, B; return the mean of minus these.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "underflow": FAR,
         "small_number_added": FAR,
         "gate_of_zero_nearest": NO_GATE,
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the loss is right, but what came in is altered."),
     },
 )
 

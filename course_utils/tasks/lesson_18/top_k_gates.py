@@ -6,6 +6,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.tasks.lesson_18._gates import drawn_logits
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import USUAL
 
 TIES = (0.75, "right wherever no two logits of a row are equal.")
 
@@ -22,15 +23,13 @@ task = Task(
         "Take the logits [-1, 0.6931, -2, -0.4055] and k = 2. The two largest are 0.6931 and -0.4055, and their exponentials are 2 and 0.6667. The sum is 2.6667, so the gates are 0, 0.75, 0 and 0.25. With zeros in place of -inf the first expert would get e⁰ = 1 as its exponential, more than the fourth.",
         "order = the experts of each row from the largest logit to the smallest, by a stable sort (descending=True, stable=True), so that equal ones stay in their order; the first k of them are chosen. Make a tensor like logits that has -inf at all experts that are not chosen, with scatter for instance, and return its softmax over the experts.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "by_topk": TIES,
         "ties_all_kept": TIES,
         "last_of_ties": TIES,
         "overflow": (0.5, "right for logits of ordinary size."),
         "finite_fill": (0.5, "right for logits of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every gate is right, but its gradient is not."),
-        "side effect": (0.75, "the gates are right, but what came in is altered."),
     },
 )
 

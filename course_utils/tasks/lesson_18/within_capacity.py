@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "18.within_capacity",
@@ -21,10 +22,7 @@ task = Task(
         "Take five tokens that were sent to the experts 2, 0, 2, 2 and 0, and a capacity of 2. The counts so far, including the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
         "sent = a one-hot row for each token, B×N; so_far = its running sum along the batch, axis 0; take from each row the number in the column of its own expert, with gather; it counts the token itself, so compare it with <= capacity.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=EDGE | SIDE_EFFECT,
 )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "19.attention_block",
@@ -20,13 +21,11 @@ task = Task(
         "Take two places with one feature, 1 and 3, and weight_q = [[1.0986]], weight_k = [[0.5]], weight_v = [[4]]. The queries are 1.0986 and 3.2958, the keys 0.5 and 1.5, the values 4 and 12. K is 1, so nothing is divided. Place 0 sees only itself and reads 4. Place 1 scores 1.6479 and 4.9437. The difference is 3.2958, whose exponential is 27, so the weights are 1/28 and 27/28, and it reads (4 + 27·12)/28 = 11.7143. The block returns [1, 4] and [3, 11.7143].",
         "query, key, value = x times each of the three weights; scores = query times key transposed, divided by the square root of K: B×T×T; put -inf where the key's place comes after the query's; weights = softmax over the last axis; return x and weights times value side by side, along the last axis.",
     ),
-    partial={
+    partial=USUAL
+    | {
         "divided_by_what_is_left": (0.5, "right for scores of ordinary size."),
         "finite_fill": (0.5, "right for scores of ordinary size."),
         "overflow": (0.5, "right for scores of ordinary size."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
     },
 )
 

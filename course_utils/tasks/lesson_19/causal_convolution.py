@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_19._places import by_places, convolved, drawn_weight, later
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "19.causal_convolution",
@@ -22,11 +23,7 @@ task = Task(
         "Take one feature, the numbers 1, 2, 4, 8, a weight of 10 for the place before (weight[..., 0]), a weight of 1 for the place itself (weight[..., 1]), a bias of 0.5 and a dilation of 2. Before places 0 and 1 there is nothing: they give 1 + 0.5 = 1.5 and 2 + 0.5 = 2.5. Place 2 sees the 1 at place 0: 10·1 + 4 + 0.5 = 14.5. Place 3 sees the 2 at place 1: 10·2 + 8 + 0.5 = 28.5.",
         "padded = `dilation` rows of zeros, followed by x: B×(dilation + T)×D; past = the first T rows of padded; return past times weight[..., 0] transposed, plus x times weight[..., 1] transposed, plus bias. With F.conv1d, which wants the time axis last: transpose padded, convolve without further padding, and transpose back.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.tasks.lesson_19._places import by_places, convolved, drawn_weight
+from course_utils.tasks.shares import USUAL
 
 task = Task(
     "19.dense_block",
@@ -22,11 +23,7 @@ task = Task(
         "Take one place, 3, so that nothing stands before it. Let weight_f be 0 for the place before and 0.25 for the place itself, weight_g 0 and 0.5, bias_f 0.25 and bias_g -1.5. The first convolution gives 0.75 + 0.25 = 1, and tanh(1) = 0.7616. The second gives 1.5 - 1.5 = 0, and σ(0) = 0.5. The block returns 3 and 0.7616·0.5 = 0.3808.",
         "f = the convolution of x with weight_f and bias_f; g = that with weight_g and bias_g, both with the same dilation; new = tanh of f times sigmoid of g, B×T×F; return x and new side by side, along the last axis.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
-        "gradient": (0.5, "every value is right, but its gradient is not."),
-        "side effect": (0.75, "the result is right, but what came in is altered."),
-    },
+    partial=USUAL,
 )
 
 

@@ -4,6 +4,7 @@ import math
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.tasks.shares import EDGE
 
 task = Task(
     "19.dilations",
@@ -18,7 +19,7 @@ task = Task(
         "Take 6 steps. Without any layer a place knows 1 step, itself. The dilation 1 makes it 2, the dilation 2 makes it 4, and the dilation 4 makes it 8, which is enough: 3 layers, and log2 of 6 is 2.585, rounded up to 3. With 8 steps the same 3 layers are enough; with 9 a fourth one is needed, with the dilation 8.",
         "layers = log2 of steps, rounded up to a whole number; the list holds 2 to the power of i for i = 0, 1, … up to layers - 1. Or without a logarithm: begin with an empty list and known = 1; as long as known is less than steps, append known and double it.",
     ),
-    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+    partial=EDGE,
 )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "20.alibi_scores",
@@ -20,10 +21,10 @@ task = Task(
         "Take H = 2 heads and T = 3 places. The slopes are 2^(-8/2) = 0.0625 for the first head, 2^(-16/2) = 0.0039 for the second. The distances from place 0 are 0, 1 and 2, those from place 1 are 1, 0 and 1. If all scores of the first head are 5, its row 0 becomes 5, 4.9375 and 4.875, and its row 1 becomes 4.9375, 5 and 4.9375.",
         "slopes = 2 to the power of -8·h/H for h = 1, 2, …, H, and two axes of size 1 after them: H×1×1; places = 0, 1, …, T - 1; distance = the absolute value of the places as a column less the places as a row: T×T; return scores minus slopes times distance.",
     ),
-    partial={
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
+    partial=EDGE
+    | SIDE_EFFECT
+    | {
         "gradient": (0.75, "every score is right, but its gradient is not."),
-        "side effect": (0.75, "every score is right, but what came in is altered."),
     },
 )
 

@@ -7,6 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "20.sparsemax",
@@ -21,15 +22,15 @@ task = Task(
         "Take the scores 0.2, 1 and 0.7, nothing masked. From the largest down they are 1, 0.7 and 0.2, and their running sums are 1, 1.7 and 1.9. Compare 1 + k·score with the running sum: 2 > 1 and 2.4 > 1.7, but 1.6 is not above 1.9. So k = 2 weights are above 0, and the threshold is (1.7 - 1) / 2 = 0.35. The weights are 0, 0.65 and 0.35.",
         "hidden = scores with -inf where the mask is False; down = hidden sorted along the last axis, the largest first; total = running sums of down (cumsum); count = in how many places 1 + k times down is above total, with k = 1, 2, …, S, and at least 1; threshold = (total at place count - 1, taken with gather, minus 1) divided by count; weights = hidden minus threshold, 0 where that is below 0; and 0 where the mask is False, also in rows without a True.",
     ),
-    partial={
+    partial=EDGE
+    | SIDE_EFFECT
+    | {
         "empty_row_nan": (0.5, "right in every row with something to attend."),
         "empty_row_stops": (0.5, "right in every row with something to attend."),
         "empty_row_even": (0.5, "right in every row with something to attend."),
         "finite_fill": (0.5, "right for scores of ordinary size."),
         "fill_added": (0.5, "right where ordinary numbers stand at the places that are masked."),
-        "edge": (0.5, "right on every ordinary input, wrong on an unusual one."),
         "gradient": (0.75, "every weight is right, but its gradient is not."),
-        "side effect": (0.75, "every weight is right, but what came in is altered."),
     },
 )
 
