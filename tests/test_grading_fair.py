@@ -1,15 +1,12 @@
-"""Right answers in many styles, each run in the cage with fresh inputs, the solutions on a busy machine: none may fail.
-
-COURSE_SEEDS=20 tries twenty seeds in place of two; minutes.
-"""
+"""Right answers in many styles, each run in the cage with fresh inputs, the solutions on a busy machine: none may fail."""
 
 import ast
-import os
 import subprocess
 import sys
 from itertools import zip_longest
 from pathlib import Path
 
+import extent
 import pytest
 import test_attacks
 from right_answers import FILES, RIGHT
@@ -23,7 +20,7 @@ from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.grader import Candidates
 from course_utils.tasks import answers
 
-SEEDS = range(100, 100 + int(os.environ.get("COURSE_SEEDS", 2)))
+SEEDS = range(100, 100 + extent.tried(1, 20))
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 
 

@@ -1,8 +1,10 @@
 """Every task against right and wrong answers: the kill matrix, in several seeds, orders and thread counts."""
 
 import re
+from functools import partial
 from pathlib import Path
 
+import extent
 import pytest
 import torch
 from right_answers import FILES as RIGHT_FILES
@@ -10,12 +12,13 @@ from right_answers import RIGHT
 
 from course_utils import tasks
 from course_utils.base.errors import CourseError
-from course_utils.checks.answer import judge_answer
+from course_utils.checks import answer as judging
 from course_utils.checks.expected import Expected
 from course_utils.checks.running.contract import in_precision
 from course_utils.models import experts, glimpses, memory, snail, variants
 from course_utils.tasks import answers
 
+judge_answer = partial(judging.judge_answer, seconds=60)  # on a busy machine, too: time is tried in test_run.py
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
 MISTAKES = [(task.id, mistake) for task in TASKS.values() for mistake in task.mistakes]
 ISSUED = [
@@ -247,7 +250,10 @@ def test_answers_of_another_kind_are_refused(task):
 
 
 # Seeds beside the usual one, 0. Candidates and layers take long, and of candidates a seed changes only the order.
-MANY_SEEDS = {task.id: 1 if task.candidates or "class" in task.answer_kinds else 10 for task in TASKS.values()}
+MANY_SEEDS = {
+    task.id: extent.tried(*((1, 10) if task.candidates or "class" in task.answer_kinds else (3, 100)))
+    for task in TASKS.values()
+}
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -261,10 +267,9 @@ def test_a_right_answer_passes_for_many_seeds(task):
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_mistake_has_the_same_name_for_many_seeds(task):
-    judgements = 100  # about
-    for seed in range(1, min(MANY_SEEDS[task.id], max(2, judgements // len(task.mistakes))) + 1):
+    for seed in range(1, extent.tried(1, 10) + 1):
         expected = Expected(task, task.make_cases(seed))
-        for mistake in task.mistakes:
+        for mistake in extent.spread(task.mistakes, extent.tried(25, 1000)):
             report = judge_answer(task, as_answer(task, mistake.function), seed, expected=expected)
             assert report.mistake == mistake.name, f"seed {seed}: {mistake.name}\n{report}"
 
@@ -272,7 +277,7 @@ def test_a_mistake_has_the_same_name_for_many_seeds(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_the_verdict_is_the_same_in_one_and_two_threads(task):
     before, verdicts = torch.get_num_threads(), []
-    some = task.mistakes[:: 1 + len(task.mistakes) // 8]
+    some = extent.spread(task.mistakes, extent.tried(3, 1000))
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
