@@ -291,7 +291,7 @@ def judged(tmp_path_factory):
 def judge_mutants(task):
     """How many mutants are refused, how many of them for a wrong value and how many of these explained; what survives or is told falsely."""
     expected = Expected(task, task.make_cases(0))
-    exact = [in_precision(case, torch.float64) for case in task.make_cases(11)]  # where rounding hides no relation
+    exact = [in_precision(case, torch.float64) for case in task.make_cases(11)]
     other = Expected(task, exact)
     came = {"refused": 0, "wrong": 0, "explained": 0, "survived": [], "false": []}
     every = extent.spread(list(mutants(task.id)), MUTANTS)
@@ -329,12 +329,17 @@ def test_nine_of_ten_mutants_with_wrong_values_are_explained_and_none_falsely(ju
 
 
 def holds_elsewhere(task, mutant, expected, other):
-    """Whether the relation that is told of a mutant on the expected cases also holds on all other ones."""
-    here, elsewhere = (
-        [as_read(task, *each) for each in zip(those.cases, run(mutant, those.cases), strict=False)]
-        for those in (expected, other)
-    )
-    guess = explain.find(expected, here)
+    """Whether the relation that is told of a mutant on the expected cases also holds on all other ones, where no rounding hides it."""
+
+    def came_of(cases):
+        return [as_read(task, *each) for each in zip(cases, run(mutant, cases), strict=False)]
+
+    guess = explain.find(expected, came_of(expected.cases))
+    torch.set_default_dtype(torch.float64)  # of what a mutant makes itself
+    try:
+        elsewhere = came_of(other.cases)
+    finally:
+        torch.set_default_dtype(torch.float32)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
     return all(explain._same(guess.at(other.known, i), explain._came(elsewhere[i])) for i in ordinary)
 
