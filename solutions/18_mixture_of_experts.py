@@ -51,7 +51,7 @@ check("18.top_k_gates", top_k_gates)
 #
 # $$y = \sum_{i=1}^{N} g_i\, o_i$$
 #
-# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place may be anything, even NaN or infinity. Keep in mind that 0 times NaN is NaN. (Gradients are checked for the outputs and for gates that are not 0.)
+# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place may be anything, even NaN or infinity. Keep in mind that 0 times NaN is NaN. (Gradients are checked for the outputs and for gates that are not 0. At a gate of 0 any gradient will do that is a finite number.)
 
 
 # %%

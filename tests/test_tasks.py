@@ -17,6 +17,7 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.running.contract import in_precision
 from course_utils.models import experts, glimpses, memory, snail, variants
 from course_utils.tasks import answers
+from course_utils.tasks.lesson_14 import glimpse
 
 judge_answer = partial(judging.judge_answer, seconds=60)  # on a busy machine, too: time is tried in test_run.py
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -728,6 +729,47 @@ def test_a_test_of_label_leaks_that_breaks_the_rules_is_told_so():
     ):
         report = judge_answer(TASKS["19.catch_label_leak"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)
+
+
+def powers_of_the_batch(scores):
+    """Exponentials after the largest score of the whole batch is taken out, and not each row's own: in a row far below it, all are 0."""
+    return (scores - scores.max()).exp()
+
+
+def gates_by_batch(logits, k):
+    best = logits.argsort(dim=1, descending=True, stable=True)[:, :k]
+    powers = powers_of_the_batch(logits) * torch.zeros_like(logits).scatter(1, best, 1.0)
+    return powers / powers.sum(1, keepdim=True)
+
+
+def content_weights_by_batch(memory, key, strength):
+    powers = powers_of_the_batch(torch.cosine_similarity(memory, key[:, None], dim=-1) * strength[:, None])
+    return powers / powers.sum(1, keepdim=True)
+
+
+def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
+    log_share = (logits - logits.max()).gather(1, label[:, None])[:, 0] - powers_of_the_batch(logits).sum(1).log()
+    advantage = reward[:, None] - baseline
+    return -log_share.mean() - (advantage.detach() * log_probability).sum(1).mean() + (advantage**2).mean()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("18.top_k_gates", gates_by_batch),
+        ("17.content_weights", content_weights_by_batch),
+        ("14.hybrid_loss", hybrid_loss_by_batch),
+    ],
+)
+def test_the_largest_of_a_batch_is_not_the_largest_of_each_row(task_id, answer):
+    for seed in range(4):
+        report = judge_answer(TASKS[task_id], answer, seed)
+        assert report.state in ("failed", "error") and report.only_edges, str(report)
+
+
+def test_no_relation_asks_for_patches_that_fill_all_memory():
+    with pytest.raises(ValueError, match="larger than any image"):
+        glimpse._cut(torch.zeros(1, 5, 5), torch.zeros(1, 2), glimpse.MOST + 1)
 
 
 @pytest.mark.parametrize("name", ["sparsemax", "alibi_scores", "linear_attention"])

@@ -123,10 +123,12 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
 def _side_effect(task, case, outcome):
     if not outcome.changed:
         return None
+    first = outcome.changed[0]
+    of_a_list = _in_a_list(case, first) or len(first) == 1 and isinstance(case.args[first[0]], list)
     return Finding(
         "side effect",
         f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
-        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"there afterwards. {BY_A_LIST if of_a_list else BY_A_TENSOR}",
     )
 
 

@@ -132,9 +132,13 @@ def _(image, location, size, scales):
 
 # A right glimpse, of which mistakes change one part
 
+MOST = 1000  # pixels a side: a relation that squares the number of scales would fill all memory
+
 
 def _cut(image, location, side, corner=corner, around=None):
     """The pixels of a patch, B×side×side: what `around` gives for rows and columns beyond the border, else zeros."""
+    if side > MOST:
+        raise ValueError(f"a patch of {side} pixels a side is larger than any image here")
     (Y, X), batch = image.shape[1:], torch.arange(len(image))[:, None, None]
     starts = corner(location, Y, X, side)
     rows, columns = (start[:, None] + torch.arange(side) for start in starts)  # B side each

@@ -83,8 +83,8 @@ def _(draw):
     key[draw.whole(0, 3)] = 0
     yield Case("a key of zeros", (memory, key, strength), edge=True)
     places = torch.eye(3)[draw.distinct(3, 0, 3)]
-    far = (torch.stack([places, 2 * places.flip(0)]), places[:2] * 3, torch.full((2,), 1e4))
-    yield Case("strengths of 10,000", far, True, edge=True)
+    far = (torch.stack([places, 2 * places.flip(0)]), places[:2] * 3, torch.tensor([1e4, 1.0]))
+    yield Case("strengths of 10,000 and 1", far, True, edge=True)
     memory, key, strength = _inputs(draw, 3, 5, 7)
     yield Case("numbers near ±10,000", (memory * 1e4, key * 1e4, strength), True, edge=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3), True, edge=True)
