@@ -285,7 +285,8 @@ SHARED = {
         _filled(-100.0),
     ),
     "fill_undercut": (
-        "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then masked places take the weight. Only -inf lies below every score.",
+        "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
+        "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
         _filled(-1000.0, zeroed=True),
     ),
     "garbage_times_zero": (GARBAGE, _garbage_times_zero),

@@ -144,11 +144,15 @@ def given_memory_erased(memory, weights, erase, add):
     return memory + weights[:, :, None] * add[:, None]
 
 
-def given_weights_altered(memory, weights, erase, add):
-    """Right, but the weights that were given are zeros afterwards."""
-    new = by_products(memory, weights, erase, add)
-    weights.zero_()
-    return new
+def _altering(place):
+    """A right one, but what was given at this place is zeros afterwards."""
+
+    def write(*args):
+        new = by_products(*args)
+        args[place].zero_()
+        return new
+
+    return write
 
 
 def needs_square_places(memory, weights, erase, add):
@@ -226,7 +230,7 @@ WRONG_HIDDEN = (
     needs_square_places,
     needs_one_row,
     given_memory_erased,
-    given_weights_altered,
+    *map(_altering, (1, 2, 3)),
     _writer(join=lambda memory, keep, added: memory),
     _writer(join=lambda memory, keep, added: keep + added),
     _writer(join=lambda memory, keep, added: added),
@@ -236,6 +240,7 @@ WRONG_HIDDEN = (
     _writer(ending=lambda new, memory: new.sum(1)),
     _writer(ending=lambda new, memory: new[:1]),
     _writer(ending=lambda new, memory: new.bfloat16().float()),
+    _writer(ending=lambda new, memory: new.half().float()),
     _writer(ending=lambda new, memory: new * torch.nan),
     _writer(ending=lambda new, memory: torch.cat([new[:, :-1], new[:, -1:] * torch.nan], 1)),
 )

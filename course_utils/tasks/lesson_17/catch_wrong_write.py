@@ -221,8 +221,13 @@ _mistaken(
 )
 _mistaken(
     "memory_only_looked_at",
-    "A candidate that alters the weights it is given passes your test, since you check only whether the memory is as it was. Compare all four arguments with copies of them.",
+    "Candidates that alter the weights, erase or add that they are given pass your test, since you check only whether the memory is as it was. Compare all four arguments with copies of them.",
     altered=slice(0, 1),
+)
+_mistaken(
+    "memory_and_weights_only_looked_at",
+    "Candidates that alter the erase or add that they are given pass your test, since you check only whether the memory and the weights are as they were. Compare all four arguments with copies of them.",
+    altered=slice(0, 2),
 )
 
 

@@ -301,7 +301,7 @@ _mistake(
 )
 _mistake(
     "underflow",
-    "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent first.",
+    "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent of each row first.",
     likelihood=lambda exponents, gates: _plain(exponents, gates).log(),
 )
 _mistake(
