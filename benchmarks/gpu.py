@@ -120,6 +120,18 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
+def machine(device: torch.device) -> str:
+    """Return what a measurement was made with: versions, and the GPU or CPU."""
+    where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
+    return f"Python {platform.python_version()}, torch {torch.__version__}, {where}"
+
+
+def save(path: str, names: list[str], rows: list[list]) -> None:
+    """Write single turns to a csv file."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([names, *rows])
+
+
 def limit(number: str, seconds: float, device: torch.device) -> float:
     """Matrix operations a second in a product of two large matrices of this format."""
     set_format(number)
@@ -193,14 +205,12 @@ def main():
     options = parser.parse_args()
     device = choose_device(options.device)
     torch._dynamo.config.recompile_limit = 100  # the compiled models share their code, and each format has its own
-    where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
-    print(f"Python {platform.python_version()}, torch {torch.__version__}, {where}")
+    print(machine(device))
     rows, vocabulary = load_rows()
     found = [row for name in options.sizes for row in measure(name, rows, vocabulary, options, device)]
     if options.out:
-        with open(options.out, "w", newline="", encoding="utf-8") as file:
-            names = ["size", "program", "format", "round", "tokens_a_second", "share_of_limit", "limit", "memory_mb"]
-            csv.writer(file, lineterminator="\n").writerows([names, *found])
+        names = ["size", "program", "format", "round", "tokens_a_second", "share_of_limit", "limit", "memory_mb"]
+        save(options.out, names, found)
 
 
 if __name__ == "__main__":

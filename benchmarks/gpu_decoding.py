@@ -14,8 +14,6 @@ On a CPU (`--device cpu`) it runs, too, so that it can be tried: memory is left 
 
 import argparse
 import copy
-import csv
-import platform
 import statistics
 import sys
 import time
@@ -23,7 +21,7 @@ from typing import NamedTuple
 
 import torch
 from decoding import load_test, spread
-from gpu import wait
+from gpu import machine, save, wait
 
 from course_utils.models.files import load_model, load_pretrained
 from course_utils.training.device import choose_device
@@ -85,16 +83,13 @@ def main():
     parser.add_argument("--out", help="a csv file for the single turns")
     options = parser.parse_args()
     device = choose_device(options.device)
-    where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
-    print(f"Python {platform.python_version()}, torch {torch.__version__}, {where}")
+    print(machine(device))
     test, _ = load_test()
     model, subwords = load_model(options.model) if options.model else load_pretrained("transformer-en-de")
     rows = subwords.encode(test.sources[: 32 if options.quick else None])
     found = measure(model, rows, options.batches, options.beams, 1 if options.quick else options.rounds, device)
     if options.out:
-        with open(options.out, "w", newline="", encoding="utf-8") as file:
-            names = ["format", "beam", "batch", "round", "sentences_a_second", "memory_mb"]
-            csv.writer(file, lineterminator="\n").writerows([names, *found])
+        save(options.out, ["format", "beam", "batch", "round", "sentences_a_second", "memory_mb"], found)
 
 
 if __name__ == "__main__":
