@@ -123,12 +123,10 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
 def _side_effect(task, case, outcome):
     if not outcome.changed:
         return None
-    first = outcome.changed[0]
-    of_a_list = _in_a_list(case, first) or len(first) == 1 and isinstance(case.args[first[0]], list)
     return Finding(
         "side effect",
         f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
-        f"there afterwards. {BY_A_LIST if of_a_list else BY_A_TENSOR}",
+        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
@@ -139,4 +137,6 @@ def _altered(task, case, outcome):
 
 
 def _in_a_list(case, path):
-    return isinstance(case.args[path[0]], list) and not trees.tensors(case.args[path[0]])
+    """Return whether a list itself was altered: a list of tensors is, where it has lost or gained some."""
+    argument = case.args[path[0]]
+    return isinstance(argument, list) and (len(path) == 1 or not trees.tensors(argument))
