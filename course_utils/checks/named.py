@@ -16,7 +16,7 @@ def named_mistake(task, cases, outcomes, expected, wrong):
     once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong.
     """
     truth, edges = expected.truth, [case.edge for case in cases]
-    ordinary = [i for i in (*wrong, *range(len(cases))) if not edges[i]]
+    ordinary = [i for i in dict.fromkeys((*wrong, *range(len(cases)))) if not edges[i]]
     tried = [
         (m, [expected.of_mistake(m, i) for i in range(len(cases))])
         for m in task.mistakes
