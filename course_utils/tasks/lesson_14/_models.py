@@ -4,7 +4,7 @@ A model is a function (image Y×X, locations T×2, size, scales) → V. Those th
 put into the pixels that they must not see.
 """
 
-from functools import cache
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,7 @@ from course_utils.models.glimpses import corner, glimpse
 CLASSES = 3
 
 
-@cache
+@lru_cache(maxsize=256)
 def _made(rows, columns, seed):
     """A fixed matrix of any shape, whose entries stay the same where it grows."""
     places = torch.arange(rows)[:, None] * 1.7 + torch.arange(columns) * 2.9 + seed
