@@ -82,10 +82,10 @@ print(f"the largest weight that a cosine can give among ten: {clearest.softmax(-
 
 # %% tags=["nbval-check-output"]
 W = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E
-print("general   ", general(s, h, W), torch.equal(general(s, h, W), s @ W @ h.mT))
+print("general   ", general(s, h, W), torch.allclose(general(s, h, W), s @ W @ h.mT))
 W, U, v = (torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]))  # A D, A E, A
 layer = torch.tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None])  # B T S A
-print("perceptron", layer @ v, torch.equal(layer @ v, perceptron(s, h, W, U, v)))
+print("perceptron", layer @ v, torch.allclose(layer @ v, perceptron(s, h, W, U, v)))
 print("additive  ", additive(s, h, torch.cat([W, U], dim=1), v))
 
 # %% [markdown]

@@ -98,7 +98,7 @@ source, given, wanted = make_batch(sources[:1], targets[:1])  # B S, B T, B T
 p = model(source, given).softmax(-1)[
     0, range(wanted.shape[1]), wanted[0]
 ]  # T: of the right word at each place
-print("p(y|x) before training:", p.prod().item(), " its logarithm:", p.log().sum().item())
+print(f"p(y|x) before training: one in {1e-9 / p.prod():.1f} billion, its logarithm: {p.log().sum():.2f}")
 
 # %% [markdown]
 # An untrained model gives each of the 86 words of both languages (with BOS, EOS, padding and a sign for unknown words) about the same probability, so the product is tiny. We therefore add up logarithms.

@@ -1,7 +1,11 @@
 """What holds for all tests."""
 
+import json
+import os
 import signal
+from pathlib import Path
 
+import extent
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -11,6 +15,18 @@ from course_utils.learner import history, notebook, state
 # Ctrl-C is tested. One that is handled here is none of theirs, and they begin with their own.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_deselected(items):
+    """Count what is left to the thorough run; each of several processes sees all tests."""
+    extent.LEFT["tests"] = len(items)
+
+
+def pytest_sessionfinish():
+    """Write down what was left to the thorough run, where `course test` asks for it."""
+    if folder := os.environ.get("COURSE_LEFT_OUT"):
+        process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        (Path(folder) / f"{process}.json").write_text(json.dumps(extent.LEFT))
 
 
 @pytest.fixture

@@ -1,19 +1,36 @@
-"""How much is tried of what could be tried on a task without end: a part in every run, and far more with COURSE_THOROUGH=1, which takes hours.
+"""How much is tried of what could be tried without end.
 
-Seeds, mutants and mistakes are spread evenly, and are the same ones in each run.
+`course test` tries little, and the same in each run, so that a change passes or fails for what it changes. `course test --all`
+tries much more: what is marked `thorough`, too, and of seeds, mutants and styles more, which are drawn anew each night. It
+sets COURSE_THOROUGH to the number that they are drawn from.
 """
 
 import os
+import random
+from collections import Counter
 from collections.abc import Sequence
 
-THOROUGH = os.environ.get("COURSE_THOROUGH") == "1"
+NIGHT = os.environ.get("COURSE_THOROUGH")
+LEFT = Counter()  # how many of what is left to the thorough run, for the table at the end of a run
 
 
 def tried(always: int, thoroughly: int) -> int:
     """Return how many of something are tried in this run."""
-    return thoroughly if THOROUGH else always
+    return thoroughly if NIGHT else always
 
 
-def spread(every: Sequence, many: int) -> list:
-    """Return so many of these, or all of them where there are no more, from the whole length of the sequence."""
-    return [every[i * len(every) // many] for i in range(many)] if len(every) > many else list(every)
+def seeds(always: int, thoroughly: int) -> list[int]:
+    """Return the seeds to draw inputs from: 0, 1, … in every run, and further ones, drawn for this night, in a thorough run."""
+    if NIGHT:
+        return [*range(always), *random.Random(NIGHT).sample(range(1000, 2**31), thoroughly - always)]
+    LEFT["seeds of inputs"] += thoroughly - always
+    return list(range(always))
+
+
+def some(what: str, every: Sequence, always: int, thoroughly: int) -> list:
+    """Return so many of these, in their order: spread over the whole length, or drawn for this night in a thorough run."""
+    many = min(tried(always, thoroughly), len(every))
+    if NIGHT:
+        return [every[place] for place in sorted(random.Random(NIGHT).sample(range(len(every)), many))]
+    LEFT[what] += min(thoroughly, len(every)) - many
+    return [every[i * len(every) // many] for i in range(many)]

@@ -368,3 +368,19 @@ def test_a_folded_output_gives_nothing_away(course, text, fine):
     course.outputs["step = 3"] = [{"output_type": "stream", "name": "stdout", "text": text}]
     found = course.lint()
     assert (found == []) if fine else "stays in sight, and may hold no number" in found[0]
+
+
+@pytest.mark.parametrize(
+    "shown", ["2.1159482e-10", "p = -22.276348114013672", "largest difference: 2e-07", "0e+00", "[0.1, 0.30000001]"]
+)
+def test_a_compared_output_shows_no_digit_that_differs_between_processors(course, shown):
+    course.outputs["step = 3"] = [{"output_type": "stream", "name": "stdout", "text": ["step\n", shown]}]
+    (breach,) = course.lint()
+    line = course.line(NAMES[0], "# a comment does not count\nstep = 3")
+    assert f"line {line}: a compared output" in breach
+
+
+@pytest.mark.parametrize("shown", ["0.000001 and 3.3e+18", "tensor([0.1234, 1.5e-05])", "29532.2", "below 1e-5: True"])
+def test_a_compared_output_may_show_what_all_processors_agree_on(course, shown):
+    course.outputs["step = 3"] = [{"output_type": "execute_result", "data": {"text/plain": [shown]}}]
+    assert course.lint() == []

@@ -38,6 +38,8 @@ TASKS = (1, 12)  # of a lesson
 
 DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, behind its first sentence
 COMPARED = "nbval-check-output"
+# Seven digits after the point are all that float32 keeps, and processors differ in the last; how small a rounding error is differs, too.
+LAST_DIGITS = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-(?:0[6-9]|[1-9]\d)|\b0(?:\.0+)?e[-+]00")
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
 
 # What is markdown but not prose. Each piece is replaced by its line ends, so that line numbers stay right.
@@ -206,6 +208,18 @@ def _outputs(name, cells, built):
             yield cell.line, f"code cell {why} but shows nothing"
 
 
+def _last_digits(name, cells, built):
+    """What is compared with the stored output has to be the same on every processor."""
+    for cell, outputs in zip(cells, built or [], strict=False):
+        if COMPARED in cell.metadata.get("tags", ()):
+            shown = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
+            for number in LAST_DIGITS.findall("\n".join("".join(text) for text in shown)):
+                yield (
+                    cell.line,
+                    f"a compared output shows {number}, which depends on the processor: round it, or say what it is below",
+                )
+
+
 def _given_away(name, cells, built):
     """JupyterLab shows the first line of a folded output."""
     for cell, outputs in zip(cells, built or [], strict=False):
@@ -280,6 +294,7 @@ LESSON_RULES = (
     _ending,
     _pictures,
     _outputs,
+    _last_digits,
     _given_away,
 )
 SOLUTION_RULES = (_banned_words, _outputs, _tasks)
