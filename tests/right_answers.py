@@ -1,8 +1,12 @@
-"""Right answers to every task in styles unlike the solution's, from `tests/right/NN/task.py`: each holds a list `RIGHT`."""
+"""What the tests know of each task, from `tests/right/NN/task.py`: a list RIGHT, and what CONTRIBUTING.md says may stand beside it.
+
+RIGHT holds right answers in styles unlike the solution's.
+"""
 
 import runpy
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "right"
 FILES = {f"{file.parent.name}.{file.stem}": file for file in sorted(FOLDER.glob("[0-9][0-9]/*.py"))}
-RIGHT = {task_id: runpy.run_path(str(file))["RIGHT"] for task_id, file in FILES.items()}
+HELD = {task_id: runpy.run_path(str(file)) for task_id, file in FILES.items()}
+RIGHT = {task_id: held["RIGHT"] for task_id, held in HELD.items()}

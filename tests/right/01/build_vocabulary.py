@@ -101,3 +101,10 @@ RIGHT = [
     vocabulary_by_going_down_the_counts,
     vocabulary_by_taking_the_best_each_time,
 ]
+
+
+def sentences(draw):
+    return [[draw.choice("abcdefg") for _ in range(draw.randint(0, 9))] for _ in range(draw.randint(0, 5))]
+
+
+INPUTS = {"sentences": sentences, "min_count": lambda draw: draw.randint(1, 3)}

@@ -69,3 +69,4 @@ RIGHT = [
     gradient_by_lists_of_rows,
     gradient_by_numpy,
 ]
+INPUTS = {"labels": lambda draw: (draw.numbers("B") > 0).float()}

@@ -31,3 +31,4 @@ RIGHT = [
     a_list_of_tensors,
     lambda longest: ([100, 50, 0], [0, 50, 0], [3.2, -2.4]),
 ]
+INPUTS = {"longest": lambda draw: draw.randint(2, 12)}

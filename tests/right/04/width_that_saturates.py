@@ -37,3 +37,4 @@ def by_halving(share):
 
 
 RIGHT = [upwards, by_softmax, by_logit, by_halving]
+INPUTS = {"share": lambda draw: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999])}

@@ -65,3 +65,4 @@ RIGHT = [
     # As beginners write them
     in_a_zero_buffer,
 ]
+INPUTS = {"mask": lambda draw: draw.words_first(1)}

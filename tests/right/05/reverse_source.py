@@ -77,3 +77,4 @@ RIGHT = [
     row_by_row,
     number_by_number,
 ]
+INPUTS = {"source": lambda draw: draw.whole("B×S", 0, 50), "mask": lambda draw: draw.words_first(0)}

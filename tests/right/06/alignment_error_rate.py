@@ -61,3 +61,10 @@ RIGHT = [
     # As beginners write them
     by_loops,
 ]
+
+
+def links(draw):
+    return [(draw.randrange(draw.size("S")), draw.randrange(draw.size("T"))) for _ in range(draw.randint(0, 9))]
+
+
+INPUTS = {"sure": links, "possible": links}

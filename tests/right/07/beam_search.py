@@ -104,3 +104,10 @@ def as_beginners_write_it(step, bos, eos, width, longest):
 
 
 RIGHT = [by_topk, by_recursion, with_a_heap, with_minus_infinity_at_first, as_beginners_write_it]
+SIZES = {"V": lambda draw: draw.randint(2, 6)}
+INPUTS = {
+    "step": lambda draw: draw.decoder(),
+    "eos": lambda draw: draw.randrange(draw.size("V")),
+    "width": lambda draw: draw.randint(1, 4),
+    "longest": lambda draw: draw.randint(1, 5),
+}

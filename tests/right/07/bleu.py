@@ -85,3 +85,11 @@ def as_beginners_write_it(hypotheses, references):
 
 
 RIGHT = [by_lists, by_logarithms, by_arrays, as_beginners_write_it]
+
+
+def texts(lengths):
+    """Texts of two words, of lengths drawn from these."""
+    return lambda draw: [[draw.choice("ab") for _ in range(draw.choice(lengths))] for _ in range(draw.size("N"))]
+
+
+INPUTS = {"hypotheses": texts([0, 6, 9, 14]), "references": texts(range(5, 13))}

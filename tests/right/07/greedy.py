@@ -51,3 +51,9 @@ def as_beginners_write_it(step, bos, eos, longest):
 
 
 RIGHT = [by_while, by_recursion, by_sorting, as_beginners_write_it]
+SIZES = {"V": lambda draw: draw.randint(2, 6)}
+INPUTS = {
+    "step": lambda draw: draw.decoder(),
+    "eos": lambda draw: draw.randrange(draw.size("V")),
+    "longest": lambda draw: draw.randint(1, 5),
+}

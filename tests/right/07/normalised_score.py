@@ -20,3 +20,4 @@ RIGHT = [
     lambda p, n, a: p / math.pow((5.0 + n) / 6.0, a),
     lambda p, n, a: torch.tensor(p) / torch.tensor((5 + n) / 6) ** a,
 ]
+INPUTS = {"log_probability": lambda draw: -draw.uniform(0, 30), "alpha": lambda draw: draw.uniform(0, 2)}

@@ -84,3 +84,7 @@ RIGHT = [
     by_loops,
     by_index_select,
 ]
+INPUTS = {
+    "weights": lambda draw: draw.probabilities("B×S", zeros=0.3),
+    "uniform": lambda draw: draw.between("B", 0, 1),
+}

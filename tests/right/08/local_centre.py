@@ -47,3 +47,4 @@ RIGHT = [
     # As beginners write them
     sentence_by_sentence,
 ]
+INPUTS = {"length": lambda draw: draw.whole("B", 1, 9)}

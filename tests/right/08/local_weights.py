@@ -80,3 +80,8 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+INPUTS = {
+    "centre": lambda draw: draw.between("B", 0, draw.size("S")),
+    "window": lambda draw: draw.choice([0.5, 1, 2, 3.5]),
+    "mask": lambda draw: draw.words_first(0),
+}

@@ -64,3 +64,10 @@ RIGHT = [
     # As beginners write them
     with_a_rounded_logarithm,
 ]
+INPUTS = {
+    "kind": lambda draw: draw.choice(["self", "recurrent", "convolution", "restricted"]),
+    "n": lambda draw: draw.choice([draw.randint(2, 40), draw.randint(2, 5) ** draw.randint(1, 5)]),
+    "d": lambda draw: draw.randint(1, 9),
+    "k": lambda draw: draw.randint(2, 5),
+    "r": lambda draw: draw.randint(1, 9),
+}

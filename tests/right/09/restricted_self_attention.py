@@ -64,3 +64,4 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+INPUTS = {"radius": lambda draw: draw.randint(0, 7)}

@@ -65,3 +65,5 @@ RIGHT = [
     # As beginners write them
     with_loops,
 ]
+SIZES = {"D": lambda draw: 2 * draw.randint(1, 3)}
+INPUTS = {"start": lambda draw: draw.randint(0, 40)}

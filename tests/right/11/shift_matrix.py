@@ -68,3 +68,4 @@ RIGHT = [
     # As beginners write them
     with_loops,
 ]
+INPUTS = {"offset": lambda draw: draw.randint(0, 40)}

@@ -47,3 +47,12 @@ RIGHT = [
     # As beginners write them
     in_steps,
 ]
+
+
+def function(draw):
+    weight = draw.numbers("D×D")
+    return lambda x: torch.tanh(x @ weight)
+
+
+SIZES = {"D": lambda draw: draw.randint(3, 6)}
+INPUTS = {"function": function, "order": lambda draw: draw.choice(["pre", "post"])}

@@ -60,3 +60,9 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+INPUTS = {
+    "v": lambda draw: draw.numbers("…×D", zeros=0).square(),
+    "rate": lambda draw: draw.uniform(0.1, 1),
+    "beta1": lambda draw: draw.uniform(0, 0.9),
+    "beta2": lambda draw: draw.uniform(0, 0.9),
+}

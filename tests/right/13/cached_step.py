@@ -75,3 +75,4 @@ RIGHT = [
     # As beginners write them
     head_by_head,
 ]
+SIZES = {"t": lambda draw: draw.randint(0, 5), "D": lambda draw: draw.size("H") * draw.size("d")}

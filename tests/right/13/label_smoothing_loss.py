@@ -72,3 +72,4 @@ RIGHT = [
     # As beginners write them
     token_by_token,
 ]
+INPUTS = {"smoothing": lambda draw: draw.uniform(0, 0.5), "pad": lambda draw: draw.randrange(draw.size("V"))}

@@ -42,3 +42,4 @@ def as_beginners_write(step, width, warmup):
 
 
 RIGHT = [by_a_branch, from_the_peak, by_logarithms, by_tensors, by_numpy, as_beginners_write]
+INPUTS = {"warmup": lambda draw: draw.randint(1, 12)}

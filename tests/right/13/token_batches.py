@@ -79,3 +79,7 @@ def as_beginners_write(lengths, limit):
 
 
 RIGHT = [by_slices, by_numpy, by_recursion, by_a_generator, as_beginners_write]
+INPUTS = {
+    "lengths": lambda draw: [draw.randint(1, 7) for _ in range(draw.randint(0, 9))],
+    "limit": lambda draw: draw.randint(6, 30),
+}

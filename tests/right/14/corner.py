@@ -48,3 +48,4 @@ def by_numpy(location, height, width, side):
 
 
 RIGHT = [both_at_once, by_shares, by_floor_division, half_first, as_beginners_write, by_numpy]
+INPUTS = {"height": lambda draw: draw.randint(1, 12), "side": lambda draw: draw.randint(1, 9)}

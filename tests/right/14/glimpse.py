@@ -85,3 +85,4 @@ def as_beginners_write(image, location, size, scales):
 
 
 RIGHT = [by_slices, by_matrices, by_pad_for_each, by_area, as_beginners_write]
+INPUTS = {"scales": lambda draw: draw.randint(1, 3)}

@@ -50,3 +50,4 @@ def as_beginners_write(logits, label, log_probability, reward, baseline):
 
 
 RIGHT = [by_library_losses, without_gradient, by_einsum, by_the_mean_times_steps, as_beginners_write]
+INPUTS = {"label": lambda draw: draw.whole("B", 0, draw.size("V"))}

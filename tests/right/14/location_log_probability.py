@@ -48,3 +48,4 @@ def as_beginners_write(location, mean, std):
 
 
 RIGHT = [by_normal, by_independent, by_multivariate, by_squared_distance, by_einsum, by_loss, as_beginners_write]
+INPUTS = {"std": lambda draw: draw.uniform(0.05, 2)}

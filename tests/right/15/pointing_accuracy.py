@@ -80,3 +80,4 @@ RIGHT = [
     # As beginners write them
     word_by_word,
 ]
+INPUTS = {"true": lambda draw: draw.whole("B×T", 0, draw.size("L"))}

@@ -80,3 +80,4 @@ RIGHT = [
     # As beginners write them
     story_by_story,
 ]
+INPUTS = {"memories": lambda draw: [draw.numbers("B×M×D") for _ in range(draw.randint(2, 5))]}

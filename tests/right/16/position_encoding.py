@@ -58,3 +58,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+INPUTS = {"words": lambda draw: draw.randint(1, 9), "width": lambda draw: draw.randint(1, 9)}

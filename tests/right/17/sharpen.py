@@ -55,3 +55,7 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+INPUTS = {
+    "weights": lambda draw: draw.probabilities("B×N", zeros=0.3),
+    "gamma": lambda draw: draw.between("B", 1, 5),
+}

@@ -65,3 +65,4 @@ RIGHT = [
     # As beginners write them
     expert_by_expert,
 ]
+INPUTS = {"probabilities": lambda draw: draw.probabilities("B×N")}

@@ -70,3 +70,4 @@ RIGHT = [
     # As beginners write them
     expert_by_expert,
 ]
+INPUTS = {"gates": lambda draw: draw.probabilities("B×N", zeros=0.3)}

@@ -68,3 +68,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+INPUTS = {"gates": lambda draw: draw.probabilities("B×N", zeros=0.3)}

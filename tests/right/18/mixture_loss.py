@@ -76,3 +76,4 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+INPUTS = {"gates": lambda draw: draw.probabilities("B×N"), "target": lambda draw: draw.numbers("B×D")}

@@ -86,3 +86,4 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+INPUTS = {"k": lambda draw: draw.randint(1, draw.size("N"))}

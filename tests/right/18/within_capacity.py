@@ -68,3 +68,4 @@ RIGHT = [
     token_by_token,
     by_counting_backwards,
 ]
+INPUTS = {"experts": lambda draw: draw.size("N"), "capacity": lambda draw: draw.randint(0, 4)}

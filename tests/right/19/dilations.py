@@ -63,3 +63,10 @@ RIGHT = [
     # As beginners write them
     as_beginners_write,
 ]
+
+
+def steps(draw):
+    return draw.choice([draw.randint(1, 70), 2 ** draw.randint(0, 9), 2 ** draw.randint(0, 9) + 1])
+
+
+INPUTS = {"steps": steps}

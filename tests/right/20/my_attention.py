@@ -46,3 +46,10 @@ def fading_sums(query, key, value, mask):
 
 
 RIGHT = (cosines, distances, squares, argmax_with_the_latest, fading_sums)
+
+
+def inputs(draw):
+    """A task's own case: its sequences have to differ in one thing each."""
+    from course_utils.tasks.lesson_20.my_attention import task  # not to be had where a class is graded
+
+    return task.make_cases(draw.randint(0, 99))[0].args
