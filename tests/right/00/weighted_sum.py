@@ -61,3 +61,4 @@ RIGHT = [
     list_of_numbers_stacked,
     products_in_a_buffer_then_summed,
 ]
+WORKED = [(([2, 3], [[1, 0], [4, 5]]), "14 15")]

@@ -42,3 +42,4 @@ RIGHT = [
     sentiment_number_by_number,
     sentiment_with_own_sigmoid,
 ]
+WORKED = [(([[2, 1], [3, 1]], [1, -3], 1), "0.5 0.7311")]

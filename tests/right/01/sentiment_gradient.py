@@ -69,4 +69,5 @@ RIGHT = [
     gradient_by_lists_of_rows,
     gradient_by_numpy,
 ]
+WORKED = [(([[2, 0], [0, 4]], [1, 0], [0, 0], 0), "-0.5 1 0")]
 INPUTS = {"labels": lambda draw: (draw.numbers("B") > 0).float()}

@@ -58,3 +58,4 @@ RIGHT = [
     sum_by_float_mask_times_words,
     sum_by_a_list_of_totals,
 ]
+WORKED = [(([[[1, 2], [3, 4], [9, 9]]], [[True, True, False]]), "4 6")]

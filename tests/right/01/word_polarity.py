@@ -61,3 +61,4 @@ RIGHT = [
     polarity_with_zero_lengths_set_to_one,
     polarity_by_numpy,
 ]
+WORKED = [(([[3, 4], [0, 0]], [2, 0]), "0.6 0")]

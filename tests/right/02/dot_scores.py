@@ -48,3 +48,4 @@ RIGHT = [
     dot_scores_by_a_list_of_sentences,
     dot_scores_dimension_by_dimension,
 ]
+WORKED = [(([[[1, 2], [3, -1]]], [2, 1]), "4 5")]

@@ -42,3 +42,4 @@ RIGHT = [
     error_number_by_number,
     error_by_lists_of_rows,
 ]
+WORKED = [(([[0.8, 0.2]], [[10, -5]]), "8 -4 2 -1")]

@@ -73,3 +73,4 @@ RIGHT = [
     masked_in_a_flat_zero_buffer,
     masked_in_a_changed_copy,
 ]
+WORKED = [(([2, 0, 5], [True, True, False]), "0.8808 0.1192 0"), (([2, 0, 5], [False, False, False]), "0 0 0")]

@@ -53,3 +53,4 @@ RIGHT = [
     mlp_unit_by_unit,
     mlp_with_helpers,
 ]
+WORKED = [(([[[1, 2]]], [[1, 0], [1, -1]], [-1, 1], [4, 2]), "3")]

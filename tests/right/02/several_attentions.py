@@ -1,5 +1,7 @@
 """Right answers to 02.several_attentions in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+from math import log
+
 import torch
 
 from course_utils.models import attention as reference
@@ -86,3 +88,4 @@ RIGHT = [
     several_by_float_mask_and_einsum,
     several_with_a_helper_for_one,
 ]
+WORKED = [(([[[1, 0], [0, 2]]], [[0, 0], [log(3), 0]], [[True, True]]), "0.5 1 0.75 0.5")]

@@ -65,3 +65,4 @@ RIGHT = [
     softmax_in_a_flat_zero_buffer,
     softmax_in_named_steps,
 ]
+WORKED = [(([1, 2, 4],), "0.0420 0.1142 0.8438")]

@@ -1,5 +1,7 @@
 """Right answers to 03.attention in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+from math import log
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -135,4 +137,8 @@ RIGHT = [
     attention_with_a_float_mask,
     attention_with_a_mask_of_ones,
     attention_by_lists_of_rows,
+]
+WORKED = [
+    (([[[1, 1]]], [[[log(3), 0], [0, 0]]], [[[4], [8]]]), "5 0.75 0.25"),
+    (([[[1, 1]]], [[[log(3), 0], [0, 0]]], [[[4], [8]]], [[[False, True]]]), "8 0 1"),
 ]

@@ -62,3 +62,4 @@ RIGHT = [
     additive_pairs_in_a_zero_buffer,
     additive_unit_by_unit,
 ]
+WORKED = [(([[[1]]], [[[2]]], [[1, 1], [2, -1]], [1, 3]), "0.9951")]

@@ -47,3 +47,4 @@ RIGHT = [
     concatenating_number_by_number,
     concatenating_repeated_pairs,
 ]
+WORKED = [(([[[1, 2]]], [[[3], [5]]], [1, 2, 10]), "35 55")]

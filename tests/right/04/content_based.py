@@ -47,3 +47,4 @@ RIGHT = [
     cosine_by_a_helper_with_early_return,
     cosine_with_zero_lengths_set_to_one,
 ]
+WORKED = [(([[[2, 0]]], [[[3, 4], [0, 0]]]), "0.6 0")]

@@ -40,3 +40,4 @@ RIGHT = [
     dot_by_index,
     dot_by_a_list_of_sentences,
 ]
+WORKED = [(([[[1, 2]]], [[[3, 0], [-1, 4]]]), "3 7")]

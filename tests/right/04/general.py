@@ -46,3 +46,4 @@ RIGHT = [
     general_over_every_entry_of_the_matrix,
     general_by_a_list_of_rows,
 ]
+WORKED = [(([[[1, 2]]], [[[1, 1, 3]]], [[1, 0, 2], [0, 1, 1]]), "15")]

@@ -59,3 +59,4 @@ RIGHT = [
     perceptron_unit_by_unit,
     perceptron_by_lists_of_rows,
 ]
+WORKED = [(([[[1]]], [[[2]]], [[2], [1]], [[-1], [1]], [5, 1]), "0.9951")]

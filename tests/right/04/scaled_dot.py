@@ -47,3 +47,4 @@ RIGHT = [
     scaled_by_a_buffer_divided_at_the_end,
     scaled_by_lists_of_rows,
 ]
+WORKED = [(([[[1, 1, 1, 1]]], [[[2, 0, 4, 2]]]), "4")]

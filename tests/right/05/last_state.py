@@ -65,4 +65,5 @@ RIGHT = [
     # As beginners write them
     in_a_zero_buffer,
 ]
+WORKED = [(([[[1], [2], [3]], [[4], [5], [6]]], [[True, True, True], [True, False, False]]), "3 4")]
 INPUTS = {"mask": lambda draw: draw.words_first(1)}

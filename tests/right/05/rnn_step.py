@@ -54,3 +54,4 @@ RIGHT = [
     by_the_sigmoid,
     lambda x, s, W, U, b: torch.tanh(torch.einsum("be,de->bd", x, W) + torch.einsum("bc,dc->bd", s, U) + b),
 ]
+WORKED = [(([[1, 2]], [[0.5, 1]], [[1, -1], [0, 1]], [[2, 0], [0, -1]], [0.5, -1]), "0.4621 0")]

@@ -1,5 +1,7 @@
 """Right answers to 06.luong_step in other styles than the solution's: sentence by sentence, einsum, two products, batched products."""
 
+from math import log
+
 import torch
 import torch.nn.functional as F
 
@@ -69,3 +71,4 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+WORKED = [(([[1]], [[[0], [log(3)]]], [[True, True]], [[1]], [[1, -1]]), "-0.1742 0.25 0.75")]

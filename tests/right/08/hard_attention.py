@@ -84,6 +84,7 @@ RIGHT = [
     by_loops,
     by_index_select,
 ]
+WORKED = [(([[0.2, 0.5, 0.3]], [[[1], [5], [9]]], [0.6]), "5 -0.6931")]
 INPUTS = {
     "weights": lambda draw: draw.probabilities("B×S", zeros=0.3),
     "uniform": lambda draw: draw.between("B", 0, 1),

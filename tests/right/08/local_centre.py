@@ -47,4 +47,5 @@ RIGHT = [
     # As beginners write them
     sentence_by_sentence,
 ]
+WORKED = [(([[1]], [[1]], [1.4425], [8]), "6"), (([[1]], [[1]], [1.4425], [4]), "3")]
 INPUTS = {"length": lambda draw: draw.whole("B", 1, 9)}

@@ -80,6 +80,7 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+WORKED = [(([[0, math.log(3), 9]], [0], 1, [[True, True, True]]), "0.25 0.1015 0")]
 INPUTS = {
     "centre": lambda draw: draw.between("B", 0, draw.size("S")),
     "window": lambda draw: draw.choice([0.5, 1, 2, 3.5]),

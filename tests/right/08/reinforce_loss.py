@@ -43,3 +43,4 @@ RIGHT = [
     # As beginners write them
     pick_by_pick,
 ]
+WORKED = [(([-1, -2], [1, 0], [0.25, 0.5]), "-0.125")]

@@ -1,5 +1,7 @@
 """Right answers to 09.restricted_self_attention in other styles than the solution's: slices, a band, windows, the library, loops."""
 
+from math import log
+
 import torch
 from torch.nn import functional as F
 
@@ -64,4 +66,5 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+WORKED = [(([[[1], [1], [1]]], [[[0], [log(3)], [0]]], [[[4], [8], [16]]], 1), "7 8.8 10")]
 INPUTS = {"radius": lambda draw: draw.randint(0, 7)}

@@ -1,5 +1,7 @@
 """Right answers to 09.self_attention in other styles than the solution's: one matrix for the scores, einsum, the library, word by word."""
 
+from math import log
+
 import torch
 from torch.nn import functional as F
 
@@ -73,4 +75,8 @@ RIGHT = [
     three_at_once,
     # As beginners write them
     word_by_word,
+]
+WORKED = [
+    (([[[1, 0], [0, 1]]], [[2], [0]], [[0], [log(3)]], [[4], [8]]), "7.6 6"),
+    (([[[1, 0], [0, 1]]], [[2], [0]], [[0], [log(3)]], [[4], [8]], [[[True, True], [False, False]]]), "7.6 0"),
 ]

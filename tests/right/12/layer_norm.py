@@ -52,3 +52,4 @@ RIGHT = [
     # As beginners write them
     vector_by_vector,
 ]
+WORKED = [(([1, 2, 6], [1, 2, 1], [0, 0, 5], 0.333333), "-0.8944 -0.8944 6.3416")]

@@ -75,4 +75,5 @@ RIGHT = [
     # As beginners write them
     head_by_head,
 ]
+WORKED = [(([[[2]]], [[[[1]]]], [[[[4]]]], [[1], [1], [1]], [0, 0, 0], [[1]], [0]), "2.2384 1 2 4 2")]
 SIZES = {"t": lambda draw: draw.randint(0, 5), "D": lambda draw: draw.size("H") * draw.size("d")}

@@ -75,3 +75,7 @@ RIGHT = [
     # As beginners write them
     caption_by_caption,
 ]
+WORKED = [
+    (([[[1, 0], [0.5, 0.5]]], [[True, True]]), "0.5"),
+    (([[[1, 0], [0.5, 0.5]], [[1, 0], [9, 9]]], [[True, True], [True, False]]), "0.75"),
+]

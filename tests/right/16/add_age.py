@@ -74,3 +74,7 @@ RIGHT = [
     # As beginners write them
     backwards,
 ]
+WORKED = [
+    (([[[1], [2], [7]]], [[10], [20], [30]], [[True, True, False]]), "21 12 7"),
+    (([[[1], [2], [7]]], [[10], [20], [30]], [[True, True, True]]), "31 22 17"),
+]

@@ -80,4 +80,5 @@ RIGHT = [
     # As beginners write them
     story_by_story,
 ]
+WORKED = [(([[1]], [[[[2]]], [[[3]]], [[[5]]]], [[True]], [[1], [-1]]), "9 -9")]
 INPUTS = {"memories": lambda draw: [draw.numbers("B×M×D") for _ in range(draw.randint(2, 5))]}

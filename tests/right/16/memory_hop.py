@@ -1,5 +1,7 @@
 """Right answers to 16.memory_hop in other styles than the solution's: einsum, bmm, PyTorch's own attention, exponentials, loops."""
 
+from math import log
+
 import torch
 import torch.nn.functional as F
 
@@ -94,3 +96,4 @@ RIGHT = [
     # As beginners write them
     story_by_story,
 ]
+WORKED = [(([[1, 1]], [[[log(3), 0], [0, 0]]], [[[4, -4], [0, 8]]], [[True, True]]), "4 0 0.75 0.25")]

@@ -58,4 +58,5 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [((4, 2), "0.5 0.25 0.5 0.5 0.5 0.75 0.5 1")]
 INPUTS = {"words": lambda draw: draw.randint(1, 9), "width": lambda draw: draw.randint(1, 9)}

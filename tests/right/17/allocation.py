@@ -81,3 +81,4 @@ RIGHT = [
     place_by_place,
     always_the_freest_next,
 ]
+WORKED = [(([[0.5, 0.8, 0.25]],), "0.125 0.025 0.75")]

@@ -66,3 +66,4 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+WORKED = [(([[[3, 4], [0, 0]]], [[0, 5]], [1.3733]), "0.75 0.25")]

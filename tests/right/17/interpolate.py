@@ -53,3 +53,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [(([[0.8, 0.2]], [[0.1, 0.9]], [0.75]), "0.625 0.375")]

@@ -48,3 +48,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [(([[[1, 2], [3, 0], [5, 4]]], [[0.5, 0.25, 0.25]]), "2.5 2")]

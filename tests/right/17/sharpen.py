@@ -55,6 +55,7 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+WORKED = [(([[0.6, 0.3, 0.1, 0]], [2]), "0.7826 0.1957 0.0217 0")]
 INPUTS = {
     "weights": lambda draw: draw.probabilities("B×N", zeros=0.3),
     "gamma": lambda draw: draw.between("B", 1, 5),

@@ -81,3 +81,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [(([[[0, 0.5], [0, 0]]], [[0.8, 0.2]], [[0, 0.5]]), "0 0.25 0.4 0 0.4 0.6")]

@@ -61,3 +61,4 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+WORKED = [(([[0.5, 1]], [[0.5, 0]], [[[0, 0.5], [0.5, 0.5]]], [[1, 0.5]]), "0.5625 0.375")]

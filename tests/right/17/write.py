@@ -67,3 +67,4 @@ RIGHT = [
     # As beginners write them
     place_by_place,
 ]
+WORKED = [(([[[4, 2], [6, 8]]], [[0.5, 0.25]], [[1, 0]], [[2, -4]]), "3 0 5 7")]

@@ -70,4 +70,5 @@ RIGHT = [
     # As beginners write them
     expert_by_expert,
 ]
+WORKED = [(([[0.5, 0.5, 0], [0.25, 0, 0.75]],), "0.0312")]
 INPUTS = {"gates": lambda draw: draw.probabilities("B×N", zeros=0.3)}

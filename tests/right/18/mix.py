@@ -68,4 +68,5 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [(([[[4, 8], [2, 0], [torch.nan, torch.nan]]], [[0.75, 0.25, 0]]), "3.5 6")]
 INPUTS = {"gates": lambda draw: draw.probabilities("B×N", zeros=0.3)}

@@ -76,4 +76,9 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+WORKED = [
+    (([[[3], [5]]], [[0.5, 0.5]], [[3]]), "0.5662"),
+    (([[[3], [5]]], [[0.5, 0.5]], [[4]]), "0.5"),
+    (([[[3], [5]], [[3], [5]]], [[0.5, 0.5], [0.5, 0.5]], [[3], [4]]), "0.5331"),
+]
 INPUTS = {"gates": lambda draw: draw.probabilities("B×N"), "target": lambda draw: draw.numbers("B×D")}

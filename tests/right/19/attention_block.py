@@ -88,3 +88,4 @@ RIGHT = [
     # As beginners write them
     as_beginners_write,
 ]
+WORKED = [(([[[1], [3]]], [[math.log(3)]], [[0.5]], [[4]]), "1 4 3 11.7143")]

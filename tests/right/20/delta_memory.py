@@ -69,3 +69,4 @@ RIGHT = [
     # As beginners write them
     number_by_number,
 ]
+WORKED = [(([[[1, 0], [1, 0]]], [[[4], [10]]], [[[1, 0], [1, 0]]], [[1, 0.5]]), "4 7")]

@@ -69,3 +69,4 @@ RIGHT = [
     # As beginners write them
     row_by_row,
 ]
+WORKED = [(([[[0.2, 1, 0.7]]], [[[True, True, True]]]), "0 0.65 0.35")]
