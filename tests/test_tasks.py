@@ -305,27 +305,12 @@ def test_a_gradient_that_is_cut_in_the_first_exercise_is_remarked_on():
     assert kept.message == "Right, on every input it was tried on."
 
 
-@pytest.mark.parametrize(
-    "task_id",
-    [
-        "03.catch_wrong_attention",
-        "04.catch_wrong_scores",
-        "05.catch_wrong_loss",
-        "06.catch_blind_decoder",
-        "08.catch_biased_gradient",
-        "09.catch_leak",
-        "10.catch_wrong_heads",
-        "12.catch_wrong_masks",
-        "13.catch_wrong_step",
-        "14.catch_peeking",
-        "15.catch_blind_captioner",
-        "16.catch_cheating_memory",
-        "17.catch_wrong_write",
-        "18.catch_wrong_routing",
-        "19.catch_label_leak",
-        "20.catch_broken_attention",
-    ],
-)
+COMPARING = [
+    task.id for task in TASKS.values() if task.suspects and task.candidates and "torch.allclose" in answers()[task.id]
+]
+
+
+@pytest.mark.parametrize("task_id", COMPARING)
 def test_a_test_without_room_for_rounding_is_told(task_id):
     source = re.sub(
         r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)", r"torch.equal(\1)", answers()[task_id]
