@@ -1,6 +1,5 @@
 """Right answers in many styles, each run in the cage with fresh inputs, the solutions on a busy machine: none may fail."""
 
-import ast
 import subprocess
 import sys
 from itertools import zip_longest
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import extent
 import pytest
-import test_attacks
 from right_answers import FILES, RIGHT
 from test_tasks import TASKS
 
@@ -23,51 +21,23 @@ from course_utils.tasks import answers
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 
 
-def source_of(name, module):
-    """The part of a module of these tests that one of its names needs, as a cell."""
-    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-    defined = {}
-    for node in tree.body:
-        names = [n.id for target in getattr(node, "targets", ()) for n in ast.walk(target) if isinstance(n, ast.Name)]
-        for each in names or [getattr(node, "name", None)]:
-            defined.setdefault(each, node)
-    needed, waiting = set(), [name]
-    while waiting:
-        node = defined.get(waiting.pop())
-        if node is not None and node not in needed:
-            needed.add(node)
-            waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    hidden = ("course_utils.checks", "course_utils.learner")  # not to be had in the cage
-    imports = [node for node in imports if not getattr(node, "module", "").startswith(hidden)]
-    used = {n.id for node in needed for n in ast.walk(node) if isinstance(n, ast.Name)}
-    kept = [node for node in imports if used & {(a.asname or a.name).split(".")[0] for a in node.names}]
-    return "\n".join(ast.unparse(node) for node in tree.body if node in needed or node in kept)
-
-
 def styles():
     """Per notebook: its cells, and which task each answers. A lesson's i-th styles share a notebook."""
-    odd = source_of("RIGHT_ONES", test_attacks)
-    kinds = {  # the styles of each task, and the code that makes them and the expression that holds them
-        "right": (RIGHT, lambda t: (FILES[t].read_text(encoding="utf-8"), "RIGHT")),
-        "odd": (test_attacks.RIGHT_ONES, lambda t: (odd, f'RIGHT_ONES["{t}"]')),
-    }
-    for kind, (held, made) in kinds.items():
-        for lesson in sorted({task_id[:2] for task_id in held}):
-            ids = [task_id for task_id in held if task_id.startswith(lesson)]
-            counts = [[(task_id, i) for i in range(len(held[task_id]))] for task_id in ids]
-            for i, column in enumerate(zip_longest(*counts)):
-                chosen = [pair for pair in column if pair]
-                cells = [answer_cell(t, *made(t), j) for t, j in chosen]
-                yield f"{kind} {lesson} {i}", cells, [task_id for task_id, _ in chosen]
+    for lesson in sorted({task_id[:2] for task_id in RIGHT}):
+        ids = [task_id for task_id in RIGHT if task_id.startswith(lesson)]
+        counts = [[(task_id, i) for i in range(len(RIGHT[task_id]))] for task_id in ids]
+        for i, column in enumerate(zip_longest(*counts)):
+            chosen = [pair for pair in column if pair]
+            yield f"right {lesson} {i}", [answer_cell(*pair) for pair in chosen], [task_id for task_id, _ in chosen]
     for lesson in sorted({task_id[:2] for task_id in TASKS}):
         ids = [task_id for task_id in TASKS if task_id.startswith(lesson)]
         yield f"solution {lesson}", [solution_imports(lesson), *(answers()[task_id] for task_id in ids)], ids
 
 
-def answer_cell(task_id, source, table, place):
+def answer_cell(task_id, place):
     """A cell that answers a task with one style; the names that the style's source needs are held apart from the answers'."""
-    return f"styles = {{}}\nexec({source!r}, styles)\n{TASKS[task_id].answer_name} = eval({table!r}, styles)[{place}]"
+    source = FILES[task_id].read_text(encoding="utf-8")
+    return f"styles = {{}}\nexec({source!r}, styles)\n{TASKS[task_id].answer_name} = styles['RIGHT'][{place}]"
 
 
 def solution_imports(lesson):

@@ -1,5 +1,6 @@
 """Right answers to 01.build_vocabulary in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import itertools
 from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
@@ -92,6 +93,23 @@ def vocabulary_by_taking_the_best_each_time(sentences, min_count=1):
     return result
 
 
+def vocabulary(sentences, least):
+    counts = Counter(w for s in sentences for w in s)
+    kept = sorted((w for w in counts if counts[w] >= least), key=lambda w: (-counts[w], w))
+    return {w: i for i, w in enumerate(["<pad>", "<unk>", *kept])}
+
+
+def sorted_in_place(sentences, min_count=1):
+    flat = sorted(itertools.chain.from_iterable(sentences))
+    groups = [(w, len(list(g))) for w, g in itertools.groupby(flat)]
+    groups.sort(key=lambda pair: -pair[1])  # stable: ties stay alphabetical
+    result = defaultdict(lambda: 1, {"<pad>": 0, "<unk>": 1})
+    for w, n in groups:
+        if n >= min_count:
+            result[w] = len(result)
+    return result
+
+
 RIGHT = [
     vocabulary_by_counter,
     vocabulary_by_numpy,
@@ -100,6 +118,12 @@ RIGHT = [
     vocabulary_by_counting_by_hand,
     vocabulary_by_going_down_the_counts,
     vocabulary_by_taking_the_best_each_time,
+    # In odd styles
+    sorted_in_place,
+    lambda sentences, min_count=1: OrderedDict(vocabulary(sentences, min_count)),
+    lambda texts, at_least=1: {w: np.int64(i) for w, i in vocabulary(texts, at_least).items()},
+    lambda s, m=1, *, specials=("<pad>", "<unk>"): dict(reversed(vocabulary(s, m).items())),
+    lambda *args: vocabulary(args[0], args[1] if args[1:] else 1),
 ]
 
 

@@ -41,5 +41,12 @@ RIGHT = [
     sentiment_in_a_zero_buffer,
     sentiment_number_by_number,
     sentiment_with_own_sigmoid,
+    # In odd styles
+    lambda x, w, b: torch.special.expit(torch.addmv(b, x, w)),
+    lambda x, w, b: torch.where(
+        x @ w + b > 0, 1 / (1 + torch.exp(-(x @ w + b).abs())), 1 - 1 / (1 + torch.exp(-(x @ w + b).abs()))
+    ),
+    lambda x, w, b: 0.5 * (1 + torch.tanh(0.5 * (x @ w + b))),
+    lambda *a: torch.sigmoid(sum([(a[0] * a[1]).sum(-1), a[2]])),
 ]
 WORKED = [(([[2, 1], [3, 1]], [1, -3], 1), "0.5 0.7311")]

@@ -56,6 +56,11 @@ def gradient_by_numpy(sums, labels, weight, bias):
     return torch.tensor(gradient).float(), torch.tensor(np.mean(p - y)).float()
 
 
+def gradient(x, y, w, b):
+    e = (torch.sigmoid(x @ w + b) - y) / len(y)
+    return e @ x, e.sum()
+
+
 RIGHT = [
     gradient_by_loops,
     gradient_by_autograd,
@@ -68,6 +73,15 @@ RIGHT = [
     gradient_in_zero_buffers,
     gradient_by_lists_of_rows,
     gradient_by_numpy,
+    # In odd styles
+    lambda x, y, w, b: torch.func.grad(lambda w, b: F.binary_cross_entropy_with_logits(x @ w + b, y), (0, 1))(w, b),
+    lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].item()),
+    lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1][None]),  # a number in a tensor of one
+    lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1].numpy()[()]),
+    lambda x, y, w, b: tuple(p.to(x.dtype) for p in gradient(x.double(), y.double(), w.double(), b.double())),
+    lambda x, y, w, b: (lambda g: (g[:-1], g[-1]))(
+        F.pad(x, (0, 1), value=1.0).T @ (torch.sigmoid(x @ w + b) - y) / len(y)
+    ),
 ]
 WORKED = [(([[2, 0], [0, 4]], [1, 0], [0, 0], 0), "-0.5 1 0")]
 INPUTS = {"labels": lambda draw: (draw.numbers("B") > 0).float()}

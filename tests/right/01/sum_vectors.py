@@ -57,5 +57,13 @@ RIGHT = [
     sum_by_einsum_of_a_float_mask,
     sum_by_float_mask_times_words,
     sum_by_a_list_of_totals,
+    # In odd styles
+    lambda x, m: torch.einsum("bsd,bs->bd", x.float(), m.float()),
+    lambda x, m: x.masked_fill(m.logical_not()[..., None], 0.0).cumsum(1)[:, -1],
+    lambda x, m: torch.zeros(len(x), x.shape[2], dtype=x.dtype).index_add(0, m.nonzero()[:, 0], x[m]),
+    lambda x, m: (x.flatten(0, 1) * m.flatten()[:, None]).unflatten(0, m.shape).sum(1),
+    lambda x, m: torch.vmap(lambda s, k: (s * k[:, None]).sum(0))(x, m),
+    lambda x, m: torch.einsum("...sd,...s", x, m.to(x)),
+    lambda x, m: x.double().mul(m.unsqueeze(-1)).sum(1).to(x.dtype),
 ]
 WORKED = [(([[[1, 2], [3, 4], [9, 9]]], [[True, True, False]]), "4 6")]

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 
 def polarity_by_loop(vectors, direction):
@@ -49,6 +50,10 @@ def polarity_by_numpy(word_vectors, weight):
     return torch.tensor(result).float()
 
 
+def polarity(x, w):
+    return F.normalize(x, dim=1) @ F.normalize(w, dim=0)
+
+
 RIGHT = [
     polarity_by_loop,
     lambda x, w: F.cosine_similarity(x, w[None], dim=-1),
@@ -60,5 +65,19 @@ RIGHT = [
     polarity_by_own_cosine,
     polarity_with_zero_lengths_set_to_one,
     polarity_by_numpy,
+    # In odd styles
+    lambda x, w: torch.tensor(polarity(x, w).tolist()),
+    lambda x, w: torch.as_tensor(
+        [0.0 if not (a.any() and w.any()) else float(a @ w / a.norm() / w.norm()) for a in x], dtype=x.dtype
+    ),
+    lambda x, w: torch.from_numpy(
+        np.nan_to_num(
+            (x.numpy() @ w.numpy()) / np.maximum(np.linalg.norm(x.numpy(), axis=1) * np.linalg.norm(w.numpy()), 1e-12)
+        )
+    ),
+    lambda x, w: x @ w * torch.rsqrt(x.square().sum(1) * w.square().sum() + 1e-16),
+    lambda x, w: torch.div(x @ w, torch.linalg.vector_norm(x, dim=1) * torch.linalg.vector_norm(w)).nan_to_num(0),
+    nn.CosineSimilarity(dim=-1),
+    lambda x, w: nn.CosineSimilarity(dim=1)(x, w.expand_as(x)),
 ]
 WORKED = [(([[3, 4], [0, 0]], [2, 0]), "0.6 0")]

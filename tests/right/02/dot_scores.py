@@ -37,6 +37,10 @@ def dot_scores_dimension_by_dimension(words, theta):
     return total
 
 
+def keyword_defaults(words, theta, *, dim=-1, eps=0.0):
+    return (words * theta).sum(dim) + eps
+
+
 RIGHT = [
     lambda words, theta: (words * theta).sum(-1),
     lambda words, theta: torch.einsum("bsd,d->bs", words, theta),
@@ -47,5 +51,12 @@ RIGHT = [
     dot_scores_by_index,
     dot_scores_by_a_list_of_sentences,
     dot_scores_dimension_by_dimension,
+    # In odd styles
+    keyword_defaults,
+    torch.matmul,
+    lambda x, t: torch.tensordot(x, t, dims=([2], [0])),
+    lambda x, t: torch.vmap(torch.vmap(torch.dot, (0, None)), (0, None))(x, t),
+    lambda x, t: F.conv1d(x.mT, t[None, :, None])[:, 0],
+    lambda x, t: torch.inner(x, t),
 ]
 WORKED = [(([[[1, 2], [3, -1]]], [2, 1]), "4 5")]

@@ -1,5 +1,6 @@
 """Right answers to 02.error_through_attention in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import numpy as np
 import torch
 
 
@@ -32,6 +33,16 @@ def error_by_lists_of_rows(weights, error):
     return torch.stack(sentences)
 
 
+def error_by_vjp(weights, error):
+    words = torch.zeros(*weights.shape, error.shape[1], dtype=error.dtype)
+    return torch.func.vjp(lambda x: (weights[..., None] * x).sum(1), words)[1](error)[0]
+
+
+def error_by_jacobian(weights, error):
+    words = torch.zeros(*weights.shape, error.shape[1], dtype=error.dtype)
+    return torch.autograd.functional.jacobian(lambda x: ((weights[..., None] * x).sum(1) * error).sum(), words)
+
+
 RIGHT = [
     lambda w, e: torch.einsum("bs,bd->bsd", w, e),
     lambda w, e: w.unsqueeze(2) @ e.unsqueeze(1),
@@ -41,5 +52,11 @@ RIGHT = [
     error_in_a_zero_buffer,
     error_number_by_number,
     error_by_lists_of_rows,
+    # In odd styles
+    lambda w, e: torch.kron(w[0], e[0]).reshape(1, w.shape[1], -1) if len(w) == 1 else torch.einsum("bi,bj->bij", w, e),
+    lambda w, e: torch.vmap(torch.outer)(w, e),
+    lambda w, e: torch.from_numpy(np.einsum("bs,bd->bsd", w.numpy(), e.numpy())),
+    error_by_vjp,
+    error_by_jacobian,
 ]
 WORKED = [(([[0.8, 0.2]], [[10, -5]]), "8 -4 2 -1")]

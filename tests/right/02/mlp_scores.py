@@ -52,5 +52,12 @@ RIGHT = [
     mlp_in_a_zero_buffer,
     mlp_unit_by_unit,
     mlp_with_helpers,
+    # In odd styles
+    lambda *a: (
+        nn.Sequential(nn.Sigmoid())(torch.addmm(a[2], a[0].flatten(0, 1), a[1].mT)).mv(a[3]).view(a[0].shape[:2])
+    ),
+    lambda x, W, b, t: torch.sigmoid((x[..., None, :] * W).sum(-1) + b).mul(t).sum(-1),
+    lambda x, W, b, t: F.bilinear(x.new_ones(*x.shape[:2], 1), torch.sigmoid(F.linear(x, W, b)), t[None, None])[..., 0],
+    lambda x, W, b, t: torch.func.vmap(lambda s: torch.sigmoid(s @ W.T + b) @ t)(x),
 ]
 WORKED = [(([[[1, 2]]], [[1, 0], [1, -1]], [-1, 1], [4, 2]), "3")]

@@ -3,6 +3,7 @@
 from math import log
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.models import attention as reference
 from course_utils.models.attention import masked_softmax as reference_masked_softmax
@@ -73,6 +74,10 @@ def several_with_a_helper_for_one(words, thetas, mask):
     return torch.stack(rows)
 
 
+def soft(scores, mask):
+    return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(-1))
+
+
 RIGHT = [
     several_by_loops,
     lambda x, th, m: torch.cat([(reference.masked_softmax(x @ t, m)[..., None] * x).sum(1) for t in th], -1),
@@ -87,5 +92,18 @@ RIGHT = [
     several_by_a_list_of_contexts,
     several_by_float_mask_and_einsum,
     several_with_a_helper_for_one,
+    # In odd styles
+    lambda x, th, m: torch.hstack([(soft(x @ t, m)[:, None] @ x)[:, 0] for t in th]),
+    lambda x, th, m: (soft((x @ th.T).mT, m[:, None].expand(-1, len(th), -1)) @ x).reshape(x.shape[0], -1),
+    lambda x, th, m: reference.attention(th.repeat(len(x), 1, 1), x, x, m[:, None])[0].flatten(1),
+    lambda x, th, m: torch.cat(torch.vmap(lambda t: (soft(x @ t, m)[..., None] * x).sum(1))(th).unbind(0), -1),
+    lambda x, th, m: torch.stack(
+        [
+            F.scaled_dot_product_attention(th, s[k], s[k], scale=1.0).flatten()
+            if k.any()
+            else s.sum() * th.flatten() * 0
+            for s, k in zip(x, m, strict=True)
+        ]
+    ),
 ]
 WORKED = [(([[[1, 0], [0, 2]]], [[0, 0], [log(3), 0]], [[True, True]]), "0.5 1 0.75 0.5")]

@@ -53,6 +53,24 @@ def softmax_in_named_steps(scores, temperature=1.0):
     return exponentials / totals
 
 
+def softmax(s, t=1.0):
+    return (s / t).softmax(-1)
+
+
+def softmax_recursive(scores, temperature=1.0):
+    if scores.dim() > 1:
+        return torch.stack([softmax_recursive(row, temperature) for row in scores])
+    shifted = (scores - scores.max()) / temperature
+    return shifted.exp().div(shifted.exp().sum())
+
+
+def softmax_in_own_copy(scores, temperature=1.0):
+    z = scores / temperature
+    z = z - z.detach().amax(-1, keepdim=True)
+    e = z.exp_()
+    return e / e.sum(-1, keepdim=True)
+
+
 RIGHT = [
     softmax_by_loops,
     Softmax(),
@@ -64,5 +82,16 @@ RIGHT = [
     softmax_by_recursion,
     softmax_in_a_flat_zero_buffer,
     softmax_in_named_steps,
+    # In odd styles
+    softmax_recursive,
+    softmax_in_own_copy,
+    lambda s, t=1: nn.Softmax(dim=-1)(s / t),
+    lambda s, temperature=1.0: torch.sigmoid(0 * s) * 2 * (s / temperature).softmax(s.dim() - 1),
+    lambda *a: torch.softmax(a[0] / (a[1] if len(a) > 1 else 1), -1, dtype=a[0].dtype),
+    lambda s, t=None: F.softmax(s / (t or 1.0), dim=-1),
+    lambda s, t=1.0: (s.movedim(-1, 0) / t).softmax(0).movedim(0, -1),
+    lambda s, t=1.0: (
+        1 / (s[..., None, :] / t - s[..., :, None] / t).exp().sum(-1) if s.abs().max() < 50 else softmax(s, t)
+    ),
 ]
 WORKED = [(([1, 2, 4],), "0.0420 0.1142 0.8438")]

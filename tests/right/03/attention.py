@@ -1,5 +1,6 @@
 """Right answers to 03.attention in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import collections
 from math import log
 
 import torch
@@ -127,6 +128,43 @@ def attention_by_lists_of_rows(query, key, value, mask=None):
     return torch.stack(all_contexts), torch.stack(all_weights)
 
 
+def soft(scores, mask=None):
+    return torch.nan_to_num((scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1))
+
+
+def attention(q, k, v, m=None):
+    w = soft(q @ k.mT, m)
+    return w @ v, w
+
+
+def attention_by_library(query, key, value, mask=None):
+    eye = torch.eye(key.shape[1], dtype=value.dtype).expand(len(key), -1, -1)
+    both = torch.cat([value, eye], -1)
+    some = None if mask is None else mask.any(-1, keepdim=True)
+    allowed = None if mask is None else mask | ~some  # before torch 2.5 a row without True has a NaN gradient
+    out = F.scaled_dot_product_attention(query, key, both, attn_mask=allowed, scale=1.0)
+    if mask is not None:
+        out = torch.where(some, out, 0.0)
+    return out.split([value.shape[-1], key.shape[1]], -1)
+
+
+def attention_from_parts(query, key, value, *masks):
+    Result = collections.namedtuple("Result", "context weights")
+    (mask,) = masks or (None,)
+    weights = reference.masked_softmax(reference.dot(query, key), mask)
+    return Result(torch.bmm(weights, value), weights)
+
+
+def attention_by_vmap(q, k, v, m=None):
+    m = torch.ones(q.shape[0], q.shape[1], k.shape[1], dtype=torch.bool) if m is None else m
+
+    def one(q, k, v, m):
+        w = torch.where(m, (q @ k.T).masked_fill(~m, -torch.inf).softmax(-1), 0.0)
+        return w @ v, w
+
+    return torch.vmap(one)(q, k, v, m)
+
+
 RIGHT = [
     attention_by_loops,
     attention_by_einsum,
@@ -137,6 +175,22 @@ RIGHT = [
     attention_with_a_float_mask,
     attention_with_a_mask_of_ones,
     attention_by_lists_of_rows,
+    # In odd styles
+    attention_by_library,
+    attention_from_parts,
+    attention_by_vmap,
+    lambda q, k, v, m=None: list(attention(q, k, v, m)),
+    lambda *a: reference.attention(*a),
+    lambda q, k, v, mask=None: (lambda w: (torch.einsum("bts,bse->bte", w, v), w))(
+        soft(torch.einsum("btd,bsd->bts", q, k), mask)
+    ),
+    lambda q, k, v, mask=None: tuple(
+        torch.stack(p)
+        for p in zip(
+            *(attention(*x, None if mask is None else mask[i]) for i, x in enumerate(zip(q, k, v, strict=True))),
+            strict=True,
+        )
+    ),
 ]
 WORKED = [
     (([[[1, 1]]], [[[log(3), 0], [0, 0]]], [[[4], [8]]]), "5 0.75 0.25"),

@@ -189,6 +189,31 @@ def catch_by_numpy_testing(candidate):
     return good
 
 
+def catch_by_comparing(
+    sizes=(2, 3, 5, 7, 11),
+    make=torch.randn,
+    agree=lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-5),
+    masks=lambda usual: (None, usual),
+):
+    """A test with other sizes, numbers, masks, or another way to compare."""
+    B, T, S, D, E = sizes
+
+    def test(candidate):
+        torch.manual_seed(0)
+        q, k, v, usual = make((B, T, D)), make((B, S, D)), make((B, S, E)), torch.rand(B, T, S) < 0.5
+        usual[-1, -1] = False
+        try:
+            for mask in masks(usual):
+                right, received = reference.attention(q, k, v, mask), candidate(q, k, v, mask)
+                if len(received) != 2 or not all(agree(a, b) for a, b in zip(right, received, strict=True)):
+                    return False
+        except Exception:
+            return False
+        return True
+
+    return test
+
+
 RIGHT = [
     catch_by_oracle,
     catch_by_assert_close,
@@ -198,4 +223,13 @@ RIGHT = [
     catch_by_own_loops_number_by_number,
     catch_by_one_question_after_another,
     catch_by_numpy_testing,
+    # In odd styles
+    catch_by_comparing(),
+    catch_by_comparing((3, 4, 4, 5, 5), agree=lambda a, b: (a - b).abs().max() < 1e-3),
+    catch_by_comparing(
+        (2, 2, 3, 4, 5), agree=lambda a, b: np.allclose(a, b, atol=1e-4), make=lambda s: 2 * torch.randn(s)
+    ),
+    catch_by_comparing(masks=lambda m: [m, None, ~m, torch.ones_like(m)]),
+    lambda candidate: torch.tensor(catch_by_comparing()(candidate)),
+    lambda candidate: all(catch_by_comparing((2, 3, 5, d, 6))(candidate) for d in (3, 8)),
 ]

@@ -1,7 +1,10 @@
 """Right answers to 03.causal_mask in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import functools
+
 import numpy as np
 import torch
+from torch import nn
 
 
 def causal_in_a_zero_buffer(size):
@@ -37,6 +40,18 @@ def causal_by_numpy(size):
     return torch.from_numpy(np.tril(np.ones((size, size)))) > 0
 
 
+@functools.lru_cache
+def cached_causal(size):
+    return torch.ones(size, size).tril().to(torch.bool)
+
+
+def causal_row_by_row(size):
+    mask = torch.zeros((size, size), dtype=bool)
+    for i in range(size):
+        mask[i, : i + 1] = True
+    return mask
+
+
 RIGHT = [
     lambda size: torch.arange(size)[None] <= torch.arange(size)[:, None],
     lambda n: ~torch.triu(torch.ones(n, n), diagonal=1).bool(),
@@ -47,4 +62,12 @@ RIGHT = [
     causal_by_clearing_the_later,
     causal_by_lists_of_rows,
     causal_by_numpy,
+    # In odd styles
+    cached_causal,
+    causal_row_by_row,
+    lambda size: torch.from_numpy(np.tril(np.ones((size, size), dtype=bool))),
+    lambda size: torch.triu(torch.full((size, size), True)).T,
+    lambda size: nn.Transformer.generate_square_subsequent_mask(size) == 0,
+    lambda size: torch.eye(size).cumsum(0).bool(),
+    lambda size: torch.ones(size, size).cumsum(1) <= torch.arange(1, size + 1)[:, None],
 ]

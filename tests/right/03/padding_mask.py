@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 
 def padding_by_loop(lengths, size):
@@ -56,4 +57,13 @@ RIGHT = [
     padding_by_lists_of_true_and_false,
     padding_by_numpy,
     padding_by_filling_up_rows,
+    # In odd styles
+    lambda n, size: torch.nn.utils.rnn.pad_sequence(
+        [*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True
+    )[:-1],
+    lambda n, size: torch.from_numpy(np.arange(size)[None] < n.numpy()[:, None]),
+    lambda n, size: torch.ones(len(n), size).cumsum(1) <= n[:, None],
+    lambda n, size: torch.ones(size, size + 1).triu(1).bool()[:, n].T,
+    lambda lengths, size, *, device=None: torch.arange(size, device=device).lt(lengths.view(-1, 1)),
+    lambda n, size: torch.stack([F.pad(torch.ones(int(k)), (0, size - int(k))) for k in n]) > 0.5,
 ]

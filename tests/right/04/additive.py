@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_utils.models import attention as reference
 
@@ -40,6 +41,14 @@ def additive_unit_by_unit(state, hidden, weight, v):
     return total
 
 
+class Additive(nn.Module):
+    """Weights are the arguments; the module holds nothing."""
+
+    def forward(self, *args):
+        state, hidden, weight, v = args
+        return F.linear(torch.tanh(F.linear(reference.pairs(state, hidden), weight)), v.unsqueeze(0)).squeeze(-1)
+
+
 RIGHT = [
     lambda s, h, W, v: torch.stack(
         [
@@ -61,5 +70,10 @@ RIGHT = [
     additive_in_a_zero_buffer,
     additive_pairs_in_a_zero_buffer,
     additive_unit_by_unit,
+    # In odd styles
+    Additive(),
+    lambda s, h, W, v: torch.tanh(torch.einsum("btsp,ap->btsa", reference.pairs(s, h), W)).matmul(v),
+    lambda s, h, W, v: torch.tanh((s @ W.T[: s.shape[2]]).unsqueeze(2) + (h @ W.T[s.shape[2] :]).unsqueeze(1)) @ v,
+    lambda s, h, W, v: (2 * torch.sigmoid(2 * (reference.pairs(s, h) @ W.T)) - 1) @ v,
 ]
 WORKED = [(([[[1]]], [[[2]]], [[1, 1], [2, -1]], [1, 3]), "0.9951")]

@@ -164,6 +164,20 @@ def catch_score_by_own_formulas(name, candidate):
     return True
 
 
+def catch_score_by_comparing(sizes=(2, 3, 5, 7, 11, 13), off=1e-5):
+    """A test with other sizes, or with more room for rounding."""
+
+    def test(name, candidate):
+        args = _score_inputs(name, sizes, 0)
+        try:
+            right, received = reference.SCORES[name](*args), candidate(*args)
+            return right.shape == received.shape and bool((right - received).abs().max() < off)
+        except Exception:
+            return False
+
+    return test
+
+
 RIGHT = [
     catch_score_by_value,
     catch_score_by_assert_close,
@@ -172,4 +186,11 @@ RIGHT = [
     catch_score_by_a_chain_of_ifs,
     catch_score_number_by_number,
     catch_score_by_own_formulas,
+    # In odd styles
+    catch_score_by_comparing(),
+    catch_score_by_comparing((3, 4, 5, 6, 7, 8), off=1e-4),
+    lambda name, candidate: all(
+        catch_score_by_comparing(n)(name, candidate) for n in ((2, 3, 5, 7, 11, 13), (2, 3, 5, 4, 4, 4))
+    ),
+    lambda name, candidate: torch.tensor([catch_score_by_comparing()(name, candidate)]).all(),
 ]

@@ -1,6 +1,9 @@
 """Right answers to 04.concatenating in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
 import torch
+import torch.nn.functional as F
+
+from course_utils.models import attention as reference
 
 
 def concatenating_in_a_zero_buffer(state, hidden, weight):
@@ -46,5 +49,11 @@ RIGHT = [
     concatenating_in_a_zero_buffer,
     concatenating_number_by_number,
     concatenating_repeated_pairs,
+    # In odd styles
+    lambda s, h, w: F.linear(reference.pairs(s, h), w[None]).squeeze(-1),
+    lambda s, h, w: (lambda a, b: (s @ a)[:, :, None] + (h @ b)[:, None])(*w.split([s.shape[2], h.shape[2]])),
+    lambda s, h, w: torch.stack(
+        [torch.stack([torch.cat([q.expand(len(k), -1), k], -1) @ w for q in a]) for a, k in zip(s, h, strict=True)]
+    ),
 ]
 WORKED = [(([[[1, 2]]], [[[3], [5]]], [1, 2, 10]), "35 55")]

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 
 def cosine_in_a_zero_buffer(state, hidden):
@@ -46,5 +47,14 @@ RIGHT = [
     cosine_in_a_zero_buffer,
     cosine_by_a_helper_with_early_return,
     cosine_with_zero_lengths_set_to_one,
+    # In odd styles
+    lambda s, h: torch.where(
+        (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None]) > 0,
+        s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None]).clamp_min(1e-12),
+        0.0,
+    ),
+    lambda s, h: nn.CosineSimilarity(dim=-1)(s[:, :, None], h[:, None]),
+    lambda s, h: s @ h.mT * torch.rsqrt(s.square().sum(-1)[..., None] * h.square().sum(-1)[:, None] + 1e-12),
+    lambda s, h: (s / (s.norm(dim=-1, keepdim=True) + 1e-7)) @ (h / (h.norm(dim=-1, keepdim=True) + 1e-7)).mT,
 ]
 WORKED = [(([[[2, 0]]], [[[3, 4], [0, 0]]]), "0.6 0")]

@@ -1,6 +1,9 @@
 """Right answers to 04.dot in other styles than the solution's: loops, einsum, built-ins, other names and precisions."""
 
+import functools
+
 import torch
+import torch.nn.functional as F
 
 
 def dot_in_a_zero_buffer(state, hidden):
@@ -30,6 +33,26 @@ def dot_by_a_list_of_sentences(state, hidden):
     return torch.stack(result)
 
 
+class CallableDot:
+    def __call__(self, queries, keys):
+        return queries.matmul(keys.transpose(-2, -1))
+
+    def method(self, queries, keys):
+        return torch.baddbmm(queries.new_zeros(1, 1, 1), queries, keys.permute(0, 2, 1))
+
+
+class OwnDot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, s, h):
+        ctx.save_for_backward(s, h)
+        return s @ h.mT
+
+    @staticmethod
+    def backward(ctx, g):
+        s, h = ctx.saved_tensors
+        return g @ h, g.mT @ s
+
+
 RIGHT = [
     lambda s, h: torch.einsum("btd,bsd->bts", s, h),
     lambda s, h: torch.bmm(s, h.transpose(1, 2)),
@@ -39,5 +62,14 @@ RIGHT = [
     dot_in_a_zero_buffer,
     dot_by_index,
     dot_by_a_list_of_sentences,
+    # In odd styles
+    CallableDot(),
+    CallableDot().method,
+    OwnDot.apply,
+    functools.partial(torch.einsum, "btd,bsd->bts"),
+    lambda s, h: torch.stack([torch.inner(a, b) for a, b in zip(s, h, strict=True)]),
+    lambda s, h: torch.vmap(lambda a, b: a @ b.T)(s, h),
+    lambda s, h: torch.func.vmap(torch.func.vmap(torch.mv, (None, 0)))(h, s),
+    lambda s, h: F.linear(s, h[0]) if len(s) == 1 else torch.matmul(s, h.swapaxes(1, 2)),
 ]
 WORKED = [(([[[1, 2]]], [[[3, 0], [-1, 4]]]), "3 7")]

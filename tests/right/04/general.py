@@ -45,5 +45,13 @@ RIGHT = [
     general_in_a_zero_buffer,
     general_over_every_entry_of_the_matrix,
     general_by_a_list_of_rows,
+    # In odd styles
+    lambda s, h, W: torch.stack([(h @ W.T @ q[..., None])[..., 0] for q in s.unbind(1)], 1),
+    lambda s, h, W: torch.einsum("btd,bsd->bts", s, torch.einsum("de,bse->bsd", W, h)),
+    lambda s, h, W: F.bilinear(
+        s[:, :, None].expand(-1, -1, h.shape[1], -1).contiguous(),
+        h[:, None].expand(-1, s.shape[1], -1, -1).contiguous(),
+        W[None],
+    )[..., 0],
 ]
 WORKED = [(([[[1, 2]]], [[[1, 1, 3]]], [[1, 0, 2], [0, 1, 1]]), "15")]

@@ -4,6 +4,7 @@ from math import log
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 
 def location_in_a_zero_buffer(state, weight):
@@ -51,5 +52,12 @@ RIGHT = [
     location_in_a_zero_buffer,
     location_with_own_softmax,
     location_in_named_steps,
+    # In odd styles
+    lambda s, W: torch.softmax((W @ s.mT).mT, -1),
+    lambda s, W: nn.Softmax(2)(torch.stack([s @ row for row in W], -1)),
+    lambda s, W: torch.vmap(torch.vmap(lambda q: F.softmax(W @ q, 0)))(s),
+    lambda s, W: F.scaled_dot_product_attention(
+        s, W.expand(len(s), -1, -1), torch.eye(len(W), dtype=s.dtype).expand(len(s), -1, -1), scale=1.0
+    ),
 ]
 WORKED = [(([[[1, 2]]], [[0, 0], [log(3), 0]]), "0.25 0.75")]

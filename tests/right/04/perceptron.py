@@ -58,5 +58,9 @@ RIGHT = [
     perceptron_in_a_zero_buffer,
     perceptron_unit_by_unit,
     perceptron_by_lists_of_rows,
+    # In odd styles
+    lambda s, h, W, U, v: torch.tanh((W @ s.mT).mT[:, :, None] + (U @ h.mT).mT[:, None]).matmul(v),
+    lambda s, h, W, U, v: torch.vmap(lambda a, b: torch.tanh((a @ W.T)[:, None] + b @ U.T) @ v)(s, h),
+    lambda s, h, W, U, v: sum(v[i] * torch.tanh((s @ W[i])[:, :, None] + (h @ U[i])[:, None]) for i in range(len(v))),
 ]
 WORKED = [(([[[1]]], [[[2]]], [[2], [1]], [[-1], [1]], [5, 1]), "0.9951")]

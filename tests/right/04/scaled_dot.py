@@ -46,5 +46,10 @@ RIGHT = [
     scaled_in_a_zero_buffer,
     scaled_by_a_buffer_divided_at_the_end,
     scaled_by_lists_of_rows,
+    # In odd styles
+    lambda s, h: torch.baddbmm(s.new_zeros(1, 1, 1), s, h.mT, beta=0, alpha=s.shape[-1] ** -0.5),
+    lambda s, h: (s[:, :, None] * h[:, None]).sum(-1).mul(torch.rsqrt(torch.tensor(float(s.shape[-1])))),
+    lambda s, h: (s[:, :, None] * h[:, None]).mean(-1) * s.shape[-1] ** 0.5,
+    lambda s, h: (s @ h.mT).div_(math.sqrt(s.shape[-1])),
 ]
 WORKED = [(([[[1, 1, 1, 1]]], [[[2, 0, 4, 2]]]), "4")]
