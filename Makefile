@@ -1,5 +1,6 @@
-# `make lab` sets everything up and opens the first lesson, `make test` sets everything up and runs every check
-# there is. What they do after setting up stands in course_utils/authoring/testing.py. Without make: see README.md.
+# `make lab` sets everything up and opens the first lesson, `make test` sets everything up and runs the checks that
+# every change has to pass, `make test-all` every check there is, which takes hours. What they do after setting up
+# stands in course_utils/authoring/testing.py. Without make: see README.md.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,13 +9,16 @@ PIP := $(VENV)/bin/python -m pip
 INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
 WANTED := pyproject.toml constraints.txt
 
-.PHONY: lab test build clean
+.PHONY: lab test test-all build clean
 
 lab: $(VENV)/.lab
 	@$(COURSE) lab $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.test
 	@$(COURSE) test
+
+test-all: $(VENV)/.test
+	@$(COURSE) test --all $(if $(NIGHT),--night $(NIGHT))
 
 build: $(VENV)/.lab
 	@$(COURSE) build

@@ -421,8 +421,19 @@ def test_all_steps_run_although_some_fail(copy):
     (copy / "tests").mkdir()
     (copy / "tests" / "test_one.py").write_text("def test_one():\n    assert True\n")
     (copy / "ugly.py").write_text("import os,sys\n")
-    done = course(copy, "test", "--quick")
+    done = course(copy, "test")
     assert done.returncode == 1
     assert re.search(r"code style +1 failed", done.stdout)
     assert re.search(r"tests +1 passed", done.stdout)
+    assert re.search(r"notebooks +1 failed", done.stdout), "the copy's notebook has no cell"
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", done.stdout.splitlines()[-1])
+
+
+def test_what_is_left_to_the_thorough_run_is_told_in_numbers(tmp_path):
+    for process, seeds in (("gw0", 3), ("gw1", 1000)):  # each of them sees all tests, and tries a part of them
+        (tmp_path / f"{process}.json").write_text(json.dumps({"tests": 7, "seeds of inputs": seeds}))
+    step = testing.Step("tests", Counter(passed=1))
+    testing._read_left(tmp_path, step)
+    table = testing.closing_table([step])
+    assert "What was left to the thorough run, `make test-all`\n  7 tests\n  1,003 seeds of inputs\n" in table
+    assert "left to" not in testing.closing_table([testing.Step("tests", Counter(passed=1))])

@@ -120,21 +120,27 @@ def test_the_wheel_holds_answers_presets_and_models_and_no_tests(tmp_path):
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"course_utils"}
 
 
-def test_the_workflow_is_valid_and_covers_every_python():
-    workflow = ROOT / ".github" / "workflows" / "ci.yml"
-    command = [
-        sys.executable,
-        "-m",
-        "check_jsonschema",
-        "--builtin-schema",
-        "vendor.github-workflows",
-        workflow,
-    ]
+@pytest.mark.parametrize("name", ["ci", "nightly"])
+def test_a_workflow_is_valid(name):
+    workflow = ROOT / ".github" / "workflows" / f"{name}.yml"
+    schema = ("--builtin-schema", "vendor.github-workflows")
+    command = [sys.executable, "-m", "check_jsonschema", *schema, workflow]
     checked = subprocess.run(command, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
-    assert tuple(jobs["linux"]["strategy"]["matrix"]["python"]) == PYTHONS
-    assert {job["runs-on"].split("-")[0] for job in jobs.values()} == {"ubuntu", "macos", "windows"}
+
+
+def jobs(name):
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))["jobs"]
+
+
+def test_every_change_is_tested_on_every_python_and_system():
+    assert tuple(jobs("ci")["linux"]["strategy"]["matrix"]["python"]) == PYTHONS
+    assert {job["runs-on"].split("-")[0] for job in jobs("ci").values()} == {"ubuntu", "macos", "windows"}
+
+
+def test_every_check_there_is_runs_at_night():
+    nightly = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    assert "schedule:" in nightly and "make test-all" in jobs("nightly")["linux"]["steps"][-1]["run"]
 
 
 needs_make = pytest.mark.skipif(

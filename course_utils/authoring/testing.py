@@ -1,9 +1,10 @@
-"""Runs every check there is, one after the other, and adds up what came of them: `course test`.
+"""Runs the checks there are, one step after the other, and adds up what came of them: `course test`.
 
-Here: the steps, their order and the closing table. Not here: any check itself; those are in `lint.py`,
-`build.py`, `tests/` and the notebooks.
+Here: the steps of the usual run, of the thorough one and of a contributor's, their order and the closing table. Not here: any check
+itself; those are in `lint.py`, `build.py`, `tests/` and the notebooks. What hangs on what has changed is found in `changed.py`.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -14,21 +15,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
+from course_utils.authoring import changed
 from course_utils.base.places import FOLDERS
 
-SLOW_TESTS = ("tests/test_browser.py", "tests/test_colab.py")
+RUN_BY_NBVAL = (
+    "notebooks",
+    "solutions",
+)  # in the usual run; exercises without answers are tried by tests/test_exercises.py
+NO_TESTS = 5  # the exit code of pytest where it has run none
+MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
-    "-m",
-    "pytest",
-    "-n",
-    "2",
-    "-p",
-    "no:cacheprovider",
-    "--no-header",
-    "-q",
-    "--durations=40",
-    "--durations-min=10",
+    *("-m", "pytest", "-p", "no:cacheprovider", "--no-header", "-q"),
+    *("--dist", "loadgroup", "--durations=40", "--durations-min=10"),
 )
+TESTS = ("tests", "-rs", "-p", "no:nbval")  # loading nbval takes seconds in each process
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
 # and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
 NBVAL = (
@@ -36,35 +38,83 @@ NBVAL = (
     *("--dist", "loadfile", "-o", "filterwarnings=default"),
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is
+# As an older processor computes them, and in two threads: outputs that are compared must not hang on either.
+OTHER_PROCESSOR = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "OMP_NUM_THREADS": "2"}
 
 
 @dataclass
 class Step:
-    """What came of one step: how many passed, failed and were skipped, and why those were."""
+    """What came of one step: how many passed, failed and were skipped, and why those were; how many were left to the thorough run."""
 
     name: str
     counts: Counter = field(default_factory=Counter)
     reasons: Counter = field(default_factory=Counter)
+    left: Counter = field(default_factory=Counter)
     seconds: float = 0.0
 
 
-def run_all(root: Path, quick: bool = False) -> int:
-    """Run all steps in `root`, also after a failure; print the table; return 1 if anything failed, else 0."""
-    course = ("-m", "course_utils")
+def run_usual(root: Path) -> int:
+    """Run in `root` what every change has to pass, always the same; print the table; return 1 if anything failed, else 0."""
     steps = [
+        *_quick_steps(root),
+        _pytest(root, "tests", *TESTS, "-m", "not thorough"),
+        _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, extra=NOTEBOOKS_ALONE),
+    ]
+    return _close(root, steps)
+
+
+def run_all(root: Path, night: int) -> int:
+    """Run every check there is. Seeds, mutants and styles beyond those of the usual run are drawn from the number `night`."""
+    print(f"What this run draws, it draws from {night}: `course test --all --night {night}` draws the same again.")
+    steps = [
+        *_quick_steps(root),
+        _pytest(root, "tests", *TESTS, extra={"COURSE_THOROUGH": str(night)}),
+        _pytest(root, "notebooks", *FOLDERS, *NBVAL, extra=NOTEBOOKS_ALONE),
+        _pytest(root, "as elsewhere", *RUN_BY_NBVAL, *NBVAL, extra=NOTEBOOKS_ALONE | OTHER_PROCESSOR),
+    ]
+    return _close(root, steps)
+
+
+def run_changed(root: Path) -> int:
+    """Run what hangs on the files that have changed since the last run without a failure that is remembered."""
+    names = changed.since_green(root)
+    if names is None:
+        print("No run without a failure is remembered for this environment: everything of the usual run is taken.")
+        return run_usual(root)
+    if not names:
+        print("Nothing has changed since the last run without a failure.")
+        return 0
+    print(f"Changed since the last run without a failure: {', '.join(sorted(names))}.")
+    notebooks, plugin = changed.notebooks(root, names, RUN_BY_NBVAL), ("-m", "not thorough", "-p", changed.__name__)
+    steps = [
+        *_quick_steps(root),
+        _pytest(root, "tests", *TESTS, *plugin, extra=changed.as_variable(names), empty=True),
+    ]
+    if notebooks:
+        steps.append(_pytest(root, "notebooks", *notebooks, *NBVAL, extra=NOTEBOOKS_ALONE))
+    return _close(root, steps)
+
+
+def _quick_steps(root):
+    course = ("-m", "course_utils")
+    return [
         _command(root, "code style", "-m", "ruff", "check", "."),
         _command(root, "code format", "-m", "ruff", "format", "--check", "."),
         _command(root, "notebook style", *course, "lint"),
         _command(root, "notebooks up to date", *course, "build", "--check"),
-        _pytest(root, "tests", "tests", "-rs", *(f"--ignore={path}" for path in SLOW_TESTS if quick)),
-        _skipped_notebooks() if quick else _pytest(root, "notebooks", *FOLDERS, *NBVAL, extra=NOTEBOOKS_ALONE),
     ]
+
+
+def _close(root, steps):
     print(closing_table(steps))
-    return 1 if any(step.counts["failed"] for step in steps) else 0
+    if failed := any(step.counts["failed"] for step in steps):
+        return int(failed)
+    changed.remember(root)
+    return 0
 
 
 def closing_table(steps: list[Step]) -> str:
-    """Return the table of all steps, what was skipped and how to get it, and last of all the sums."""
+    """Return the table of all steps, what was skipped and how to get it, what was left to the thorough run, and last of all the sums."""
     sums = sum((step.counts for step in steps), Counter())
     width = max(len(step.name) for step in steps)
     lines = ["", "What was checked"]
@@ -73,6 +123,10 @@ def closing_table(steps: list[Step]) -> str:
     if reasons:
         lines += ["", "What was skipped, and how to get it"]
         lines += [f"  {count} x {reason}" for reason, count in reasons.items()]
+    left = sum((step.left for step in steps), Counter())
+    if left:
+        lines += ["", "What was left to the thorough run, `make test-all`"]
+        lines += [f"  {count:,} {what}" for what, count in left.items()]
     lines += ["", f"{sums['passed']} passed, {sums['failed']} failed, {sums['skipped']} skipped"]
     return "\n".join(lines)
 
@@ -103,19 +157,35 @@ def _command(root, name, *arguments):
     return step
 
 
-def _pytest(root, name, *arguments, extra=None):
+def _pytest(root, name, *arguments, extra=None, empty=False):
     step = Step(name)
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
-        code = _run(root, step, (*PYTEST, *arguments, f"--junitxml={results}"), extra)
+        command = (*PYTEST, "-n", str(_processes()), *arguments, f"--junitxml={results}")
+        code = _run(root, step, command, {"COURSE_LEFT_OUT": folder, **(extra or {})})
+        if empty and code == NO_TESTS:
+            return step
         read_results(results, step)
+        _read_left(Path(folder), step)
     if code and not step.counts["failed"]:  # pytest itself broke, after the tests
         step.counts["failed"] += 1
     return step
 
 
-def _skipped_notebooks():
-    return Step("notebooks", Counter(skipped=1), Counter({"notebooks: run `course test` without --quick": 1}))
+def _processes():
+    """As many as this process may use cores, where there is memory for them."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, psutil.virtual_memory().total // MEMORY))
+
+
+def _read_left(folder, step):
+    """Add up what the processes of a run left to the thorough one. Each of them sees all tests, and tries a part of them."""
+    for file in folder.glob("*.json"):
+        left = Counter(json.loads(file.read_text(encoding="utf-8")))
+        tests = max(left.pop("tests", 0), step.left["tests"])
+        step.left += left
+        step.left["tests"] = tests
+    step.left = +step.left
 
 
 def _run(root, step, arguments, extra=None):
@@ -129,9 +199,11 @@ def _run(root, step, arguments, extra=None):
 
 
 def _environment(root, extra):
-    # One thread for each of the two processes, and this folder's course_utils, whatever is installed.
-    path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
-    return {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path, **extra}
+    # One thread for each of the processes, and this folder's course_utils, whatever is installed. Hundreds of processes
+    # read the same files: what Python makes of them is kept, even where it usually is not.
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = os.pathsep.join(filter(None, [str(root), given.get("PYTHONPATH")]))
+    return {"OMP_NUM_THREADS": "1", **given, "PYTHONPATH": path, **extra}
 
 
 def _in_words(counts):

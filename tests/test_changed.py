@@ -1,0 +1,109 @@
+"""Which tests and notebooks are taken after a change, and which are taken for known."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_utils.authoring import changed
+from course_utils.base.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder under git with a file, and the answers to two tasks."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("build/\n")
+    (tmp_path / "one.py").write_text("1\n")
+    (tmp_path / changed.ANSWERS).parent.mkdir(parents=True)
+    (tmp_path / changed.ANSWERS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
+    return tmp_path
+
+
+def test_what_has_changed_since_a_run_without_a_failure_is_found(course):
+    assert changed.since_green(course) is None
+    changed.remember(course)
+    assert changed.since_green(course) == set()
+    (course / "one.py").write_text("2\n")
+    (course / "two.py").write_text("2\n")
+    (course / changed.ANSWERS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
+    assert changed.since_green(course) == {"one.py", "two.py", "02.softmax"}
+    changed.remember(course)
+    (course / "two.py").unlink()
+    assert changed.since_green(course) == {"two.py"}
+
+
+def test_what_is_known_of_another_environment_or_is_damaged_counts_for_nothing(course, monkeypatch):
+    changed.remember(course)
+    monkeypatch.setattr(changed, "version", lambda name: "0.1")
+    assert changed.since_green(course) is None
+    (course / changed.KEPT).write_text("{")
+    assert changed.since_green(course) is None
+
+
+def test_without_git_it_is_said_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    changed.remember(tmp_path)
+    assert not (tmp_path / changed.KEPT).exists()
+    (tmp_path / "build").mkdir()
+    (tmp_path / changed.KEPT).write_text("{}")
+    with pytest.raises(CourseError, match="asks git which files there are"):
+        changed.since_green(tmp_path)
+
+
+def taken(*names):
+    """The tests of some files that are taken after these changes, and what is said of them."""
+    files = [f"tests/test_{name}.py" for name in ("tasks", "lint", "build", "docs", "snail", "base")]
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", "-p", changed.__name__]
+    environment = {**os.environ, **changed.as_variable(set(names)), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, *files], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode in (0, 5), done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if "::" in line], done.stderr
+
+
+def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken():
+    for name in ("course_utils/tasks/lesson_02/softmax.py", "tests/right/02/softmax.py", "02.softmax"):
+        tests, said = taken(name)
+        assert "tests/test_tasks.py::test_the_facts_of_a_task_are_told[02.softmax]" in tests
+        assert "tests/test_tasks.py::test_an_unknown_wrong_answer_is_told_which_property_fails" in tests
+        assert not any(other in test for test in tests for other in ("02.dot_scores", "test_lint", "test_snail"))
+        assert f"{len(tests)} tests are taken" in said and f"{len(tests)} as they name 02.softmax" in said
+
+
+def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
+    tests, said = taken("course_utils/authoring/lint.py")
+    assert {test.partition("::")[0] for test in tests} == {"tests/test_lint.py"}
+    assert "as they use course_utils/authoring/lint.py" in said
+    tests, _ = taken("course_utils/base/trees.py")
+    assert "tests/test_tasks.py" in {test.partition("::")[0] for test in tests}
+
+
+def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
+    tests, _ = taken("course_utils/tasks/lesson_04/_scores.py")
+    named = {test.partition("[")[2] for test in tests if "test_the_facts_of_a_task_are_told" in test}
+    assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
+
+
+def test_after_a_change_to_a_page_the_tests_that_read_it_are_taken():
+    tests, _ = taken("docs/setup.md")
+    assert {test.partition("::")[0] for test in tests} == {"tests/test_docs.py"}
+
+
+def test_after_a_change_to_what_holds_for_all_tests_all_are_taken():
+    assert len(taken("tests/conftest.py")[0]) == len(taken("tests/extent.py")[0]) > 1000
+
+
+def test_the_notebooks_that_run_what_has_changed_are_taken():
+    folders = ("notebooks", "solutions")
+    of_a_task = changed.notebooks(ROOT, {"course_utils/tasks/lesson_02/softmax.py"}, folders)
+    assert of_a_task == ["notebooks/02_weighted_sums.ipynb", "solutions/02_weighted_sums.ipynb"]
+    assert changed.notebooks(ROOT, {"notebooks/03_queries_keys_values.py"}, folders) == [
+        "notebooks/03_queries_keys_values.ipynb"
+    ]
+    assert len(changed.notebooks(ROOT, {"course_utils/checks/judge.py"}, folders)) == 42
+    assert changed.notebooks(ROOT, {"docs/setup.md"}, folders) == []
