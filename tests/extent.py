@@ -10,6 +10,8 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+import pytest
+
 NIGHT = os.environ.get("COURSE_THOROUGH")
 LEFT = Counter()  # how many of what is left to the thorough run, for the table at the end of a run
 
@@ -25,6 +27,12 @@ def seeds(always: int, thoroughly: int) -> list[int]:
         return [*range(always), *random.Random(NIGHT).sample(range(1000, 2**31), thoroughly - always)]
     LEFT["seeds of inputs"] += thoroughly - always
     return list(range(always))
+
+
+def usually(every: Sequence, always: int) -> list:
+    """Return parameters for a test, of which so many, spread over the whole length, are tried in every run, the others in a thorough one."""
+    chosen = {i * len(every) // always for i in range(always)}
+    return [each if i in chosen else pytest.param(each, marks=pytest.mark.thorough) for i, each in enumerate(every)]
 
 
 def some(what: str, every: Sequence, always: int, thoroughly: int) -> list:

@@ -12,14 +12,15 @@ import subprocess
 import sys
 import textwrap
 
+import extent
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS
+from test_tasks import TASKS, judge_briefly
 from torch import nn
 
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.learner import notebook, state
 from course_utils.models import attention as reference
 
@@ -822,7 +823,8 @@ WRONG_ONES = [(task_id, i) for task_id, wrong in WRONG.items() for i in range(le
 
 @pytest.mark.parametrize(("task_id", "i"), WRONG_ONES)
 def test_a_wrong_answer_that_nobody_named_is_refused(task_id, i):
-    report = judge_answer(TASKS[task_id], WRONG[task_id][i])
+    task, answer = TASKS[task_id], WRONG[task_id][i]
+    report = judge_answer(task, answer) if extent.NIGHT else judge_briefly(task, answer, expected_on(task, 0))
     assert report.state in ("failed", "error"), str(report)
     assert len(report.message) > 20 and report._repr_html_() and str(report)
 
@@ -987,7 +989,7 @@ NAMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", extent.usually([0, 1, 2], 1))
 @pytest.mark.parametrize(
     ("task_id", "answer", "named"), NAMED, ids=[f"{i}-{n}-{j}" for j, (i, _, n) in enumerate(NAMED)]
 )

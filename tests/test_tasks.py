@@ -72,25 +72,28 @@ def test_a_task_is_complete(task):
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
-    wrong = []
-    for seed in range(1 if seldom(task) else 2):
+    wrong, tried = [], [(0, task.mistakes), (1, extent.some("mistakes with a second seed", task.mistakes, 5, 1000))]
+    if task.candidates:  # a seed changes only their order; a mistake takes half a second, as it tries all of them
+        tried = [(0, extent.some("mistakes of tests over candidates", task.mistakes, 20, 1000))]
+    for seed, mistakes in tried:
         expected = Expected(task, task.make_cases(seed))
         for answer in (solution_of(task.id), *extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
-        for mistake in task.mistakes:
-            # What a mistake gives is run once, among what is expected: it is the outcome of an answer that makes it, too.
-            outcomes = [expected.of_mistake(mistake, place) for place in range(len(expected.cases))]
-            report = judge(task, expected.cases, outcomes, expected)
+        for mistake in mistakes:
+            report = judge_mistake(task, mistake, expected)
             named = report.mistake == mistake.name and report.message == mistake.sentence
             refused = named and report.state in ("failed", "error")
             wrong += [] if refused else [f"seed {seed}: {mistake.name} is not told by its name.\n{report}"]
     assert not wrong, "\n\n".join(wrong)
 
 
-def seldom(task):
-    """Whether a task takes long for each seed: layers do, and of candidates a seed changes only the order."""
-    return task.candidates or task.module
+def judge_mistake(task, mistake, expected):
+    """The report on an answer that makes a mistake: what comes of it is run once, among what is expected."""
+    if task.reading_function:  # it has been read there already
+        return judge_answer(task, mistake.function, expected=expected)
+    outcomes = [expected.of_mistake(mistake, place) for place in range(len(expected.cases))]
+    return judge(task, expected.cases, outcomes, expected)
 
 
 @pytest.mark.thorough
@@ -109,8 +112,8 @@ def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(t
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_right_answer_passes_for_many_seeds(task):
-    wrong = []
-    for seed in extent.seeds(1, 3 if seldom(task) else 20):
+    wrong = []  # candidates and layers take long, and of candidates a seed changes only the order
+    for seed in extent.seeds(1, 3 if task.candidates or task.module else 20):
         expected = Expected(task, task.make_cases(seed))
         for answer in (solution_of(task.id), *RIGHT[task.id]):
             report = judge_answer(task, answer, seed, expected=expected)
