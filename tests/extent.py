@@ -32,7 +32,12 @@ def seeds(always: int, thoroughly: int) -> list[int]:
 def usually(every: Sequence, always: int) -> list:
     """Return parameters for a test, of which so many, spread over the whole length, are tried in every run, the others in a thorough one."""
     chosen = {i * len(every) // always for i in range(always)}
-    return [each if i in chosen else pytest.param(each, marks=pytest.mark.thorough) for i, each in enumerate(every)]
+    return [each if i in chosen else _thorough(each) for i, each in enumerate(every)]
+
+
+def _thorough(parameters):
+    several = parameters if isinstance(parameters, tuple) else (parameters,)
+    return pytest.param(*several, marks=pytest.mark.thorough)
 
 
 def some(what: str, every: Sequence, always: int, thoroughly: int) -> list:

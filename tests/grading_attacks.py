@@ -1409,7 +1409,7 @@ def caged(variant, extent="all"):
 
     Args:
         variant: of the cage, one of VARIANTS or OPEN.
-        extent: "all" attacks, "here" those that depend on cage and user, or a JSON list of names.
+        extent: "all" attacks, or a JSON list of names.
     """
     import torch
 
@@ -1426,10 +1426,7 @@ def caged(variant, extent="all"):
     seed, default, small = secrets.randbits(128), Limits(**PATIENT), Limits(**LIMITS)
     settings, seen, results = read_settings(None), {}, []
     everything = {**ATTACKS, **ALSO}
-    if extent in ("all", "here"):
-        names = [name for name, each in everything.items() if extent == "all" or each.group not in ANYWHERE]
-    else:
-        names = json.loads(extent)
+    names = list(everything) if extent == "all" else json.loads(extent)
     honest = Attack("honest", "", "", (HONEST,), patient=True)
     lessons = [("honest 1", honest), *((name, everything[name]) for name in names), ("honest 2", honest)]
     with Area() as area, Grader(seed, layers, default, [area.folder, area.outside]) as grader:

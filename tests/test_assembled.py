@@ -55,6 +55,7 @@ def test_padding_has_no_part_in_the_share():
     assert share_right(lambda source, given: found, None, None, wanted) == pytest.approx(2 / 3)
 
 
+@pytest.mark.thorough
 def test_right_layers_learn_the_small_world():
     assert train_assembled(solution_of(ENCODER), solution_of(DECODER)) > 0.97
 

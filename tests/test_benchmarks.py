@@ -9,16 +9,18 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from course_utils.base.environment import tomllib
 from course_utils.models.transformer import Transformer
 from course_utils.training.batches import Batches
 
+ROOT = Path(__file__).parents[1]
 ROWS = [[5] * length for length in range(3, 20)], [[6] * length for length in range(4, 21)]
 
 
 @pytest.fixture
 def programs(monkeypatch):
     """The folder of the programs, as one that runs there finds the others; forgotten afterwards."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     yield importlib.import_module
     for name in ("training", "decoding", "gpu", "gpu_decoding"):
         sys.modules.pop(name, None)
@@ -36,6 +38,7 @@ def test_operations_are_as_many_as_pytorch_counts(programs):
     assert training.products(model, batch) == pytest.approx(counted.get_total_flops(), rel=0.01)
 
 
+@pytest.mark.thorough
 def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsys):
     gpu = programs("gpu")
     kinds = [gpu.TUTORIAL, gpu.Kind("buckets", "bf16"), gpu.Kind("course", "tf32"), gpu.Kind("course, written", "bf16")]
@@ -54,6 +57,7 @@ def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsy
     assert [line for line in lines if line.startswith("tutorial, fp32")][0].split()[5] == "1.00x"
 
 
+@pytest.mark.thorough
 def test_translating_on_a_gpu_is_measured_on_a_cpu_too(programs, capsys):
     decoding = programs("gpu_decoding")
     model = Transformer(10, width=16, heads=2, hidden=32, encoder_layers=1, decoder_layers=1)
@@ -65,3 +69,13 @@ def test_translating_on_a_gpu_is_measured_on_a_cpu_too(programs, capsys):
     assert all(row[4] > 0 for row in found)  # sentences a second
     ratios = [line.split()[-2] for line in capsys.readouterr().out.splitlines() if ", 1 at a time" in line]
     assert ratios == ["1.0x"] * 4
+
+
+def test_most_faults_can_still_be_put_into_the_course():
+    listed = tomllib.loads((ROOT / "benchmarks" / "faults.toml").read_text(encoding="utf-8"))["fault"]
+    assert len({fault["name"] for fault in listed}) == len(listed) >= 60
+    assert all(set(fault) == {"name", "origin", "room", "what", "test", "edit"} for fault in listed)
+    edits = [edit for fault in listed for edit in fault["edit"]]
+    there = [(ROOT / edit["file"]).read_text(encoding="utf-8").count(edit["old"]) == 1 for edit in edits]
+    assert sum(there) > 0.8 * len(there), "too many faults no longer fit: replace them in benchmarks/faults.toml"
+    assert all(edit["old"] != edit["new"] for edit in edits)

@@ -154,6 +154,7 @@ def type_and_run(page, cell, text=None):
     page.keyboard.press("Shift+Enter")
 
 
+@pytest.mark.thorough
 def test_a_slider_changes_the_picture(page, lab):
     open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
     run_all(page)
@@ -183,6 +184,7 @@ def test_a_slider_changes_the_picture(page, lab):
     picture.scroll_into_view_if_needed()
 
 
+@pytest.mark.thorough
 def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_sees_no_change(page, lab):
     open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
     code_cell(page, "import").wait_for()
@@ -218,6 +220,7 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     output.screenshot(path=SCREENSHOTS / "not_the_last_version.png")
 
 
+@pytest.mark.thorough
 def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
     open_notebook(page, lab, "exercises/03_queries_keys_values.ipynb")
     check = code_cell(page, 'check("03.padding_mask"')
@@ -225,6 +228,7 @@ def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
     playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
 
 
+@pytest.mark.thorough
 def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(page, lab):
     open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
     guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
@@ -247,6 +251,7 @@ def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(p
     question.screenshot(path=SCREENSHOTS / "question.png")
 
 
+@pytest.mark.thorough
 def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
     open_notebook(page, lab, "exercises/90_kinds.ipynb")
     run_all(page)
@@ -274,6 +279,7 @@ def choose_heads(page, cell, picture):
     cell.screenshot(path=SCREENSHOTS / f"every_head_{picture}.png")
 
 
+@pytest.mark.thorough
 def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
     open_notebook(page, lab, "exercises/91_every_head.ipynb")
     run_all(page)
@@ -290,6 +296,7 @@ def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
     choose_heads(page, cell, "dark")
 
 
+@pytest.mark.thorough
 def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab):
     import nbclient
     from nbconvert import HTMLExporter
@@ -301,6 +308,7 @@ def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab
     choose_heads(page, page.locator(".jp-CodeCell"), "static")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 2), (LESSON, 8)])
 def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(page, lab, lesson, pictures):
     open_notebook(page, lab, f"notebooks/{lesson}.ipynb")
@@ -310,6 +318,7 @@ def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(pag
     assert_that_outputs_say_what_they_show(page)
 
 
+@pytest.mark.thorough
 def test_after_a_failed_check_one_can_play(page, lab):
     open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
     run_all(page)

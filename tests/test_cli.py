@@ -270,6 +270,7 @@ def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):
             assert len("".join(lab.printed).splitlines()) < 15  # the address is not lost in a log
 
 
+@pytest.mark.thorough
 def test_a_taken_port_gives_the_next(copy):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -417,6 +418,7 @@ def test_each_file_among_the_commands_is_one():
     assert sorted(commands.make_parser()._subparsers._group_actions[0].choices) == sorted(file.stem for file in files)
 
 
+@pytest.mark.thorough
 def test_all_steps_run_although_some_fail(copy):
     (copy / "tests").mkdir()
     (copy / "tests" / "test_one.py").write_text("def test_one():\n    assert True\n")

@@ -197,6 +197,7 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     assert (here / "a run" / "model.json").exists()
 
 
+@pytest.mark.thorough
 @posix
 def test_of_two_processes_one_speaks():
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
@@ -217,6 +218,7 @@ def in_processes(here, number, *arguments):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
 
 
+@pytest.mark.thorough
 @posix
 def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_starts_again(here):
     tiny = [*TINY[2:], "--epochs", "60", "--set", "validate=10"]
@@ -237,6 +239,7 @@ def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_sta
     assert (process.returncode, said, printed.count("Validation: ")) == (0, "", 1)
 
 
+@pytest.mark.thorough
 @posix
 def test_what_is_wrong_in_every_process_is_said_once(here):
     before = sorted(Path("runs").iterdir())

@@ -11,6 +11,7 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 from test_packaging import ROOT, build_wheel
 
@@ -53,6 +54,7 @@ def lesson(folder):
     return next((path for path in built if path.name.startswith("02")), built[0])
 
 
+@pytest.mark.thorough
 def test_a_notebook_alone_installs_the_course_and_runs_to_the_end(tmp_path):
     # One test for both notebooks: they share the environment, and tests run in parallel.
     (ROOT / "build").mkdir(exist_ok=True)

@@ -69,6 +69,7 @@ def run(course, command):
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_changing_a_lesson(course):
     before = (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes()
     printed = carry_out(course, "Change a lesson")
@@ -77,6 +78,7 @@ def test_changing_a_lesson(course):
     assert (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_changing_a_task(course):
     printed = carry_out(course, "Change a task")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
@@ -84,6 +86,7 @@ def test_changing_a_task(course):
     assert "[1 task, 10 minutes](exercises/00_start_here.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_adding_a_task(course):
     printed = carry_out(course, "Add a task in ten minutes")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
@@ -92,6 +95,7 @@ def test_adding_a_task(course):
     assert '"00.mean_vector"' in (course / "course_utils" / "tasks" / "answers.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_adding_a_lesson(course):
     printed = carry_out(course, "Add a lesson")
     assert all(f"wrote {folder}/98_example.ipynb" in printed for folder in ("notebooks", "solutions", "exercises"))

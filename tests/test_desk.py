@@ -370,6 +370,7 @@ def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
     assert "Not answered yet: 02.q2, 02.q3. Put" in "\n".join(submit(clone, "02").remarks)
 
 
+@pytest.mark.thorough
 def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, tmp_path):
     elsewhere = tmp_path / "from colab.ipynb"
     shutil.copy(own(clone), elsewhere)

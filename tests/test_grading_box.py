@@ -263,6 +263,7 @@ def catch_wrong_loss(candidate):
 """
 
 
+@pytest.mark.thorough
 def test_a_test_of_gradients_has_the_same_verdict_as_in_a_notebook():
     task = tasks.load("05.catch_wrong_loss")
     cases = task.make_cases(2**40 + 1)
@@ -428,6 +429,7 @@ def catch_wrong_beam(candidate):
 }
 
 
+@pytest.mark.thorough
 def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
     task = tasks.load("07.catch_wrong_beam")
     cases = task.make_cases(2**40 + 1)
@@ -453,6 +455,7 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
     assert verdicts["the solution"] == "passed" and verdicts["the best alone is compared"] == "best_compared"
 
 
+@pytest.mark.thorough
 def test_a_test_of_searches_crosses_the_pipe_little_more_than_once_a_search():
     task = tasks.load("07.catch_wrong_beam")
     cases, asked = task.make_cases(5), []

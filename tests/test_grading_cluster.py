@@ -77,6 +77,7 @@ def gradebook(out):
     return tables | pages
 
 
+@pytest.mark.thorough
 def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
     submissions, local_cluster, tmp_path, monkeypatch, capfd
 ):
@@ -119,6 +120,7 @@ def plain(result):
     return replace(result, seconds=0, verdicts=tuple(replace(verdict, seconds=0) for verdict in result.verdicts))
 
 
+@pytest.mark.thorough
 def test_a_file_that_ends_every_worker_costs_its_own_row_only(submissions, local_cluster, monkeypatch):
     def poisoned(batch, plan, expected):
         import os
@@ -202,6 +204,7 @@ def test_batches_hold_plain_values_and_stay_small(tmp_path, monkeypatch):
     assert {type(value) for batch in batches for one in batch for value in one.values()} == {str, bytes}
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submissions, monkeypatch):
     monkeypatch.setattr(cluster, "BATCH", 1)
     port = free_port()

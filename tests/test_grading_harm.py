@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 
+import extent
 import patience
 import pytest
 import torch
@@ -117,6 +118,7 @@ def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monke
     assert count == {"03": 3, "04": 1}  # of every third student; s0's last two are strays
 
 
+@pytest.mark.thorough
 @caged
 def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path):
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
@@ -167,6 +169,7 @@ def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
     assert "Cell 1: it ended the process" in result.suspicions
 
 
+@pytest.mark.thorough
 @caged
 def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grader, grade):
     cells = (
@@ -322,7 +325,7 @@ def test_an_answer_may_use_a_profiler(grade):
     assert state(result, "03.causal_mask") == "passed" and sum(p.points for p in score(result, Settings())) == 1
 
 
-@pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
+@pytest.mark.parametrize("task_id", extent.usually([task.id for of in tasks.by_lesson().values() for task in of], 12))
 def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id, solution_names):
     task = tasks.load(task_id)
     report = judge_answer(task, solution_names(task))
@@ -458,6 +461,7 @@ def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(t
 # Time
 
 
+@pytest.mark.thorough
 @caged
 def test_slow_cells_leave_time_for_answers(grade):
     result = grade("import time, torch", *["time.sleep(5)"] * 4, PADDING, CAUSAL, ATTENTION)
@@ -501,7 +505,8 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
 
 @caged
 @pytest.mark.parametrize(
-    "finished, copy", [("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")]
+    "finished, copy",
+    extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
 def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
@@ -552,6 +557,7 @@ def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
 # What goes wrong around it
 
 
+@pytest.mark.thorough
 @caged
 def test_a_server_that_dies_while_it_starts_is_begun_once_more(monkeypatch, tmp_path):
     python, tried = locks.python(), []

@@ -15,11 +15,9 @@ from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import in_precision, question
+from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
-from course_utils.models import experts, glimpses, memory, snail, variants
 from course_utils.tasks import answers
-from course_utils.tasks.lesson_14 import glimpse
 
 judge_answer = partial(judging.judge_answer, seconds=60)  # on a busy machine, too: time is tried in test_run.py
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
@@ -74,7 +72,7 @@ def test_a_task_is_complete(task):
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     wrong, tried = [], [(0, task.mistakes), (1, extent.some("mistakes with a second seed", task.mistakes, 5, 1000))]
     if task.candidates:  # a seed changes only their order; a mistake takes half a second, as it tries all of them
-        tried = [(0, extent.some("mistakes of tests over candidates", task.mistakes, 20, 1000))]
+        tried = [(0, extent.some("mistakes of tests over candidates", task.mistakes, 10, 1000))]
     for seed, mistakes in tried:
         expected = Expected(task, task.make_cases(seed))
         for answer in (solution_of(task.id), *extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)):
@@ -367,18 +365,6 @@ def test_a_function_to_look_into_that_is_called_wrongly_is_no_wrong_candidate():
     assert report.state == "error" and "compare them with those in the exercise" in report.message, str(report)
 
 
-def test_the_gated_step_that_is_asked_for_is_torchs_own():
-    task, checked = TASKS["05.gru_step"], 0
-    for case in (case for seed in range(5) for case in task.make_cases(seed)):
-        x, state, *weights = (arg.double() for arg in case.args)
-        cell = torch.nn.GRUCell(x.shape[1], state.shape[1], dtype=torch.float64)
-        named = dict(zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True))
-        torchs = torch.func.functional_call(cell, named, (x, state))
-        assert torch.allclose(task.oracle_function(x, state, *weights), torchs, rtol=0, atol=1e-12), case.name
-        checked += 1
-    assert checked > 30
-
-
 def test_a_loss_that_is_right_and_its_gradient_that_is_not():
     def normaliser_cut(logits, target, mask):
         words = logits[mask]
@@ -396,19 +382,6 @@ def test_a_loss_that_is_right_and_its_gradient_that_is_not():
 def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():
     report = judge_answer(TASKS["04.width_that_saturates"], lambda share: round(100 * share))  # looked for in relations
     assert report.state == "failed" and report.mistake is None, str(report)
-
-
-def test_a_step_with_a_cache_gives_the_last_row_of_causal_attention_with_several_heads():
-    draw, (B, T, H, d) = torch.Generator().manual_seed(0), (2, 5, 3, 4)
-    shapes = ((B, T, H * d), (3 * H * d, H * d), (3 * H * d,), (H * d, H * d), (H * d,))
-    x, *weights = (torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes)
-    causal = torch.ones(B, T, T, dtype=torch.bool).tril()
-    whole = TASKS["10.multi_head_attention"].oracle_function(x, x, x, *weights, H, causal)
-    for step in (TASKS["13.cached_step"].oracle_function, solution_of("13.cached_step")):
-        keys = values = torch.zeros(B, H, 0, d, dtype=torch.float64)
-        for t in range(T):
-            output, keys, values = step(x[:, t : t + 1], keys, values, *weights)
-            assert torch.allclose(output[:, 0], whole[:, t], rtol=0, atol=1e-12)
 
 
 def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
@@ -443,23 +416,6 @@ def test_a_test_of_glimpses_that_breaks_the_rules_is_told_so():
         assert report.state == "error" and says in report.message, str(report)
 
 
-def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torchs_own():
-    checked = 0
-    for case in (case for seed in range(3) for case in TASKS["14.glimpse"].make_cases(seed)):
-        assert torch.allclose(TASKS["14.glimpse"].oracle_function(*case.args), glimpses.glimpse(*case.args), atol=1e-2)
-        checked += 1
-    for case in (case for seed in range(3) for case in TASKS["14.corner"].make_cases(seed)):
-        both = zip(TASKS["14.corner"].oracle_function(*case.args), glimpses.corner(*case.args), strict=True)
-        assert all(torch.equal(one, other) for one, other in both)
-        checked += 1
-    for case in (case for seed in range(3) for case in TASKS["14.location_log_probability"].make_cases(seed)):
-        location, mean, std = (arg.double() if isinstance(arg, torch.Tensor) else float(arg) for arg in case.args)
-        torchs = torch.distributions.Normal(mean, std).log_prob(location).sum(1)
-        assert torch.allclose(TASKS["14.location_log_probability"].oracle_function(location, mean, std), torchs)
-        checked += 1
-    assert checked > 60
-
-
 def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
     annotations, words = torch.ones(2, 4, 5), torch.ones(2, 3, 3)
     for given, says in (
@@ -474,60 +430,6 @@ def test_a_test_of_captioners_that_breaks_the_rules_is_told_so():
     ):
         report = judge_answer(TASKS["15.catch_blind_captioner"], lambda model, given=given: model(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)
-
-
-def test_the_encoding_and_the_hop_that_are_asked_for_are_the_courses_own():
-    checked = 0
-    for case in (case for seed in range(3) for case in TASKS["16.position_encoding"].make_cases(seed)):
-        right = TASKS["16.position_encoding"].oracle_function(*case.args).float()
-        assert torch.allclose(right, memory.position_encoding(*case.args), atol=1e-5)
-        checked += 1
-    for case in (case for seed in range(3) for case in TASKS["16.memory_hop"].make_cases(seed)):
-        both = zip(TASKS["16.memory_hop"].oracle_function(*case.args), memory.memory_hop(*case.args), strict=True)
-        assert all(torch.allclose(one, other, atol=1e-4) for one, other in both)
-        checked += 1
-    assert checked > 60
-
-
-@pytest.mark.parametrize(
-    "name", ["top_k_gates", "mix", "mixture_loss", "importance_loss", "balance_loss", "within_capacity"]
-)
-def test_what_is_asked_of_experts_is_what_the_course_does(name):
-    checked = 0
-    for case in (case for seed in range(3) for case in TASKS[f"18.{name}"].make_cases(seed)):
-        right, own = TASKS[f"18.{name}"].oracle_function(*case.args), getattr(experts, name)(*case.args)
-        assert own.shape == right.shape and torch.allclose(own.double(), right.double(), atol=1e-4), case
-        checked += 1
-    assert checked > 20
-
-
-@pytest.mark.parametrize("name", ["causal_convolution", "dilations", "dense_block", "attention_block"])
-def test_what_is_asked_of_snail_is_what_the_course_does(name):
-    checked = 0
-    for case in (case for seed in range(3) for case in TASKS[f"19.{name}"].make_cases(seed)):
-        right, own = TASKS[f"19.{name}"].oracle_function(*case.args), _by_snail(name, *case.args)
-        if name == "dilations":
-            assert own == right, case
-        else:
-            assert own.shape == right.shape and torch.allclose(own.double(), right.double(), atol=1e-4), case
-        checked += 1
-    assert checked > 10
-
-
-def _by_snail(name, *given):
-    """What the course's own model does, with the weights of a task."""
-    if name in ("causal_convolution", "dilations"):
-        return getattr(snail, name)(*given)
-    x, *weights = given
-    if name == "dense_block":
-        weight_f, bias_f, weight_g, bias_g, dilation = weights
-        block = snail.DenseBlock(x.shape[2], len(bias_f), dilation)
-        block.weights.data, block.biases.data = torch.stack([weight_f, weight_g]), torch.stack([bias_f, bias_g])
-    else:
-        block = snail.AttentionBlock(x.shape[2], weights[0].shape[1], weights[2].shape[1])
-        for linear, weight in zip((block.query, block.key, block.value), weights, strict=True):
-            linear.weight.data, linear.bias.data = weight.T, torch.zeros(weight.shape[1], dtype=weight.dtype)
-    return block(x)
 
 
 def test_a_test_of_memories_that_breaks_the_rules_is_told_so():
@@ -635,33 +537,6 @@ def test_the_largest_of_a_batch_is_not_the_largest_of_each_row(task_id, answer):
     for seed in range(4):
         report = judge_answer(TASKS[task_id], answer, seed)
         assert report.state in ("failed", "error") and report.only_edges, str(report)
-
-
-def test_no_relation_asks_for_patches_that_fill_all_memory():
-    with pytest.raises(ValueError, match="larger than any image"):
-        glimpse._cut(torch.zeros(1, 5, 5), torch.zeros(1, 2), glimpse.MOST + 1)
-
-
-@pytest.mark.parametrize("name", ["sparsemax", "alibi_scores", "linear_attention"])
-def test_what_is_asked_of_other_attentions_is_what_the_course_does(name):
-    checked = 0
-    for case in (case for seed in range(3) for case in TASKS[f"20.{name}"].make_cases(seed)):
-        args = in_precision(case, torch.float64).args
-        right, own = TASKS[f"20.{name}"].oracle_function(*args), _by_variants(name, *args)
-        assert own.shape == right.shape and torch.allclose(own, right, atol=1e-5), case
-        checked += 1
-    assert checked > 20
-
-
-def _by_variants(name, *given):
-    """What the course's own attentions do, in the terms of a task."""
-    if name == "sparsemax":
-        return variants.sparsemax(*given)
-    if name == "alibi_scores":
-        (scores,) = given
-        H, T = scores.shape[1:3]
-        return scores - variants.slopes(H)[:, None, None] * (torch.arange(T)[:, None] - torch.arange(T)).abs()
-    return variants.linear_by_steps(*given)
 
 
 def test_a_test_of_attentions_that_breaks_the_rules_is_told_so():

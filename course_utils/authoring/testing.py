@@ -28,14 +28,14 @@ NO_TESTS = 5  # the exit code of pytest where it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
     *("-m", "pytest", "-p", "no:cacheprovider", "--no-header", "-q"),
-    *("--dist", "loadgroup", "--durations=40", "--durations-min=10"),
+    *("--dist", "loadfile", "--durations=40", "--durations-min=10"),  # what a file's tests share is made once
 )
 TESTS = ("tests", "-rs", "-p", "no:nbval")  # loading nbval takes seconds in each process
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
 # and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
 NBVAL = (
     *("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", "--nbval-sanitize-with=tests/nbval.cfg"),
-    *("--dist", "loadfile", "-o", "filterwarnings=default"),
+    *("-o", "filterwarnings=default"),
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is
 # As an older processor computes them, and in two threads: outputs that are compared must not hang on either.
