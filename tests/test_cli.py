@@ -437,5 +437,6 @@ def test_what_is_left_to_the_thorough_run_is_told_in_numbers(tmp_path):
     step = testing.Step("tests", Counter(passed=1))
     testing._read_left(tmp_path, step)
     table = testing.closing_table([step])
-    assert "What was left to the thorough run, `make test-all`\n  7 tests\n  1,003 seeds of inputs\n" in table
+    _, left = table.split("What was left to the thorough run, `make test-all`\n")
+    assert sorted(left.splitlines()[:2]) == ["  1,003 seeds of inputs", "  7 tests"]
     assert "left to" not in testing.closing_table([testing.Step("tests", Counter(passed=1))])

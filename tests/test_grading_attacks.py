@@ -36,7 +36,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 USERS = ("root", "an ordinary user") if ROOT else ("an ordinary user",)
 GIVEN = [variant for variant in VARIANTS if layers_of(variant)]
 RUNS = [(user, variant) for user in USERS for variant in sorted(VARIANTS, key=lambda v: (v not in GIVEN, -len(v)))]
-OF_EACH_GROUP = 3
+OF_EACH_GROUP = 2
 SECONDS_AT_MOST = 15  # a little more than a notebook may take as a whole
 WORDS_AT_MOST = 2**16  # bytes of its line in the journal
 

@@ -530,6 +530,7 @@ def submission(folder: Path):
     (folder / "ada.ipynb").write_text(text)
 
 
+@pytest.mark.thorough
 def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
     submission(tmp_path / "in")
     monkeypatch.setattr(locks, "available", lambda: locks.Layers())

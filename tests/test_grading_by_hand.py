@@ -141,6 +141,7 @@ def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
     assert grade(a_class).new == 0 and grades(a_class / "out") == before
 
 
+@pytest.mark.thorough
 @caged
 def test_platforms_find_the_assignment_and_the_students(a_class):
     (a_class / "in" / "goetheanna_99_1234_03.ipynb").write_text(notebook("import torch", PADDING))
@@ -157,6 +158,7 @@ def test_platforms_find_the_assignment_and_the_students(a_class):
     assert "stranger" in strangers and "goetheanna" in strangers and "ada.html" not in strangers
 
 
+@pytest.mark.thorough
 @caged
 def test_pages_that_are_handed_out_list_nobody_elses_points(a_class):
     (a_class / "out" / "feedback").mkdir(parents=True)

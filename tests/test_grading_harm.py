@@ -615,6 +615,7 @@ FULL = """
 import resource, sys
 import matplotlib.font_manager  # which writes a cache of its own, the first time
 from course_utils.commands import main
+sys.dont_write_bytecode = True  # half a file of it would be left behind
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(main(sys.argv[1:]))
 """

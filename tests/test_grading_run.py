@@ -167,6 +167,7 @@ def gone(processes):
     return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.thorough
 def test_whatever_is_killed_the_same_command_comes_to_the_same_results(submissions, undisturbed, tmp_path):
     """One round of each; `benchmarks/grading_class.py --kill` has as many as you like."""
     draw, out = random.Random(0), tmp_path / "results"
@@ -200,6 +201,7 @@ def test_whatever_is_killed_the_same_command_comes_to_the_same_results(submissio
     assert len(keys) == len(set(keys)) == 12
 
 
+@pytest.mark.thorough
 def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undisturbed, tmp_path):
     out = tmp_path / "results"
     running = start(submissions, out, start_new_session=True)  # a terminal's Ctrl-C reaches the whole group
@@ -219,11 +221,13 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undist
     assert exports(out) == undisturbed
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_one_sentence_and_what_was_graded_stays(submissions, undisturbed, tmp_path):
     import resource
 
     out = tmp_path / "results"
-    with start(submissions, out) as running:
+    # Of bytecode, half a file would be left behind.
+    with start(submissions, out, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}) as running:
         resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (12_000, resource.RLIM_INFINITY))
         assert running.wait(PATIENCE) == 2
     said = Path(f"{out}.said").read_text()
@@ -439,6 +443,7 @@ def files(submissions):
     return [(found, result_key(found, SEED, Limits())) for found in find(submissions)]
 
 
+@pytest.mark.thorough
 def test_a_file_that_ends_its_worker_each_time_costs_a_row_and_a_hung_worker_a_second_try(submissions, monkeypatch):
     """Both in one run, since starting workers is what takes time."""
     wanted = files(submissions)[:6]

@@ -120,6 +120,7 @@ def test_the_table_of_places_agrees_with_the_model():
     assert weights.diagonal(-1).mean().item() == pytest.approx(runs[0][1], abs=0.2)
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_tables_say():
     heads = program("heads")
     assert [heads.two_facts(count, 0)[0][3] for count in (1, 2)] == pytest.approx(

@@ -677,6 +677,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
     assert "Lesson 03" in (folder / "term" / "term.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 @posix
 def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
     notebook = read(exported / "source" / "03" / f"{QUERIES}.ipynb")

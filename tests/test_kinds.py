@@ -493,6 +493,7 @@ def test_right_answers_of_each_kind_earn_their_points():
             assert report.state == "passed", str(report)
 
 
+@pytest.mark.thorough
 @caged
 def test_wrong_answers_of_each_kind_are_refused_in_a_class():
     wrong = {
@@ -508,6 +509,7 @@ def test_wrong_answers_of_each_kind_are_refused_in_a_class():
     )
 
 
+@pytest.mark.thorough
 @caged
 def test_an_answer_of_another_kind_is_told_in_a_class():
     cells = ["def GatedLayer(*a): pass", "class two_layers(nn.Module):\n    def forward(self, x): return x"]

@@ -131,6 +131,7 @@ def test_what_does_not_reach_a_place_does_not_answer():
                     assert share > 0.75
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
     rows = program("paths").measure("restricted, radius 4", 0)

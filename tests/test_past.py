@@ -132,6 +132,7 @@ def test_the_tables_have_five_seeds_of_everything(name):
             assert places == (list(made.LENGTHS) if order else list(range(1, 9))) and len(runs) == 5
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_recall_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
     rows = program("recall").measure("LSTM that looks back", 0)
@@ -140,6 +141,7 @@ def test_the_program_still_measures_what_the_recall_table_says():
         assert [row[at] for row in rows] == pytest.approx(runs[0], abs=room)
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_local_table_says():
     rows = program("local").measure("reversed", "local-m", 0)
     _, runs = measured("local", "words_right", "length", order="reversed", setup="local-m", seed=0)

@@ -107,6 +107,7 @@ def test_translators_are_there_with_three_seeds():
         assert len(runs) == 3 and all(10 < bleu < 40 for (bleu,) in runs)
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
     for kind in ("none", "rotary"):

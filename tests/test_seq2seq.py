@@ -221,6 +221,7 @@ def test_each_table_has_five_seeds_of_everything_that_the_program_measures():
     assert (along, len(runs)) == (list(range(13)), 5)
 
 
+@pytest.mark.thorough
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
     rows = program("length").measure("monotone", "32 numbers", 0)["length"]
@@ -228,6 +229,7 @@ def test_the_program_still_measures_what_the_table_says():
     assert [row[4] for row in rows] == pytest.approx(runs[0], abs=0.1)
 
 
+@pytest.mark.thorough
 def test_the_tables_of_attention_have_five_seeds_and_the_program_still_measures_them():
     looking_back = program("looking_back")
     for order in ("monotone", "verb-last"):

@@ -89,7 +89,7 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
 def judge_mistake(task, mistake, expected):
     """The report on an answer that makes a mistake: what comes of it is run once, among what is expected."""
     if task.reading_function:  # it has been read there already
-        return judge_answer(task, mistake.function, expected=expected)
+        return judge_answer(task, as_answer(task, mistake.function), expected=expected)
     outcomes = [expected.of_mistake(mistake, place) for place in range(len(expected.cases))]
     return judge(task, expected.cases, outcomes, expected)
 

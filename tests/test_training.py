@@ -352,6 +352,7 @@ def test_every_weight_gets_a_gradient(tmp_path, kind, model):
     assert all(p.grad is not None for p in trainer.model.parameters())
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
 def test_a_compiled_model_learns_the_same(tmp_path, monkeypatch):
     """Through torch.compile's graphs, run as they are: to make code of them takes a compiler and a minute."""
