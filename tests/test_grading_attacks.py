@@ -140,7 +140,7 @@ def test_nothing_comes_of_it(seen, name):
 def test_gradebooks_and_pages_are_safe(seen):
     for run, each in caged(seen).items():
         assert each["after"]["does"] == [], f"{run}: {each['after']}"
-        assert each["after"]["pages"] > 10
+        assert each["after"]["pages"] > extent.tried(10, 100)
 
 
 @pytest.mark.thorough

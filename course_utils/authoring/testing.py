@@ -20,10 +20,7 @@ import psutil
 from course_utils.authoring import changed
 from course_utils.base.places import FOLDERS
 
-RUN_BY_NBVAL = (
-    "notebooks",
-    "solutions",
-)  # in the usual run; exercises without answers are tried by tests/test_exercises.py
+RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
 NO_TESTS = 5  # the exit code of pytest where it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
