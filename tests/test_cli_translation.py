@@ -173,6 +173,28 @@ def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, 
     assert json.loads(Path("run/environment.json").read_text())["precision"] == precision
 
 
+@pytest.mark.parametrize(
+    "data, named, everywhere, taken",
+    [
+        ("world", None, None, [1]),  # its tensors are so small that more threads wait for each other
+        ("world", None, "2", []),
+        ("world", 3, "2", [3]),
+        ("multi30k", None, None, []),
+        ("multi30k", 3, None, [3]),
+    ],
+)
+def test_how_many_threads_a_training_takes(monkeypatch, here, data, named, everywhere, taken):
+    set_to = []
+    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
+    monkeypatch.setattr("course_utils.training.loop.train", lambda *given, **more: SimpleNamespace())
+    monkeypatch.setattr(train_command, "_say_how_it_ended", lambda *given: 0)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if everywhere:
+        monkeypatch.setenv("OMP_NUM_THREADS", everywhere)
+    train_command._train_here(options("seq2seq", "--data", data, *(["--threads", str(named)] if named else [])))
+    assert set_to == taken
+
+
 @posix
 def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]

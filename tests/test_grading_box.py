@@ -530,6 +530,20 @@ def submission(folder: Path):
     (folder / "ada.ipynb").write_text(text)
 
 
+@pytest.mark.parametrize(
+    "layers, safe",
+    [
+        ((0, True), False),
+        ((4, False), False),
+        ((0, False, "bwrap"), False),
+        ((4, True), True),
+        ((0, True, "bwrap"), True),
+    ],
+)
+def test_files_and_system_calls_have_to_be_locked_both(layers, safe):
+    assert locks.Layers(*layers).safe is safe
+
+
 @pytest.mark.thorough
 def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
     submission(tmp_path / "in")

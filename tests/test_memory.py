@@ -167,6 +167,17 @@ def test_padding_is_not_read():
     )
 
 
+def test_padding_makes_no_fact_older_or_younger():
+    torch.manual_seed(0)
+    network = MemoryNetwork(width=6)
+    _, told = stories("one fact", 20, seed=0)
+    padded = torch.cat([torch.ones(20, 3, told.facts.shape[-1], dtype=torch.long), told.facts], 1)
+    mask = torch.cat([torch.zeros(20, 3, dtype=torch.bool), told.mask], 1)
+    torch.testing.assert_close(
+        network(padded, mask, told.question).logits, network(told.facts, told.mask, told.question).logits
+    )
+
+
 def test_a_network_has_a_hop():
     with pytest.raises(CourseError, match="hops must be at least 1, not 0"):
         MemoryNetwork(hops=0)

@@ -11,7 +11,7 @@ from IPython.utils.capture import capture_output
 from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
-from course_utils.learner import history, state
+from course_utils.learner import history, notebook, state
 
 pytestmark = pytest.mark.usefixtures("course_folder")
 
@@ -74,6 +74,16 @@ def test_solution_after_an_attempt_or_by_force(capsys):
     solution("04.dot")
     out = capsys.readouterr().out
     assert "def dot(state, hidden)" in out and "SOLUTION" not in out
+
+
+def test_a_solution_is_shown_as_it_is_written(monkeypatch):
+    monkeypatch.setattr(
+        tasks, "answers", lambda: {"04.dot": "def dot(state, hidden):\n    return state @ hidden.mT  # B <S> H"}
+    )
+    shown = []
+    monkeypatch.setattr(notebook, "_show", shown.append)
+    solution("04.dot", force=True)
+    assert "# B &lt;S&gt; H" in shown[0]._repr_html_() and "<S>" in str(shown[0])
 
 
 def test_progress_counts_and_lists_every_task(capsys):

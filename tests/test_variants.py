@@ -212,6 +212,12 @@ def test_a_report(monkeypatch):
     plt.close("all")
 
 
+def test_nothing_is_trained_where_the_shapes_are_not_as_promised(monkeypatch):
+    monkeypatch.setattr(compared, "fit", lambda *args: pytest.fail("an attention with a wrong shape is trained"))
+    done = compared.report("mine", lambda *asked: (dot_product(*asked)[0][..., :2], dot_product(*asked)[1]))
+    assert "shape" in done.promises["shape"] and not done.right
+
+
 def test_a_report_says_which_runs_lie_above_those_of_dot_product():
     shares = {"once": [[0.5, 0.6, 0.96], [0.4, 1.0, 0.9]], "latest": [[0.9, 0.1, 0.285], [0.8, 0.2, 0.3]]}
     said = str(compared.Report("mine", {"leak": None, "rows": "it gives no weights"}, shares)).splitlines()
