@@ -821,7 +821,7 @@ for _id, _right in PLAIN_RIGHT.items():
 WRONG_ONES = [(task_id, i) for task_id, wrong in WRONG.items() for i in range(len(wrong))]
 
 
-@pytest.mark.parametrize(("task_id", "i"), WRONG_ONES)
+@pytest.mark.parametrize(("task_id", "i"), extent.usually(WRONG_ONES, 250))
 def test_a_wrong_answer_that_nobody_named_is_refused(task_id, i):
     task, answer = TASKS[task_id], WRONG[task_id][i]
     report = judge_answer(task, answer) if extent.NIGHT else judge_briefly(task, answer, expected_on(task, 0))

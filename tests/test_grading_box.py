@@ -15,7 +15,7 @@ from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
 from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
-from course_utils.grading.cage import locks
+from course_utils.grading.cage import locks, wire
 from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.grader import Candidates, Grader, result_key
 from course_utils.grading.reading.submissions import Found
@@ -542,6 +542,19 @@ def submission(folder: Path):
 )
 def test_files_and_system_calls_have_to_be_locked_both(layers, safe):
     assert locks.Layers(*layers).safe is safe
+
+
+def test_a_reply_counts_only_with_the_nonce_of_its_request():
+    ours, theirs, later = bytes(range(wire.NONCE)), bytes(wire.NONCE), time.monotonic() + 60
+    for nonce in (ours, theirs):
+        reading, writing = os.pipe()
+        wire.write(writing, nonce, b"right")
+        if nonce == ours:
+            assert wire.read_reply(reading, ours, later) == b"right"
+        else:
+            with pytest.raises(wire.Garbled):
+                wire.read_reply(reading, ours, later)
+        os.close(reading), os.close(writing)
 
 
 @pytest.mark.thorough

@@ -18,6 +18,7 @@ import pytest
 import torch
 from four_tasks import FOUR, states
 from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
+from test_tasks import solution_of
 
 from course_utils import tasks
 from course_utils.base import files
@@ -326,9 +327,9 @@ def test_an_answer_may_use_a_profiler(grade):
 
 
 @pytest.mark.parametrize("task_id", extent.usually([task.id for of in tasks.by_lesson().values() for task in of], 12))
-def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id, solution_names):
+def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id):
     task = tasks.load(task_id)
-    report = judge_answer(task, solution_names(task))
+    report = judge_answer(task, solution_of(task_id))
     assert (report.state, report.borrowed) == ("passed", ()), report
     source = (locks.PACKAGE.parent / "solutions").glob(f"{task_id[:2]}_*.py")
     text = next(source).read_text(encoding="utf-8")
@@ -337,23 +338,6 @@ def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_mor
         assert name in text and f"course_utils.{module}" in text, (
             f"{task_id} offers {offer}, its lesson does not speak of it"
         )
-
-
-@pytest.fixture(scope="module")
-def solution_names():
-    """A function: a task to the solution's answer."""
-    kept = {}
-
-    def answer(task):
-        number = task.id[:2]
-        if number not in kept:
-            path = next((locks.PACKAGE.parent / "solutions").glob(f"{number}_*.py"))
-            source = re.sub(r"^(?:check|hint|solution|progress)\(.*$", "", path.read_text(encoding="utf-8"), flags=re.M)
-            kept[number] = {"__name__": "solution"}
-            exec(compile(source, str(path), "exec"), kept[number])
-        return kept[number][task.answer_name]
-
-    return answer
 
 
 @pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
@@ -503,10 +487,10 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     assert "39 more notebooks of the same lesson were handed in" in " ".join(one.note for one in ran)
 
 
+@pytest.mark.thorough
 @caged
 @pytest.mark.parametrize(
-    "finished, copy",
-    extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
+    "finished, copy", [("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")]
 )
 def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
@@ -624,13 +608,16 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
 @pytest.mark.parametrize(
     "line",
-    [
-        "release 03 --out {out}",
-        "export nbgrader {out} 03",
-        "export gradescope {out} 03",
-        "translate {text} --picture {out}/p.png",
-        "term {results} --out {out}",
-    ],
+    extent.usually(
+        [
+            "release 03 --out {out}",
+            "export nbgrader {out} 03",
+            "export gradescope {out} 03",
+            "translate {text} --picture {out}/p.png",
+            "term {results} --out {out}",
+        ],
+        2,
+    ),
 )
 def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path, line):
     places = {name: str(tmp_path / name) for name in ("out", "text", "results")}

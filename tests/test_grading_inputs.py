@@ -754,7 +754,7 @@ DIAGNOSED = [
 ]
 
 
-@pytest.mark.parametrize(("task_id", "name"), extent.usually(DIAGNOSED, 20))
+@pytest.mark.parametrize(("task_id", "name"), extent.usually(DIAGNOSED, 8))
 def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, name):
     task = TASKS[task_id]
     (mistake,) = (mistake for mistake in task.mistakes if mistake.name == name)

@@ -391,6 +391,7 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     assert [found.student for found in what.found()] == ["a"]
 
 
+@pytest.mark.thorough
 def test_a_program_can_grade_a_class(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL), encoding="utf-8")

@@ -432,7 +432,7 @@ def _altering(right):
 SHARES = [(task.id, key) for lesson in tasks.by_lesson().values() for task in lesson for key in task.partial]
 
 
-@pytest.mark.parametrize(("task_id", "key"), extent.usually(SHARES, 40))
+@pytest.mark.parametrize(("task_id", "key"), extent.usually(SHARES, 15))
 def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, key, capsys):
     task = tasks.load(task_id)
     special = {

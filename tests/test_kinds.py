@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import extent
 import pytest
 import torch
 
@@ -344,7 +345,7 @@ def test_what_float32_cannot_tell_apart_is_right_and_what_it_can_is_not():
     assert off > 1e-4, "else this case proves nothing"
     for seed in (22, 42, 54, 137):  # where altering the inputs alone tells too little
         assert judge_answer(sharp, torch.nn.functional.scaled_dot_product_attention, seed).state == "passed"
-    assert (expected.reach(len(cases) - 1)[0] >= 0).all() and expected.reach(0)[0].max() < 1e-5
+    assert (expected.reach(len(cases) - 1) >= 0).all() and expected.reach(0).max() < 1e-5
 
     def off_by(share):
         return lambda q, k, v: sharp.oracle_function(q.double(), k.double(), v.double()).float() * (1 + share)
@@ -487,7 +488,7 @@ def graded(cells, names, seed=2**40 + 1):
 
 @caged
 def test_right_answers_of_each_kind_earn_their_points():
-    for place in range(3):
+    for place in range(extent.tried(1, 3)):
         chosen = {name: [s for n, s in STYLES if n == name][place] for name in TASKS}
         for report in graded(list(chosen.values()), list(chosen)):
             assert report.state == "passed", str(report)

@@ -192,7 +192,7 @@ def test_functions_and_words_cannot_be_played_with():
 ASKED = [task for number in tasks.by_lesson() for task in tasks.asked(number, questions=False)]
 
 
-@pytest.mark.parametrize("task", extent.usually(ASKED, 40), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", extent.usually(ASKED, 20), ids=lambda task: task.id)
 def test_every_small_input_comes_back_as_it_was_and_is_right(task):
     """What is written is read back as the same input, on which the truth agrees with itself."""
     for case in task.make_cases():

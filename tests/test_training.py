@@ -18,6 +18,7 @@ import sys
 import threading
 from pathlib import Path
 
+import extent
 import numpy as np
 import pytest
 import torch
@@ -160,7 +161,7 @@ def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
     assert_same_run(tmp_path / "whole", tmp_path / "parts")
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("precision", extent.usually(["fp32", "bf16"], 1))
 def test_killed_at_a_random_step_and_resumed_equals_never_killed(tmp_path, precision):
     changes = {"precision": precision, "epochs": 6.0, "average": 0.9, "stop_on": "loss", "patience": 9}
     whole = run(of(**changes), tmp_path / "whole")

@@ -7,6 +7,7 @@ import copy
 import itertools
 import math
 
+import extent
 import pytest
 import torch
 import torch.nn.functional as F
@@ -273,7 +274,7 @@ def torch_features(theirs, embedding, source, target):
 
 
 @both_norms
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
+@pytest.mark.parametrize("positions", extent.usually(["sinusoidal", "learned", "none"], 1))
 @some
 @given(seed=SEEDS)
 def test_the_whole_model_equals_torchs(norm, positions, seed):

@@ -1,5 +1,6 @@
 """What lesson 17 shows: the machine against its equations, one number after the other, and the sequences that it copies and recalls."""
 
+import extent
 import pytest
 import torch
 import torch.nn.functional as F
@@ -171,7 +172,7 @@ def test_bits_are_counted_where_an_answer_is_wanted():
     assert loss(Says(), asked).item() == pytest.approx(9 * asked.wanted.mean().item(), abs=0.01)
 
 
-@pytest.mark.parametrize("kind", [Machine, Recurrent])
+@pytest.mark.parametrize("kind", extent.usually([Machine, Recurrent], 1))
 def test_training_lowers_the_loss(kind):
     torch.manual_seed(0)
     model = kind(GIVEN, WANTED)

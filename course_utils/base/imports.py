@@ -24,8 +24,15 @@ def closure(root: Path, files: Iterable[Path]) -> set[Path]:
     while waiting:
         path = waiting.pop()
         seen.add(path)
-        waiting |= imported(root, path.read_text(encoding="utf-8"), path.parent.relative_to(root).parts) - seen
+        written = path.stat()
+        waiting |= _imported_by(root, path, written.st_mtime_ns, written.st_size) - seen
     return seen
+
+
+@lru_cache(maxsize=4096)
+def _imported_by(root, path, *written):
+    """Return what a module imports itself; when it was written, and how large it is, tell whether it is still the same."""
+    return frozenset(imported(root, path.read_text(encoding="utf-8"), path.parent.relative_to(root).parts))
 
 
 def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:

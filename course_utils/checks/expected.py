@@ -51,28 +51,26 @@ class Expected:
             self._mistakes[mistake.name, place] = run_mistake(self._task, mistake.function, [self.cases[place]])[0]
         return self._mistakes[mistake.name, place]
 
-    def reach(self, place):
-        """Return (value, gradients): how far off a right answer to a case may be because float32 keeps 24 binary digits.
+    def reach(self, place, gradients=False):
+        """Return how far off a right answer's value, or its gradients, may be because float32 keeps 24 binary digits.
 
         Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
         moves by is what rounding an input once does, and a computation rounds several times.
         """
-        if place not in self._reaches:
-            right, moved = self.truth[place], []
+        if (place, gradients) not in self._reaches:
+            case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
-                args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), self.cases[place].args)
-                moved += run_oracle(self._task, [replace(self.cases[place], args=args)])
-            single = [in_precision(self.cases[place], torch.float32)]  # and how far off the truth itself is in float32
+                args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
+                moved += run_oracle(self._task, [replace(case, args=args)], repeated=False)
+            single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 came
-                for came in run(self._task.oracle_function, single, 60, self._task.candidate)
+                for came in run(self._task.oracle_function, single, 60, self._task.candidate, repeated=False)
                 if came.status == "value"
             ]
-            self._reaches[place] = (
-                _farthest(right.value, [outcome.value for outcome in moved]),
-                _farthest(right.gradients, [outcome.gradients for outcome in moved]),
-            )
-        return self._reaches[place]
+            right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]
+            self._reaches[place, gradients] = _farthest(right, others)
+        return self._reaches[place, gradients]
 
 
 def _last_digit(leaf, turn):
@@ -113,9 +111,10 @@ def as_read(task, case, outcome):
     return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
 
 
-def run_oracle(task, cases):
+def run_oracle(task, cases, repeated=True):
     """Return the outcomes of the oracle, which computes in float64."""
-    return run(task.oracle_function, [in_precision(case, torch.float64) for case in cases], 60, task.candidate)
+    cases = [in_precision(case, torch.float64) for case in cases]
+    return run(task.oracle_function, cases, 60, task.candidate, repeated)
 
 
 def _truth(task, cases):

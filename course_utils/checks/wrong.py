@@ -39,14 +39,14 @@ def first_wrong(task, expected, place, outcome):
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
     if finding and _near(finding):
-        finding = difference(right.value, outcome.value, result, expected.reach(place)[0])
+        finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding:
         return _also_altered(task, case, outcome, finding)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
         return _side_effect(task, case, outcome)
     finding = _gradient_wrong(task, case, outcome, right)
     if finding and _near(finding):
-        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place)[1])
+        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place, gradients=True))
     return finding or _side_effect(task, case, outcome)
 
 

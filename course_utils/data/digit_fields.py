@@ -6,7 +6,6 @@ Here: scikit-learn's digits, 8×8 pixels each, put on fields. Not here: the mode
 from functools import cache
 
 import torch
-from sklearn.datasets import load_digits
 from torch import Tensor
 
 from course_utils.base.errors import CourseError
@@ -19,6 +18,10 @@ TEST = 400  # of the 1,797 digits, the last ones
 @cache
 def digits() -> tuple[Tensor, Tensor]:
     """Return scikit-learn's 1,797 digits, 1797×8×8 with values from 0 to 1, and which they are, 1797."""
+    from sklearn.datasets import (
+        load_digits,  # it takes a second to import, and every command imports the tasks of all lessons
+    )
+
     found = load_digits()
     return torch.tensor(found.images, dtype=torch.float32) / 16, torch.tensor(found.target)
 
