@@ -95,12 +95,12 @@ def find(copy, fault, names):
         if by := copy.fails(known, *TESTS[2:], *USUAL):
             return by, by
         if by := copy.fails(known, *TESTS[2:]):
-            return search(copy, names), by
-    usual = search(copy, names)
+            return search(copy, fault, names), by
+    usual = search(copy, fault, names)
     return usual, usual or copy.fails(*TESTS, *REST, "-p", changed.__name__, "-n", "2", names=names)
 
 
-def search(copy, names):
+def search(copy, fault, names):
     """Return what finds a fault among all of the usual run that hangs on the files it changes, or None."""
     # After a change to the package, every notebook is stale until it is built again, with the fault in it: this finds nothing.
     if not any(name.startswith("course_utils/") for name in names) and (by := copy.stale()):
@@ -108,7 +108,12 @@ def search(copy, names):
     if by := copy.fails(*TESTS, *USUAL, "-p", changed.__name__, "-n", "2", names=names):
         return by
     notebooks = changed.notebooks(copy.root, names, RUN_BY_NBVAL)
-    return copy.fails(*notebooks, *NBVAL, "-n", "2", extra=NOTEBOOKS_ALONE) if notebooks else None
+    if not notebooks or not (by := copy.fails(*notebooks, *NBVAL, "-n", "2", extra=NOTEBOOKS_ALONE)):
+        return None
+    copy.restore()
+    alike = copy.fails(by.partition("::")[0], *NBVAL, extra=NOTEBOOKS_ALONE)  # without the fault
+    copy.apply(fault)
+    return None if alike else by
 
 
 def main():

@@ -241,7 +241,7 @@ def accuracies(make):
     for seed in range(5):
         torch.manual_seed(seed)
         model = make()
-        train(model, *learn_words, learn.labels, seed, epochs=15, batch=64, rate=5e-2, weight_decay=0.01)
+        train(model, *learn_words, learn.labels, seed, epochs=8, batch=128, rate=0.1, weight_decay=0.01)
         runs.append(correct(model, *test_words, test.labels).float().mean().item())
     return torch.tensor(runs), model
 
@@ -279,7 +279,7 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Training is less tidy than we were, but the idea is the same: where "not" comes in, at least one attention moves to it, and the sum of what both add changes its sign, from 14 - 6 for "great" to -1 - 6 for "not great". Other runs divide the work differently.
+# Training is less tidy than we were, but the idea is the same: where "not" comes in, at least one attention moves to it, and the sum of what both add changes its sign, from 4 + 4 for "great" to 4 - 12 for "not great". Other runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #

@@ -201,10 +201,11 @@ predict("04.variance", ...)
 # %% tags=["reveals"]
 widths = [2**k for k in range(1, 11)]
 divisors = {"plain dot": lambda D: 1, "÷ √D": lambda D: D**0.5, "÷ D": lambda D: D, "÷ 8": lambda D: 8}
+products = [[dot(*draws(seed, D)) for D in widths] for seed in seeds]
 variance, theory = {}, {}
 print("The variance of many random dot products:")
 for name, by in divisors.items():
-    variance[name] = [[(dot(*draws(seed, D)) / by(D)).var() for D in widths] for seed in seeds]
+    variance[name] = [[(e / by(D)).var() for e, D in zip(run, widths, strict=True)] for run in products]
     theory["_" + name] = [D / by(D) ** 2 for D in widths]
 ax = plots.axes(width=6.4, height=4.4)
 plots.curves(widths, variance, "width D", "variance", "grey: theory", ax, theory=theory, log=True)
@@ -220,7 +221,9 @@ reveal("04.variance", torch.tensor(variance["plain dot"])[:, widths.index(64)].m
 # %%
 largest, passed = {}, {}
 for name, by in divisors.items():
-    a = [[(dot(*draws(seed, D)) / by(D)).softmax(-1)[:, 0] for D in widths] for seed in seeds]
+    a = [
+        [(e / by(D)).softmax(-1)[:, 0] for e, D in zip(run, widths, strict=True)] for run in products
+    ]  # B S each
     largest[name] = [[x.amax(-1).mean() for x in run] for run in a]
     passed[name] = [[(x * (1 - x)).sum(-1).mean() for x in run] for run in a]
 
@@ -237,10 +240,10 @@ right.set_xscale("log", base=2)
 
 
 # %%
-def losses(score, D, seed, steps=300):
+def losses(score, D, seed, steps=100):
     batch, generator = find_one("turned", seed, S=8, D=D), torch.Generator().manual_seed(seed)
     W_q, W_k = ((torch.randn(D + 1, D, generator=generator) / D**0.5).requires_grad_() for _ in range(2))
-    adam = torch.optim.Adam([W_q, W_k], lr=0.001)
+    adam = torch.optim.Adam([W_q, W_k], lr=0.003)
     run = []
     for _ in range(steps):
         state, hidden, target = batch(64)  # B 1 D+1, B S D+1, B
@@ -257,9 +260,9 @@ def losses(score, D, seed, steps=300):
 # %%
 for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     runs = {f.__name__: torch.stack([losses(f, D, seed) for seed in range(3)]) for f in (dot, scaled_dot)}
-    plots.curves(range(5, 300, 10), runs, "step", "loss", f"D = {D}", ax)
-    after = {name: f"{run[:, 9].mean():.3f}" for name, run in runs.items()}
-    print(f"D = {D}, mean loss after 100 steps:", after)
+    plots.curves(range(5, 100, 10), runs, "step", "loss", f"D = {D}", ax)
+    after = {name: f"{run[:, 4].mean():.3f}" for name, run in runs.items()}
+    print(f"D = {D}, mean loss after 50 steps:", after)
 
 # %% [markdown]
 # At D = 4 the unscaled loss is a little higher at first, and then the two curves meet. At D = 256 the unscaled attention is sure and mostly wrong from the start, little of the error comes through, and it learns far more slowly. (Where the loss is a cross-entropy on the scores themselves, being sure and wrong costs less time, as lesson 02 said of classifiers.)
@@ -333,11 +336,11 @@ table(of_dot, ["time, in dot products"], corner="score", digits=1)
 
 
 # %%
-def found(name, world, seed, bias=1.0, steps=200):
+def found(name, world, seed, bias=1.0, steps=70):
     """The share of 1000 states whose largest weight lies on the right hidden state, after training."""
     batch, learned = find_one(world, seed, bias=bias), parts(name, S=8, D=5, A=32, seed=seed)[2]
     learned = [(w / w.shape[-1] ** 0.5).requires_grad_() for w in learned]
-    adam = torch.optim.Adam(learned, lr=0.03) if learned else None
+    adam = torch.optim.Adam(learned, lr=0.1) if learned else None
     for _ in range(steps if learned else 0):
         state, hidden, target = batch(64)
         loss = torch.nn.functional.cross_entropy(scores_of(name, state, hidden, learned)[:, 0], target)

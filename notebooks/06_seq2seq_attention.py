@@ -105,8 +105,8 @@ print("Luong's next state   ", s_next.data, "weights", weights.data, "features",
 
 # %%
 sources, targets = pairs.ids()
-losses = fit(model, sources, targets, seed=0, steps=600, rate=5e-3)
-print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 599)])
+losses = fit(model, sources, targets, seed=0, steps=400, rate=1e-2)
+print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 399)])
 
 # %%
 tried = [
@@ -169,7 +169,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Up to 12 words the cliff is gone: with attention nearly everything is right, with one vector only two fifths. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
+# Up to 12 words the cliff is gone: with attention nearly everything is right, with one vector only two fifths. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences. (Our five models had 600 steps at half the rate; yours did with 400.)
 #
 # Beyond the dotted line, which marks the longest sentences in training, our picture changes. How far does attention help there?
 
@@ -181,14 +181,15 @@ for setup in ("one vector", "Bahdanau", "Luong"):
 table(rows, ["12 words", "14 words", "16 words", "20 words"], corner="share right, five seeds", digits=2)
 
 # %%
-longer = "our old dogs visited but the houses carried behind small dogs and small old friend helped"
+longer = "your young boys called after big small dogs after friends"
+longer += " while friend painted old big young dogs below old house"
 (lost,) = align_pairs(model, pairs.words, [longer], translate(model, pairs.words, [longer], width=1))
 print("right:", truth([longer], "verb-last")[0])
 print("model:", " ".join(lost.target))
-plots.weights(lost.weights, lost.source, lost.target, xlabel="16 source words", ylabel="translation")
+plots.weights(lost.weights, lost.source, lost.target, xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out, and you can see where: in the middle of the sentence no word gets much weight, and the attention jumps over some. At 20 words Bahdanau's decoder is no better than one vector here, and Luong's gets a third right. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of them right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
+# The decoder leaves words out, and you can see where: the attention jumps over some words, which get hardly any weight at any step. At 20 words Bahdanau's decoder is no better than one vector here, and Luong's gets a third right. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of them right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
 #
 # ## Does it look where it should?
 #

@@ -54,7 +54,7 @@ tokens, answers, places = recall_two(1, 4, torch.Generator().manual_seed(1))
 for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
     torch.manual_seed(0)
     model = TwoFacts(heads)
-    losses = fit(model)
+    losses = fit(model, steps=500, rate=2e-2)
     weights = model(tokens)[1][0]  # H S
     names = [LETTERS[token // 8] + str(token % 8 + 1) for token in tokens[0, :-1].tolist()]
     names.append(", ".join(LETTERS[i] for i in divmod(int(tokens[0, -1]) - 64, 8)) + "?")

@@ -51,7 +51,7 @@ lengths, right = list(range(2, 13)), {}
 for positions in ("none", "sinusoidal"):
     torch.manual_seed(0)
     reader = NextWord(positions)
-    fit(reader, steps=1500)
+    fit(reader, steps=1000, rate=5e-3)
     right[positions] = torch.tensor([[share_right(reader, length) for length in lengths]])
 reveal("11.blind", round(right["none"][0, -1].item(), 2))
 guess = {"a guess: 1 / (T - 1)": [1 / (length - 1) for length in lengths]}

@@ -26,7 +26,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## How large is a step?
 #
-# Lesson 12 trained a small Transformer in 20 seconds, in a world of some forty words. To train one on real sentences takes a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each of them, and then leave out one at a time.
+# Lesson 12 trained a small Transformer in 10 seconds, in a world of some forty words. To train one on real sentences takes a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each of them, and then leave out one at a time.
 #
 # The optimizer decides how large a step is. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
 

@@ -288,7 +288,7 @@ ways = {"three glimpses": lambda x: looking(x, 3), "convolutional": lambda x: co
 seconds = {name: [] for name in ways}
 with torch.no_grad():
     for side in sides:
-        x = torch.rand(64, side, side)
+        x = torch.rand(16, side, side)
         for name, way in ways.items():
             tries = []
             for _ in range(3):
@@ -297,7 +297,7 @@ with torch.no_grad():
                 tries.append(time.perf_counter() - began)
             seconds[name].append(1000 * min(tries))
 runs = {name: torch.tensor([found]) for name, found in seconds.items()}
-plots.curves(sides, runs, "side of the picture in pixels", "milliseconds for 64 pictures", log=True)
+plots.curves(sides, runs, "side of the picture in pixels", "milliseconds for 16 pictures", log=True)
 
 # %% [markdown]
 # The convolutional network's time grows with the picture's area. That of the glimpses hardly changes.

@@ -97,7 +97,7 @@ predict("16.one_hop", ...)
 print("One hop:")
 torch.manual_seed(0)
 one_hop = MemoryNetwork(hops=1)
-fit(one_hop, training, steps=1500, linear_steps=150)
+fit(one_hop, training, steps=600, linear_steps=150)
 found = score(one_hop, unseen)
 reveal("16.one_hop", round(found.right, 2))
 columns = ["who has it", "where that person is"]
@@ -119,7 +119,7 @@ diagrams.memory_hops()
 # %%
 torch.manual_seed(0)
 two_hops = MemoryNetwork(hops=2)
-fit(two_hops, training, steps=1500, linear_steps=150)
+fit(two_hops, training, steps=600, linear_steps=150)
 found = score(two_hops, unseen)
 print(f"right answers with two hops: {found.right:.2f}")
 rows = {f"hop {hop}": on_facts[:2] for hop, on_facts in enumerate(found.on_facts, 1)}
@@ -298,7 +298,7 @@ rows = {}
 for name, hidden in (("linear readout", 0), ("hidden layer", 64)):
     torch.manual_seed(0)
     network = MemoryNetwork(hops=1, hidden=hidden)
-    fit(network, asked, steps=1500, linear_steps=150)
+    fit(network, asked, steps=800, rate=2e-2, linear_steps=150)
     found = score(network, asked_later)
     rows[name] = [found.right, found.on_facts[0][0]]
 reveal("16.hidden", round(rows["hidden layer"][0], 2))

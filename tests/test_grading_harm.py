@@ -487,10 +487,10 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     assert "39 more notebooks of the same lesson were handed in" in " ".join(one.note for one in ran)
 
 
-@pytest.mark.thorough
 @caged
 @pytest.mark.parametrize(
-    "finished, copy", [("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")]
+    "finished, copy",
+    extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
 def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):

@@ -17,6 +17,7 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
+from course_utils.checks.wrong import first_wrong
 from course_utils.tasks import answers
 
 judge_answer = partial(judging.judge_answer, seconds=60)  # on a busy machine, too: time is tried in test_run.py
@@ -83,7 +84,15 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
             named = report.mistake == mistake.name and report.message == mistake.sentence
             refused = named and report.state in ("failed", "error")
             wrong += [] if refused else [f"seed {seed}: {mistake.name} is not told by its name.\n{report}"]
+        for mistake in (each for each in task.mistakes if seed == 0 and each not in mistakes):
+            wrong += [] if is_refused(task, mistake, expected) else [f"{mistake.name} passes."]
     assert not wrong, "\n\n".join(wrong)
+
+
+def is_refused(task, mistake, expected):
+    """Whether an answer that makes a mistake is wrong in some case: the first that is found settles it."""
+    places = range(len(expected.cases))
+    return any(first_wrong(task, expected, place, expected.of_mistake(mistake, place)) for place in places)
 
 
 def judge_mistake(task, mistake, expected):

@@ -152,11 +152,11 @@ class Hangs:
         """Tasks whose declaration has changed, or what this imports of the tasks' own; or right answers to them."""
         declared = {file for file in files if file.startswith(f"{PACKAGE}/tasks/")}
         lessons = {file.split("/")[2][-2:] for file in declared if "/_" in file}
+        if not declared and not any(file.startswith("tests/right/") for file in files):
+            return
         for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
             module = self.root / PACKAGE / "tasks" / f"lesson_{task.id[:2]}" / f"{task.id[3:]}.py"
-            needs = (
-                {file.relative_to(self.root).as_posix() for file in closure(self.root, {module})} if declared else set()
-            )
+            needs = {file.relative_to(self.root).as_posix() for file in closure(self.root, {module})}
             right = f"tests/right/{task.id[:2]}/{task.id[3:]}.py"
             if needs & declared or right in files or task.id[:2] in lessons:
                 yield task.id

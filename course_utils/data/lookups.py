@@ -45,6 +45,5 @@ def most_told(lookups: Lookups) -> Tensor:
 
 def read(lookups: Lookups) -> Tensor:
     """What a model reads: the key, its value, and the key that is asked for → B×T×(2K + V)."""
-    return torch.cat(
-        [F.one_hot(lookups.key, KEYS), F.one_hot(lookups.value, VALUES), F.one_hot(lookups.asked, KEYS)], -1
-    ).float()
+    ones = torch.stack([lookups.key, KEYS + lookups.value, KEYS + VALUES + lookups.asked], -1)  # B T 3
+    return torch.zeros(*lookups.key.shape, 2 * KEYS + VALUES).scatter(-1, ones, 1.0)

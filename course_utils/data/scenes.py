@@ -7,6 +7,7 @@ A scene has 50×50 pixels, in 5×5 cells of 10×10. Cells are numbered row by ro
 Shape letters: N scenes, T words with EOS, C cells.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -92,12 +93,17 @@ def scenes(number: int, draw: torch.Generator, part="train", fewest=2, most=4) -
 
 def _thing(kind, draw, part):
     """Return 8×8 pixels of a thing, by its place in `THINGS`; each handwritten digit is another."""
-    images, labels = digits_of(part)
+    pictures = _pictures(kind, part)
+    return pictures[torch.randint(len(pictures), (), generator=draw)] if kind < len(DIGITS) else pictures[0]
+
+
+@cache
+def _pictures(kind, part):
+    """Return all pictures of a thing, N×8×8: one of a shape, many of a digit."""
     if kind >= len(DIGITS):
-        drawn = SHAPES[THINGS[kind]]
-        return torch.tensor([[float(pixel == "#") for pixel in row] for row in drawn])
-    found = (labels == kind).nonzero()[:, 0]
-    return images[found[torch.randint(len(found), (1,), generator=draw)]][0]
+        return torch.tensor([[[float(pixel == "#") for pixel in row] for row in SHAPES[THINGS[kind]]]])
+    images, labels = digits_of(part)
+    return images[labels == kind]
 
 
 def _shifts(number, draw):

@@ -7,7 +7,7 @@ from course_utils.models.assembled import train_assembled
 
 
 def train_own(encoder_layer, decoder_layer) -> Message:
-    """Train a Transformer made of a learner's layers, a quarter of a minute, and say what share of words it gets right.
+    """Train a Transformer made of a learner's layers, some ten seconds, and say what share of words it gets right.
 
     Layers that do not pass their checks yet are not trained.
     """

@@ -48,7 +48,9 @@ class Encoder(nn.Module):
     @torch.no_grad()
     def forward(self, images: Tensor, places=True) -> Tensor:
         """Return annotations: images B×50×50 → B×25×E. Without `places` the last ten numbers are zeros."""
-        seen = F.layer_norm(self.see(images[:, None]).flatten(2).mT, (64,))  # B L 64
+        few = images[:, None].split(20)  # at a time, as all together take much memory
+        seen = torch.cat([self.see(part).flatten(2).mT for part in few])
+        seen = F.layer_norm(seen, (64,))  # B L 64
         cells = torch.arange(GRID * GRID)
         where = torch.cat([F.one_hot(cells // GRID, GRID), F.one_hot(cells % GRID, GRID)], 1).float()  # L 10
         return torch.cat([seen, (where * places).expand(len(images), -1, -1)], -1)

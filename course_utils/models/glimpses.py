@@ -49,15 +49,18 @@ def glimpse(image: Tensor, location: Tensor, size: int, scales: int) -> Tensor:
     Returns:
         B×scales×size×size. A cell of patch k is the mean of 2ᵏ × 2ᵏ pixels; outside the picture there are zeros.
     """
-    patches, rows = [], torch.arange(len(image))[:, None, None]  # B 1 1
-    for k in range(scales):
+    widest = size * 2 ** (scales - 1)
+    top, left = corner(location, *image.shape[1:], widest)
+    along, across = (start[:, None] + torch.arange(widest) for start in (top, left))  # B widest each
+    inside = _within(along, image.shape[1])[:, :, None] & _within(across, image.shape[2])[:, None]  # B widest widest
+    along, across = along.clamp(0, image.shape[1] - 1), across.clamp(0, image.shape[2] - 1)
+    rows = torch.arange(len(image))[:, None, None]  # B 1 1
+    pixels = image[rows, along[:, :, None], across[:, None]].where(inside, 0.0)  # B widest widest
+    patches = []
+    for k in range(scales):  # each lies in the middle of the widest
         side = size * 2**k
-        top, left = corner(location, *image.shape[1:], side)
-        along, across = (start[:, None] + torch.arange(side) for start in (top, left))  # B side each
-        inside = _within(along, image.shape[1])[:, :, None] & _within(across, image.shape[2])[:, None]  # B side side
-        along, across = along.clamp(0, image.shape[1] - 1), across.clamp(0, image.shape[2] - 1)
-        pixels = image[rows, along[:, :, None], across[:, None]].where(inside, 0.0)  # B side side
-        patches.append(F.avg_pool2d(pixels[:, None], 2**k))  # B 1 size size
+        middle = slice(widest // 2 - side // 2, widest // 2 - side // 2 + side)
+        patches.append(F.avg_pool2d(pixels[:, None, middle, middle], 2**k))  # B 1 size size
     return torch.cat(patches, 1)
 
 

@@ -16,7 +16,7 @@ from course_utils.data.find_one import find_one
 COLOURS = 4
 
 
-def learn_to_look(loss: Callable, seed: int, steps=500, B=16, S=10, D=8) -> tuple[list[float], Tensor, Tensor]:
+def learn_to_look(loss: Callable, seed: int, steps=250, B=16, S=10, D=8) -> tuple[list[float], Tensor, Tensor]:
     """Train the scores sᵀ W h of S hidden states, of which each bears one of four colours; the right one's colour is asked.
 
     Args:
@@ -25,15 +25,15 @@ def learn_to_look(loss: Callable, seed: int, steps=500, B=16, S=10, D=8) -> tupl
         seed: of the world, the start and all draws.
 
     Returns:
-        The mean weight on the right place, before training and after every 50 steps; the weights for 500 new questions, 500×S, and
+        The mean weight on the right place, before training and after every 25 steps; the weights for 500 new questions, 500×S, and
         their right places, 500.
     """
     torch.manual_seed(seed)
     batch, baseline, grown = find_one("turned", seed, S, D), 0.0, []
     W = (0.1 * torch.randn(D + 1, D + 1)).requires_grad_()
-    optimizer = torch.optim.Adam([W], lr=0.01)
+    optimizer = torch.optim.Adam([W], lr=0.02)
     for step in range(steps + 1):
-        if step % 50 == 0:
+        if step % 25 == 0:
             with torch.no_grad():
                 state, hidden, asked = batch(500)
                 weights = (state @ W @ hidden.mT).squeeze(1).softmax(-1)  # 500 S

@@ -117,7 +117,7 @@ class SelfAttention(nn.Module):
 def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight_decay=3.0):
     """Minimise the cross-entropy with AdamW and a rate that falls linearly to 0. Returns the mean loss of each epoch."""
     shuffle = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=weight_decay)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=weight_decay, fused=True)
     steps = epochs * -(-len(ids) // batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     losses = []

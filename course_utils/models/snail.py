@@ -27,8 +27,8 @@ def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -
     Returns:
         B×T×F.
     """
-    back = F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]  # B T D
-    return x @ weight[..., 1].T + back @ weight[..., 0].T + bias
+    now, back = (x @ torch.cat([weight[..., 1], weight[..., 0]]).T).chunk(2, -1)  # B T F each
+    return now + F.pad(back, (0, 0, dilation, 0))[:, : x.shape[1]] + bias
 
 
 def dilations(steps: int) -> list[int]:
@@ -47,7 +47,8 @@ class DenseBlock(nn.Module):
         self.dilation = dilation
 
     def forward(self, x: Tensor) -> Tensor:
-        f, g = (causal_convolution(x, self.weights[i], self.biases[i], self.dilation) for i in range(2))
+        both = causal_convolution(x, self.weights.flatten(0, 1), self.biases.flatten(), self.dilation)  # B T 2F
+        f, g = both.chunk(2, -1)
         return torch.cat([x, f.tanh() * g.sigmoid()], -1)
 
 
