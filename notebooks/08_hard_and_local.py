@@ -175,7 +175,6 @@ runs = {name: [learn_to_look(loss, seed) for seed in range(5)] for name, loss in
 curves = {name: torch.tensor([grown for grown, _, _ in found]) for name, found in runs.items()}
 ax = plots.axes(width=7, height=4)
 plots.curves(range(0, 251, 25), curves, "step", "weight on the right place", ax=ax)
-ax.set_xticks(range(0, 251, 50), range(0, 251, 50))
 
 # %% [markdown]
 # All of them learn to look at the right place, although nobody ever says which one it is. Soft attention, which sees all rewards at each step, is the fastest at first, and the Gumbel-softmax, biased as it is, catches up: it too uses the rewards of all places. One draw at a time is slower, slower still on average without a baseline, and slowest with the useless constant 1. Where does the model trained with a baseline look now?

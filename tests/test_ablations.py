@@ -65,6 +65,7 @@ def test_a_row_changes_one_thing_and_the_rate_that_goes_with_it(changed):
     assert ("rate" in differ) == ("optimizer" in differ)
 
 
+@pytest.mark.thorough
 def test_the_program_measures_a_row(monkeypatch):
     ablations = program("ablations")
     monkeypatch.setitem(ablations.EPOCHS, ("world", 20_000), 0.05)

@@ -195,6 +195,7 @@ def test_how_many_threads_a_training_takes(monkeypatch, here, data, named, every
     assert set_to == taken
 
 
+@pytest.mark.thorough
 @posix
 def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]

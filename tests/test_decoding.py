@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import extent
 import pytest
 import torch
 from hypothesis import given, settings
@@ -157,7 +158,7 @@ def logits_after(model, row, written):
     return logits[0, 0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=extent.tried(8, 30), deadline=None)
 @given(seed=st.integers(0, 10**6), width=st.sampled_from([1, 2, 3, 7]), alpha=st.sampled_from([0.0, 0.6, 2.0]))
 def test_a_sentence_is_translated_alike_in_every_batch(seed, width, alpha):
     model, source = Toy(seed, vocabulary=11, scale=1.0), sources(seed, 13, longest=7, vocabulary=11)

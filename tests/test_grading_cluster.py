@@ -149,6 +149,7 @@ def test_a_worker_with_another_version_is_refused(submissions, local_cluster, mo
         grade(submissions, local_cluster.scheduler_address)
 
 
+@pytest.mark.thorough
 def test_a_worker_without_locks_refuses(submissions, local_cluster):
     def without_locks():
         from course_utils.grading.cage import locks

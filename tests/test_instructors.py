@@ -564,6 +564,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     assert "git+" in "\n".join(sources(read(after / f"{QUERIES}.ipynb")))
 
 
+@pytest.mark.thorough
 @posix
 def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path, in_the_course):
     release.release(ROOT, ["03"], tmp_path, Settings(solutions_from=LATER))

@@ -296,6 +296,10 @@ def stream(name):
     [
         ([{"output_type": "error", "ename": "ValueError"}], "the built notebook shows an error: ValueError"),
         (stream("stderr"), "the built notebook shows text on stderr: mend what warns"),
+        (
+            [{"output_type": "execute_result", "data": {"text/plain": "[<matplotlib.axis.XTick at 0x7f483d998e50>]"}}],
+            "the built notebook shows <matplotlib.axis.XTick at 0x7f483d998e50>: end the cell with something that a reader can use",
+        ),
         ([], "code cell ends in an expression but shows nothing"),
     ],
 )

@@ -132,6 +132,7 @@ def correlation(xs, ys):
     return numpy.corrcoef(xs, ys)[0, 1]
 
 
+@pytest.mark.thorough
 def test_subwords_of_multi30k_are_lossless_and_fast(real_multi30k):
     pairs = load_multi30k("train")
     texts = pairs.sources + pairs.targets

@@ -38,6 +38,7 @@ TASKS = (1, 12)  # of a lesson
 
 DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, behind its first sentence
 COMPARED = "nbval-check-output"
+AN_ADDRESS = re.compile(r"<[^<>\n]* at 0x\w+>")  # an object as Python writes it
 # Seven digits after the point are all that float32 keeps, and processors differ in the last; how small a rounding error is differs, too.
 LAST_DIGITS = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-(?:0[6-9]|[1-9]\d)|\b0(?:\.0+)?e[-+]00")
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
@@ -203,6 +204,11 @@ def _outputs(name, cells, built):
                 yield cell.line, f"the built notebook shows an error: {output.get('ename')}"
             if output.get("name") == "stderr":
                 yield cell.line, "the built notebook shows text on stderr: mend what warns"
+            if found := AN_ADDRESS.search("".join(output.get("data", {}).get("text/plain", ""))):
+                yield (
+                    cell.line,
+                    f"the built notebook shows {found.group()}: end the cell with something that a reader can use",
+                )
         own = OWN_MACHINE in cell.metadata.get("tags", ())
         if cell.kind == "code" and not outputs and not own and (why := _should_show(cell.text)):
             yield cell.line, f"code cell {why} but shows nothing"
