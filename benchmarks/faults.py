@@ -32,6 +32,7 @@ FAULTS = Path(__file__).with_name("faults.toml")
 USUAL = ("-m", "not thorough")
 REST = ("-m", "thorough")
 NO_TESTS = 5  # pytest's exit code
+TWO = ("-n", "2", "--dist", "loadfile")  # processes; a notebook's cells need each other
 
 
 class Copy:
@@ -97,7 +98,7 @@ def find(copy, fault, names):
         if by := copy.fails(known, *TESTS[2:]):
             return search(copy, fault, names), by
     usual = search(copy, fault, names)
-    return usual, usual or copy.fails(*TESTS, *REST, "-p", changed.__name__, "-n", "2", names=names)
+    return usual, usual or copy.fails(*TESTS, *REST, "-p", changed.__name__, *TWO, names=names)
 
 
 def search(copy, fault, names):
@@ -105,10 +106,10 @@ def search(copy, fault, names):
     # After a change to the package, every notebook is stale until it is built again, with the fault in it: this finds nothing.
     if not any(name.startswith("course_utils/") for name in names) and (by := copy.stale()):
         return by
-    if by := copy.fails(*TESTS, *USUAL, "-p", changed.__name__, "-n", "2", names=names):
+    if by := copy.fails(*TESTS, *USUAL, "-p", changed.__name__, *TWO, names=names):
         return by
     notebooks = changed.notebooks(copy.root, names, RUN_BY_NBVAL)
-    if not notebooks or not (by := copy.fails(*notebooks, *NBVAL, "-n", "2", extra=NOTEBOOKS_ALONE)):
+    if not notebooks or not (by := copy.fails(*notebooks, *NBVAL, *TWO, extra=NOTEBOOKS_ALONE)):
         return None
     copy.restore()
     alike = copy.fails(by.partition("::")[0], *NBVAL, extra=NOTEBOOKS_ALONE)  # without the fault

@@ -1,5 +1,6 @@
 """Every task against right and wrong answers: the kill matrix, in several seeds, orders and thread counts."""
 
+import contextlib
 import re
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from right_answers import FILES as RIGHT_FILES
 from right_answers import RIGHT
 
 from course_utils import tasks
+from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks.expected import Expected
@@ -197,6 +199,52 @@ def test_no_message_gives_the_answer_away(task):
     said = "".join([*task.hints[:2], *(m.sentence for m in task.mistakes)]).replace(" ", "")
     assert expressions, "a solution ends in `return` and an expression of some length, for this test to look for"
     assert not any(expression.replace(" ", "") in said for expression in expressions)
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.properties], ids=lambda task: task.id)
+def test_each_property_says_something_of_some_wrong_value(task):
+    expected, silent = Expected(task, task.make_cases(0)), set(task.properties)
+    for case, value in wrong_values(task, expected):
+        for broken in list(silent):
+            with contextlib.suppress(Exception):  # it may rely on a type or shape that this value does not have
+                silent -= {broken} if broken(case, value) else set()
+        if not silent:
+            return
+    unsaid = {broken.__name__ for broken in silent} - {"not_divided_by_the_spread"}  # an answer in test_said_truly.py
+    assert not unsaid, f"{task.id}: {unsaid}"
+
+
+def wrong_values(task, expected):
+    """(case, value): the right values changed in ways that any task's may be, and what the named mistakes give."""
+    for case, right in zip(expected.cases, expected.truth, strict=True):
+        for change in CHANGES:
+            with contextlib.suppress(TypeError, RuntimeError):  # not every value can be changed in every way
+                yield case, trees.map_leaves(change, right.value)
+        if isinstance(right.value, (list, tuple)):
+            yield from (
+                (case, other) for other in (right.value[::-1], right.value[:-1], right.value + right.value[-1:])
+            )
+    for mistake in [] if task.candidates else task.mistakes:
+        outcomes = (expected.of_mistake(mistake, place) for place in range(len(expected.cases)))
+        yield from ((case, o.value) for case, o in zip(expected.cases, outcomes, strict=True) if o.status == "value")
+
+
+def only_tensors(change):
+    return lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf
+
+
+CHANGES = [
+    lambda leaf: not leaf if isinstance(leaf, bool) else leaf + 1,
+    lambda leaf: -leaf,
+    lambda leaf: 2 * leaf,
+    lambda leaf: 0.999 * leaf,
+    only_tensors(torch.logical_not),
+    only_tensors(torch.zeros_like),
+    only_tensors(torch.ones_like),
+    only_tensors(lambda tensor: tensor * torch.nan),
+    only_tensors(lambda tensor: tensor.flip(list(range(tensor.dim())))),
+    only_tensors(lambda tensor: torch.rand(tensor.shape, generator=torch.Generator().manual_seed(0))),
+]
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
