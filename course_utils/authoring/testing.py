@@ -36,6 +36,7 @@ NBVAL = (
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is
 # As an older processor computes them, and in two threads: outputs that are compared must not hang on either.
+PATIENT = "--nbval-cell-timeout=3600"  # seconds: an older processor takes up to ten times as long
 OTHER_PROCESSOR = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "OMP_NUM_THREADS": "2"}
 
 
@@ -67,7 +68,7 @@ def run_all(root: Path, night: int) -> int:
         *_quick_steps(root),
         _pytest(root, "tests", *TESTS, extra={"COURSE_THOROUGH": str(night)}),
         _pytest(root, "notebooks", *FOLDERS, *NBVAL, extra=NOTEBOOKS_ALONE),
-        _pytest(root, "as elsewhere", *RUN_BY_NBVAL, *NBVAL, extra=NOTEBOOKS_ALONE | OTHER_PROCESSOR),
+        _pytest(root, "as elsewhere", *RUN_BY_NBVAL, *NBVAL, PATIENT, extra=NOTEBOOKS_ALONE | OTHER_PROCESSOR),
     ]
     return _close(root, steps)
 
