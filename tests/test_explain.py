@@ -148,7 +148,7 @@ def test_two_relations_that_fit_and_differ_elsewhere_are_not_told():
 
 
 def test_two_mistakes_at_once_are_refused_and_most_explained():
-    explained, tried = 0, extent.some("answers with two mistakes", TWO, 4, 1000)
+    explained, tried = 0, extent.some("answers with two mistakes", TWO, 8, 1000)
     for answer in tried:
         space = {}
         exec(answer["source"], space)
