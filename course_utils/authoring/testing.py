@@ -36,8 +36,8 @@ NBVAL = (
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is
 # As an older processor computes them, and in two threads: outputs that are compared must not hang on either.
-PATIENT = "--nbval-cell-timeout=3600"  # seconds: an older processor takes up to ten times as long
 OTHER_PROCESSOR = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "OMP_NUM_THREADS": "2"}
+PATIENT = "--nbval-cell-timeout=3600"  # seconds, there: it takes up to ten times as long
 
 
 @dataclass
