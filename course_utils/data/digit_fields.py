@@ -18,9 +18,8 @@ TEST = 400  # of the 1,797 digits, the last ones
 @cache
 def digits() -> tuple[Tensor, Tensor]:
     """Return scikit-learn's 1,797 digits, 1797×8×8 with values from 0 to 1, and which they are, 1797."""
-    from sklearn.datasets import (
-        load_digits,  # it takes a second to import, and every command imports the tasks of all lessons
-    )
+    # Here, as it takes a second, and every command imports the tasks of all lessons, which import this.
+    from sklearn.datasets import load_digits
 
     found = load_digits()
     return torch.tensor(found.images, dtype=torch.float32) / 16, torch.tensor(found.target)
