@@ -106,7 +106,7 @@ check("05.gru_step", gru_step)
 # ## 05.last_state
 #
 # The encoder has read every place of every row, padding too. Take from each sentence the state behind its **last word**: this vector is all that the decoder gets. The words stand first in each row, and each
-# row has at least one. What comes after them may be anything, even NaN.
+# row has at least one. What stands behind them means nothing.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -179,7 +179,7 @@ check("05.shift_right", shift_right)
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True places}$$
 #
-# Where the mask is False, anything may stand, such as an id outside the vocabulary or NaN, and it must affect neither the loss nor its gradient. If the mask has no True at all, the loss is 0 and so is its gradient.
+# What stands where the mask is False affects neither the loss nor its gradient.
 
 
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown]
 # You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
 # finds decoders which do not look, or look where they should not. The letters: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says of
-# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not stand first. What stands at a False place may be anything, even NaN, and has no effect;
+# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not stand first. What stands at a False place has no effect;
 # a sentence without a True gets weights and a context of zeros.
 
 # %%
@@ -15,7 +15,7 @@ from course_utils.models.plain import gru_step as reference_gru
 # ## 06.bahdanau_step
 #
 # Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words makes weights of the scores; the **context**
-# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What stands at a False place of the mask, even NaN, reaches neither the result nor any gradient.
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What stands at a False place of the mask reaches neither the result nor any gradient.
 #
 # $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j$$
 

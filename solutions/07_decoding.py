@@ -23,7 +23,7 @@ from course_utils.models.plain import beam_search as reference
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
-# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words, and logits up to 10,000: the result must still be finite.
+# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words: the result must still be finite.
 
 
 # %%

@@ -107,7 +107,7 @@ check("08.reinforce_loss", reinforce_loss)
 #
 # $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
 #
-# Places are counted from 0. Words come first in a row, and what the scores hold at False places of the mask, even NaN, has no effect. A row with no place in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
+# Places are counted from 0. Words come first in a row, and what the scores hold at False places of the mask has no effect. A row with no place in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
 
 
 # %%

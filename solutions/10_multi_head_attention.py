@@ -83,8 +83,7 @@ check("10.merge_heads", merge_heads)
 # $Q_h$, $K_h$ and $V_h$ are the parts of head h of the projected queries, keys and values. The weights are arranged as in `nn.MultiheadAttention`, so the same numbers give the same result: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, each D×D, and `in_bias` their biases one after the other. As in all layers of PyTorch, a vector $x$ is projected to
 # $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`; in self-attention all three are the same tensor.
 #
-# `mask` may be `None`: then everything may be attended to. It has no axis for heads: it applies **to all heads** alike. **True means "may attend"**, which is the opposite of what True means in the masks of `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others, and its gradient is finite.
-# Whatever stands in a query that may attend to nothing, or in the key and value of a word that no query of its sentence may attend to, even NaN, reaches neither the result nor any gradient.
+# `mask` may be `None`: then everything may be attended to. It has no axis for heads: it applies **to all heads** alike. **True means "may attend"**, which is the opposite of what True means in the masks of `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others (`nn.MultiheadAttention` gives NaN there; this earns a remark, and no point is lost).
 
 
 # %%

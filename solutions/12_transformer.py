@@ -136,7 +136,7 @@ check("12.sublayer", sublayer)
 #
 # Use the parts: `self.self_attn` is `nn.MultiheadAttention`, `self.norm1` and `self.norm2` are layer norms. `mask` is True at words, and each sentence has one at least. `self.self_attn` takes a `key_padding_mask`, in which True means the opposite: **what must not be attended to**. It returns two things, the contexts and the weights.
 #
-# What comes out at padding means nothing and is not compared. What stands in `x` at padding, even NaN, must not reach any word.
+# What comes out at padding means nothing and is not compared. What stands in `x` at padding must not reach any word.
 
 
 # %%
@@ -196,7 +196,7 @@ check("12.encoder_layer", EncoderLayer)
 #
 # `self.self_attn` and `self.norm1` belong to self-attention, `self.multihead_attn` and `self.norm2` to attention to the source, `self.norm3` to the feed-forward network. `memory` goes through no norm. The target has no mask of its own: padding stands at its end, where no word looks. `memory_mask` is True at words of the source, and each sentence has one at least.
 #
-# In `attn_mask`, T×T, and in `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding, even NaN, must not reach any word, nor any gradient.
+# In `attn_mask`, T×T, and in `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding must not reach any word, nor any gradient.
 
 
 # %%

@@ -96,7 +96,7 @@ check("13.adam_step", adam_step)
 #
 # $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
 #
-# `smoothing` is $\varepsilon$. Return the mean over all tokens of the batch whose target is not `pad`; there is one at least. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. Logits may be large, such as ±10,000. `torch.nn.functional.cross_entropy` computes the same with `label_smoothing` and `ignore_index`; you may compare with it, or use it.
+# `smoothing` is $\varepsilon$. Return the mean over all tokens of the batch whose target is not `pad`; there is one at least. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` computes the same with `label_smoothing` and `ignore_index`; you may compare with it, or use it.
 
 
 # %%

@@ -50,7 +50,7 @@ check("15.first_state", first_state)
 #
 # $$\beta_t = \sigma(w^\top s_{t-1} + b) \qquad \text{gated}_t = \beta_t\, \hat z_t$$
 #
-# `state` is $s_{t-1}$, the state before the step; `weight` is $w$, and `bias` is $b$, a tensor with one number and no axis. Scores may be large, such as ±10,000.
+# `state` is $s_{t-1}$, the state before the step; `weight` is $w$, and `bias` is $b$, a tensor with one number and no axis.
 
 
 # %%
@@ -87,7 +87,7 @@ check("15.gated_context", gated_context)
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions. What stands at False steps may be anything, NaN too, and has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
+# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
 
 
 # %%
@@ -121,7 +121,7 @@ check("15.doubly_stochastic", doubly_stochastic)
 #
 # Does the map of weights show what a word is about? Where the true place of each word is known, this can be counted. A word **points** to the place of its largest weight, and it is right if that is the true place. Return the share of words that are right, among all real words of the batch, as a number between 0 and 1.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no place of the picture, and the weights may be NaN. False may stand before True. At real words no two weights are equal. If there is no real word at all, return 0. The result may be a Python number, or a tensor with one number.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no place of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number, or a tensor with one number.
 
 
 # %%

@@ -51,7 +51,7 @@ check("16.position_encoding", position_encoding)
 #
 # $$m = \sum_{j} l_j \cdot x_j$$
 #
-# where the product is taken number by number and the sum runs over the real words, at which `mask` is True (section 4.1). Do this for all facts of all stories at once. A word keeps the row of the place at which it stands; False may stand before True. What stands at False places may be anything, NaN too, and has no effect on the result or its gradient. A fact without words becomes zeros.
+# where the product is taken number by number and the sum runs over the real words, at which `mask` is True (section 4.1). Do this for all facts of all stories at once. A word keeps the row of the place at which it stands; False may stand before True. What stands at False places has no effect on the result or its gradient. A fact without words becomes zeros.
 
 
 # %%
@@ -124,7 +124,7 @@ check("16.add_age", add_age)
 #
 # $$p_i = \text{softmax}_i\big(u^\top m_i\big) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
-# $u'$ is the question of the next hop. The scores are not divided by $\sqrt D$. `memory` holds the $m_i$ and `output` the $c_i$; only facts at which `mask` is True get weight. What stands at False places may be anything, NaN too, and has no effect on the result or its gradient. In a story without facts all weights are 0, and the question stays as it is. Scores may be large, such as ±10,000.
+# $u'$ is the question of the next hop. The scores are not divided by $\sqrt D$. `memory` holds the $m_i$ and `output` the $c_i$; only facts at which `mask` is True get weight. What stands at False places has no effect on the result or its gradient. In a story without facts all weights are 0, and the question stays as it is.
 
 
 # %%

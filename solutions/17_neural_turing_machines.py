@@ -15,7 +15,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$w^c(i) = \frac{\exp\big(\beta\, K[k, M(i)]\big)}{\sum_j \exp\big(\beta\, K[k, M(j)]\big)} \qquad K[u, v] = \frac{u \cdot v}{\lVert u\rVert\, \lVert v\rVert}$$
 #
-# A vector of zeros has no direction: let its cosine be 0. (Gradients are not checked where a vector is zero.) Strengths may be as large as 10,000.
+# A vector of zeros has no direction: let its cosine be 0. (Gradients are not checked where a vector is zero.) Strengths may be as large as some hundreds.
 
 
 # %%

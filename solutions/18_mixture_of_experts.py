@@ -16,7 +16,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$G(x) = \text{softmax}\big(\text{KeepTopK}(h, k)\big) \qquad \text{KeepTopK}(h, k)_i = \begin{cases} h_i & \text{if } h_i \text{ is among the } k \text{ largest} \\ -\infty & \text{otherwise} \end{cases}$$
 #
-# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises no order for equal logits. Logits may be as large as 10,000.
+# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises no order for equal logits.
 
 
 # %%
@@ -51,7 +51,7 @@ check("18.top_k_gates", top_k_gates)
 #
 # $$y = \sum_{i=1}^{N} g_i\, o_i$$
 #
-# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place may be anything, even NaN or infinity. Keep in mind that 0 times NaN is NaN. (Gradients are checked for the outputs and for gates that are not 0. At a gate of 0 any gradient will do that is a finite number.)
+# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place is not its output. (Gradients are checked for the outputs and for gates that are not 0. At a gate of 0 any gradient will do that is a finite number.)
 
 
 # %%

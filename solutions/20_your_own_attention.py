@@ -23,7 +23,7 @@ from course_utils.models import compared, properties
 #
 # $$\tau = \frac{\big(\sum_{j \le k} z_{(j)}\big) - 1}{k}$$
 #
-# Only places where the mask is True take part. The scores at all others, even NaN and infinity, have no effect on weights or gradients. All other places, and rows without any True, get 0. Scores may be as large as ±20,000.
+# Only places where the mask is True take part. The scores at all others have no effect on weights or gradients. All other places, and rows without any True, get 0.
 
 
 # %%

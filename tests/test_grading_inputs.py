@@ -795,6 +795,21 @@ def test_a_kind_earns_points_only_where_every_value_is_right():
     assert attention(state="error", kind="error", edge=True) == 0  # a run that ended early tells nothing of the rest
 
 
+def test_an_input_that_no_lesson_builds_costs_points_only_where_the_instructor_says_so(tmp_path):
+    right = result("03", Verdict("03.attention", "passed", hazard=True))
+    assert score(right, of_four())[2].points == 1
+    (tmp_path / "class.toml").write_text("[hazards]\nshare = 0.8\n")
+    share = read_settings(tmp_path / "class.toml").hazard_share
+    points = score(right, of_four(hazard_share=share))[2]
+    assert (points.points, points.explanation) == (
+        0.8,
+        "80% of the points: right, but on an input that no lesson builds.",
+    )
+    (tmp_path / "class.toml").write_text("[hazards]\nshare = 2\n")
+    with pytest.raises(SettingsError, match="share must be a number from 0 to 1, not 2"):
+        read_settings(tmp_path / "class.toml")
+
+
 def test_points_are_exact_and_rounded_half_up():
     worth = {"03.padding_mask": "0.1", "03.causal_mask": "0.2", "03.attention": "0.25"}
     settings = of_four(points={task: Decimal(text) for task, text in worth.items()})

@@ -2,6 +2,7 @@
 
 import builtins
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -115,9 +116,28 @@ def test_an_infinite_loop_is_stopped_outside_the_main_thread(answer):
     assert reports and "never ends" in reports[0].message
 
 
+def test_a_busy_machine_costs_no_answer_its_time():
+    def computes(x):
+        end = time.process_time() + 0.5
+        while time.process_time() < end:
+            pass
+        return x
+
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    try:
+        (outcome,) = run(computes, [Case("one", (torch.ones(2),))], 0.8, repeated=False)
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    assert outcome.status == "value"
+
+
 def test_the_time_limit_can_be_raised():
     def slow(state, hidden):
-        time.sleep(0.02)
+        end = time.process_time() + 0.02
+        while time.process_time() < end:
+            pass
         return state @ hidden.mT
 
     assert judge_answer(DOT, slow, seconds=0.05).state == "error"

@@ -83,16 +83,22 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
         for mistake in mistakes:
             report = judge_mistake(task, mistake, expected)
-            told = report.mistake == mistake.name and report.message == mistake.sentence
-            if not told or report.state not in ("failed", "error"):
+            if not is_told(mistake, report):
                 wrong.append(f"seed {seed}: {mistake.name} is not told by its name.\n{report}")
         for mistake in (each for each in task.mistakes if seed == 0 and each not in mistakes):
             wrong += [] if is_refused(task, mistake, expected) else [f"{mistake.name} passes."]
     assert not wrong, "\n\n".join(wrong)
 
 
+def is_told(mistake, report):
+    """Whether a report tells a mistake: one that shows at hazards alone in a remark on a right answer."""
+    if report.hazard:
+        return report.mistake == mistake.name and report.message.endswith(mistake.sentence)
+    return (report.mistake, report.message) == (mistake.name, mistake.sentence) and report.state in ("failed", "error")
+
+
 def is_refused(task, mistake, expected):
-    """Whether an answer that makes a mistake is wrong in some case: the first that is found settles it."""
+    """Whether an answer that makes a mistake is wrong in some case, a hazard too: the first that is found settles it."""
     places = range(len(expected.cases))
     return any(first_wrong(task, expected, place, expected.of_mistake(mistake, place)) for place in places)
 
@@ -113,8 +119,7 @@ def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(t
         expected = Expected(task, task.make_cases(seed))
         for mistake in task.mistakes:
             report = judge_answer(task, as_answer(task, mistake.function), seed, expected=expected)
-            named = report.mistake == mistake.name and report.message == mistake.sentence
-            wrong += [] if named else [f"seed {seed}: {mistake.name}\n{report}"]
+            wrong += [] if is_told(mistake, report) else [f"seed {seed}: {mistake.name}\n{report}"]
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -210,8 +215,10 @@ def test_each_property_says_something_of_some_wrong_value(task):
 
 
 def wrong_values(task, expected):
-    """(case, value): the right values changed in ways that any task's may be, and what the named mistakes give."""
+    """(case, value): the right values changed in ways that any task's may be, and what the named mistakes give; at no hazard."""
     for case, right in zip(expected.cases, expected.truth, strict=True):
+        if case.hazard:
+            continue
         for change in CHANGES:
             with contextlib.suppress(TypeError, RuntimeError):  # not every value can be changed in every way
                 yield case, trees.map_leaves(change, right.value)
@@ -221,7 +228,8 @@ def wrong_values(task, expected):
             )
     for mistake in [] if task.candidates else task.mistakes:
         outcomes = (expected.of_mistake(mistake, place) for place in range(len(expected.cases)))
-        yield from ((case, o.value) for case, o in zip(expected.cases, outcomes, strict=True) if o.status == "value")
+        came = zip(expected.cases, outcomes, strict=True)
+        yield from ((case, o.value) for case, o in came if o.status == "value" and not case.hazard)
 
 
 def only_tensors(change):
@@ -285,6 +293,31 @@ def test_an_unknown_wrong_answer_is_told_which_property_fails():
     assert report.mistake is None and "sums to 1.3" in report.message
     report = judge_answer(TASKS["02.masked_softmax"], lambda s, m: (s - 3.0 * ~m).softmax(-1))
     assert report.mistake is None and "Where the mask is False the weight should be 0" in report.message
+
+
+def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
+    task = TASKS["09.self_attention"]
+    report = judge_answer(task, by_the_library)
+    assert (report.state, report.hazard, report.mistake) == ("passed", True, "garbage_times_zero")
+    assert report.message.startswith("Right, on every input that the lessons build.") and "NaN" in report.message
+    assert "First thing wrong" not in str(report) and "expected" not in report._repr_html_()
+    assert not judge_answer(task, solution_of(task.id)).hazard
+    unscaled = judge_answer(task, lambda x, *rest: by_the_library(x, *rest, scale=1.0))
+    assert (unscaled.state, unscaled.mistake, unscaled.hazard) == ("failed", "unscaled", False)
+
+
+def test_what_computes_without_end_at_a_hazard_is_not_right():
+    def endless(x, *rest):
+        while not x.isfinite().all():
+            pass
+        return by_the_library(x, *rest)
+
+    report = judging.judge_answer(TASKS["09.self_attention"], endless, seconds=1)
+    assert report.state == "error" and "never ends" in report.message
+
+
+def by_the_library(x, weight_q, weight_k, weight_v, mask=None, scale=None):
+    return torch.nn.functional.scaled_dot_product_attention(x @ weight_q, x @ weight_k, x @ weight_v, mask, scale=scale)
 
 
 def test_a_plain_loop_and_a_mask_in_float32_are_right():

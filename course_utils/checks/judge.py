@@ -9,7 +9,7 @@ from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, as_read
-from course_utils.checks.named import named_mistake
+from course_utils.checks.named import named_at, named_mistake
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
@@ -64,10 +64,9 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
+    if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
+        return _right(task, cases, outcomes, expected, found)
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_VERDICT, OTHER_MODE)]
-    if not found:
-        borrowed = tuple(name for name in outcomes[0].called if not task.is_offered(name))
-        return Report(task, "passed", remark=_remark(task, cases, outcomes, borrowed), borrowed=borrowed)
     first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome = cases[first], outcomes[first]
     mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
@@ -90,6 +89,21 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     return report
 
 
+def _right(task, cases, outcomes, expected, at_hazards):
+    """Return the Report on a right answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
+    borrowed = tuple(name for name in outcomes[0].called if not task.is_offered(name))
+    remark, mistake = _remark(task, cases, outcomes, borrowed), None
+    if at_hazards and not borrowed:
+        place, finding = min(at_hazards, key=lambda item: _urgency(cases[item[0]], item[1]))
+        mistake = named_mistake(task, cases, outcomes, expected, [place])
+        mistake = mistake or named_at(task, cases, outcomes, expected, place)
+        why = mistake.sentence if mistake else finding.sentence
+        remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
+    report = Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed)
+    report.hazard = bool(at_hazards)
+    return report
+
+
 def explain_further(report, expected, outcomes):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
@@ -102,10 +116,10 @@ def explain_further(report, expected, outcomes):
 
 
 def _urgency(case, finding):
-    """Ordinary inputs before edges, then the smallest input, then errors first and the order of KINDS."""
+    """Ordinary inputs before edges, hazards last, then the smallest input, then errors first and the order of KINDS."""
     kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
     size = sum(leaf.numel() if isinstance(leaf, torch.Tensor) else 1 for leaf in trees.leaves(case.args))
-    return case.edge, size, kind
+    return case.edge, case.hazard, size, kind
 
 
 def _remark(task, cases, outcomes, borrowed):
@@ -143,7 +157,7 @@ def _broken_properties(task, expected, outcomes, first):
     looked_at = [
         (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
         for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))
-        if outcome.status == "value" and _of_the_right_size(right.value, outcome.value)
+        if outcome.status == "value" and not case.hazard and _of_the_right_size(right.value, outcome.value)
     ]
     looked_at.sort(key=lambda each: bool(each[2]))
     sentences = []

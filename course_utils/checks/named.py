@@ -11,19 +11,28 @@ from course_utils.checks.compare import close
 def named_mistake(task, cases, outcomes, expected, wrong):
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
-    Three readings, strictest first: everything alike; the values alike in every case; the values alike in every
-    ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
+    Five readings, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
+    values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
     once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong.
     """
-    truth, edges = expected.truth, [case.edge for case in cases]
-    ordinary = [i for i in dict.fromkeys((*wrong, *range(len(cases)))) if not edges[i]]
+    truth, everywhere = expected.truth, range(len(cases))
+    safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
     tried = [
-        (m, [expected.of_mistake(m, i) for i in range(len(cases))])
+        (m, [expected.of_mistake(m, i) for i in everywhere])
         for m in task.mistakes
-        if all(alike_value(_at(outcomes, i), expected.of_mistake(m, i)) for i in ordinary)
+        if all(
+            alike_value(_at(outcomes, i), expected.of_mistake(m, i))
+            for i in dict.fromkeys((*wrong, *ordinary))
+            if not cases[i].edge
+        )
     ]
-    for alike, core in ((_alike, False), (alike_value, False), (alike_value, True)):
-        keep = [i for i, edge in enumerate(edges) if not (core and edge)]
+    for alike, keep in (
+        (_alike, everywhere),
+        (alike_value, everywhere),
+        (_alike, safe),
+        (alike_value, safe),
+        (alike_value, ordinary),
+    ):
 
         def same(a, b, alike=alike, keep=keep):
             return all(alike(_at(a, i), _at(b, i)) for i in keep)
@@ -32,6 +41,18 @@ def named_mistake(task, cases, outcomes, expected, wrong):
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
     return None
+
+
+def named_at(task, cases, outcomes, expected, place):
+    """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None."""
+    safe = [i for i, case in enumerate(cases) if not case.hazard]
+    fitting = [
+        m
+        for m in task.mistakes
+        if _alike(outcomes[place], expected.of_mistake(m, place))
+        and all(_alike(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _at(outcomes, i):

@@ -27,7 +27,7 @@ class Report:
     `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
     side effect, error) or None; `borrowed` names functions of the course's own that a right answer calls though its exercise does
     not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
-    ordinary inputs are not affected.
+    ordinary inputs are not affected, `hazard` that a right answer goes wrong on an input which no lesson builds.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Report:
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
         self.values_right, self.only_edges = state == "passed", False
-        self.relation, self.borrowed = None, borrowed
+        self.hazard, self.relation, self.borrowed = False, None, borrowed
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None

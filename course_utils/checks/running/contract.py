@@ -24,9 +24,13 @@ class Case:
     name: str
     args: tuple
     gradient: bool = False  # also ask for the gradient with respect to each floating-point tensor in args
-    edge: bool = False  # an unusual input: size 1, nothing to attend, scores of 1e4, float64
+    edge: bool = False  # an unusual input: size 1, nothing to attend, float64
+    hazard: bool = False  # an edge that no lesson builds, such as NaN at padding: who is wrong there alone is told so, and is right
     raises: str = ""  # the name of the exception that is the right outcome, such as "ValueError"
     module: bool = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "edge", self.edge or self.hazard)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ def float_paths(args):
 
 def question(case):
     """Return the case as an answer's side may see it: without what may tell the right answer."""
-    return replace(case, name="", raises="")
+    return replace(case, name="", raises="", hazard=False)
 
 
 def holds_float64(case):

@@ -1,4 +1,8 @@
-"""Stops an answer that runs too long, in the middle of whatever it does. Knows nothing of tasks or reports."""
+"""Stops an answer that computes too long, in the middle of whatever it does. Knows nothing of tasks or reports.
+
+Its own time counts, which the processor spends on it: on a busy machine a right answer has as much as on a quiet one. By the clock it has
+several times as long, which stops what only waits.
+"""
 
 import ctypes
 import signal
@@ -6,6 +10,8 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+
+WAITING = 10  # times as long by the clock: for what waits, or shares its processor with many others
 
 
 class TimeIsUp(BaseException):
@@ -37,7 +43,7 @@ def _untrace(traced):
 
 @contextmanager
 def time_limit(seconds):
-    """Raise TimeIsUp in the body when it takes longer than `seconds`."""
+    """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `WAITING` times that by the clock."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     with _alarm(seconds) if in_main_thread and hasattr(signal, "setitimer") else _watchdog(seconds):
         yield
@@ -45,7 +51,7 @@ def time_limit(seconds):
 
 @contextmanager
 def _alarm(seconds):
-    """Use the operating system's timer, which also interrupts a sleep. For Linux and macOS, in the main thread."""
+    """Use the operating system's timers, which also interrupt a sleep. For Linux and macOS, in the main thread."""
     traced = []
 
     def on_alarm(number, frame):
@@ -53,18 +59,25 @@ def _alarm(seconds):
         sys.settrace(_raise_everywhere)
         raise TimeIsUp
 
-    tracer, handler, began = sys.gettrace(), signal.signal(signal.SIGALRM, on_alarm), time.monotonic()
-    # and once more each second, should one be swallowed
-    outer, again = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    tracer, set_back = sys.gettrace(), []
+    for timer, number, clock, most in (
+        (signal.ITIMER_REAL, signal.SIGALRM, time.monotonic, WAITING * seconds),
+        (signal.ITIMER_PROF, signal.SIGPROF, time.process_time, seconds),
+    ):
+        handler, began = signal.signal(number, on_alarm), clock()
+        # and once more each second, should one be swallowed
+        set_back.append((timer, number, handler, clock, began, *signal.setitimer(timer, most, 1.0)))
     try:
         yield
     finally:
         sys.settrace(tracer)  # first: what is called below must not be raised at
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
+        for timer, *_ in set_back:
+            signal.setitimer(timer, 0)
         _untrace(traced)
-        if outer:  # the limit around this one goes on
-            signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - began), 1e-3), again)
+        for timer, number, handler, clock, began, outer, again in set_back:
+            signal.signal(number, handler)
+            if outer:  # the limit around this one goes on
+                signal.setitimer(timer, max(outer - (clock() - began), 1e-3), again)
 
 
 @contextmanager
@@ -81,8 +94,10 @@ def _watchdog(seconds):
         return _raise_everywhere(frame, event, argument) if threading.get_ident() == thread else None
 
     def watch():
-        wait = seconds
+        computed, clock, wait = time.process_time() + seconds, time.monotonic() + WAITING * seconds, 0.05
         while not done.wait(wait):
+            if time.process_time() < computed and time.monotonic() < clock:
+                continue
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUp))
             if trace_all:
                 _trace_frames(sys._current_frames().get(thread), trace, traced)

@@ -55,7 +55,7 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True):
         answer: any callable; arguments are passed by position, as copies. Where cases ask for a module: a class of modules,
             or a function of its sizes, its weights and its inputs.
         cases: Cases, smallest first.
-        seconds: wall-clock limit for all cases together. The list ends at the case that ran into it.
+        seconds: how long it may compute for all cases together; see `time_limit`. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
         repeated: whether to call it a second time, to see that it gives the same.
     """

@@ -43,6 +43,7 @@ class Verdict:
     seconds: float = 0.0  # wall-clock time of its run
     borrowed: str = ""  # functions of the course's own that it calls, of those that the exercise does not offer
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
+    hazard: bool = False  # right, but on an input that no lesson builds
 
     @classmethod
     def of(cls, report, **more) -> "Verdict":
@@ -55,6 +56,7 @@ class Verdict:
             report.only_edges,
             borrowed=", ".join(report.borrowed),
             values_right=report.values_right,
+            hazard=report.hazard,
             **more,
         )
 

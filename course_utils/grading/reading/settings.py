@@ -20,6 +20,9 @@
     [reference]
     counts = true                   # an answer that calls the course's own code, where its exercise does not offer it; false if left out
 
+    [hazards]
+    share = 0.9                     # of the points, for an answer that is right but on inputs that no lesson builds, such as NaN at padding; 1 if left out
+
     [limits]
     seconds = 3                     # of the clock for an answer
     total = 12                      # seconds for a notebook
@@ -46,6 +49,7 @@ FORM = {  # what each section may hold; the points' keys are tasks, too
     "solutions": ("from",),
     "canvas": ("assignment",),
     "reference": ("counts",),
+    "hazards": ("share",),
     "limits": ("seconds", "total", "memory"),
 }
 
@@ -70,6 +74,7 @@ class Settings:
     reference_counts: bool = (
         False  # whether an answer earns points that calls the course's own code where that is not offered
     )
+    hazard_share: Decimal = Decimal(1)  # what an answer earns that is right but on inputs that no lesson builds
     limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
 
     def counted(self, lesson: str) -> list:
@@ -115,7 +120,7 @@ def _settings(plain):
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
-    points, late, solutions, canvas, reference, limits = (plain.get(section, {}) for section in FORM)
+    points, late, solutions, canvas, reference, hazards, limits = (plain.get(section, {}) for section in FORM)
     known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
     return Settings(
         **_points(points, known),
@@ -123,6 +128,7 @@ def _settings(plain):
         **_solutions(solutions),
         **_canvas(canvas),
         **_reference(reference),
+        **_hazards(hazards),
         limits=_limits(limits),
     )
 
@@ -206,6 +212,11 @@ def _reference(section):
     if not isinstance(counts, bool):
         raise SettingsError(f"[reference] counts must be true or false, not {_shown(counts)}.")
     return {"reference_counts": counts}
+
+
+def _hazards(section):
+    _only("hazards", section)
+    return {"hazard_share": _number("[hazards] share", section["share"], 0, 1)} if "share" in section else {}
 
 
 def _limits(section):

@@ -25,6 +25,8 @@ def score(result: Result, settings: Settings) -> tuple[Points, ...]:
 def _of(task, verdict, settings):
     possible = settings.worth(task)
     share, explanation = share_of(task, verdict)
+    if verdict is not None and verdict.hazard and settings.hazard_share < 1:
+        share, explanation = settings.hazard_share, "right, but on an input that no lesson builds."
     if verdict is not None and verdict.borrowed and not settings.reference_counts:
         share, explanation = (
             Decimal(0),

@@ -30,17 +30,7 @@ task = Task(
         "words = logits where the mask is True, N×V; ids = target where the mask is True, N; log_p = log_softmax of words over the vocabulary; take from each row the entry of its id; "
         "return minus their sum, divided by N, or by 1 where N is 0.",
     ),
-    partial=USUAL
-    | {
-        "nothing_gives_nan": (0.75, "right wherever there is a word."),
-        "padding_taken_out_late": (0.5, "right where ordinary numbers stand at padding and there is a word."),
-        "padding_taken_out_late_safely": (0.5, "right where ordinary numbers stand at padding."),
-        "words_picked_late": (0.5, "right where ordinary numbers stand at padding and there is a word."),
-        "padding_reaches_the_gradient": (0.5, "right where ordinary numbers stand at padding."),
-        "ignored_and_empty": (0.5, "right where ordinary numbers stand at padding and there is a word."),
-        "logarithm_of_softmax": (0.5, "right for logits of ordinary size."),
-        "overflow": (0.5, "right for logits of ordinary size."),
-    },
+    partial=USUAL,
 )
 
 
@@ -48,19 +38,6 @@ task = Task(
 def a_loss_is_not_negative(case, value):
     """A probability is 1 at most."""
     return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
-
-
-@task.property
-def nothing_is_added_in_the_logarithm(case, value):
-    """No probability is kept from becoming 0, which bounds what a word costs: 1e-9 at ln(1e9) = 20.7."""
-    logits, target, mask = case.args
-    right = task.oracle_function(logits.double(), target, mask)
-    return (
-        f"With logits of ±10,000 the loss is {right:.4g}, and yours is {value:.4g}, as if no word could cost more than a few nats. Is a small number added inside the logarithm, or is a probability kept from "
-        "becoming 0? Take the logarithm of the softmax in one step, with log_softmax or logsumexp: then no probability has to be computed."
-        if right > 1000 and 0 < value < 50
-        else None
-    )
 
 
 def _target(draw, mask, V):
@@ -89,7 +66,7 @@ def _(draw):
     ordinary = (draw.numbers(3, 5, 7), _target(draw, mask, 7), mask)
     yield Case("a sentence without words", ordinary, True, edge=True)
     empty = torch.zeros(2, 3, dtype=torch.bool)
-    yield Case("no word in the whole batch", (draw.numbers(2, 3, 5), draw.whole(0, 5, 2, 3), empty), True, edge=True)
+    yield Case("no word in the whole batch", (draw.numbers(2, 3, 5), draw.whole(0, 5, 2, 3), empty), True, hazard=True)
     one = torch.ones(1, 1, dtype=torch.bool)
     yield Case("a single word", (draw.numbers(1, 1, 3), draw.whole(0, 3, 1, 1), one), True, edge=True)
     yield Case("a vocabulary of one word", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long(), everything), edge=True)
@@ -99,16 +76,16 @@ def _(draw):
     logits, target = draw.numbers(3, 5, 7), _target(draw, mask, 7)
     outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].reshape(mask.shape)
     yield Case(
-        "ids outside the vocabulary at padding", (logits, torch.where(mask, target, outside), mask), True, edge=True
+        "ids outside the vocabulary at padding", (logits, torch.where(mask, target, outside), mask), True, hazard=True
     )
-    yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, edge=True)
+    yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, hazard=True)
     # No two alike in a row: there the gradient of a right answer may be off by more than rounding elsewhere.
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
     mask = words_first(torch.tensor([3, 2]), 3)
     target = _target(draw, mask, 5)
     target[0, 1] = far[0, 1].argmax()
-    yield Case("logits of ±10,000", (far, target, mask), True, edge=True)
+    yield Case("logits of ±10,000", (far, target, mask), True, hazard=True)
     double = draw.numbers(3, 5, 7, dtype=torch.float64)
     yield Case("float64 numbers", (double, *ordinary[1:]), True, edge=True)
 
@@ -288,39 +265,6 @@ def nothing_gives_nan(logits, target, mask):
 )
 def padding_taken_out_late(logits, target, mask):
     return (_losses(logits, target) * mask).sum() / mask.sum()
-
-
-@task.mistake(
-    "You compute a loss at every place and multiply those of padding by 0. That comes too late: an id outside the vocabulary has no loss, and 0 times NaN is NaN. Leave padding out before you compute "
-    "anything."
-)
-def padding_taken_out_late_safely(logits, target, mask):
-    return (_losses(logits, target) * mask).sum() / mask.sum().clamp(min=1)
-
-
-@task.mistake(
-    "You compute a loss at every place and pick those of the words afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN at padding gets into the gradient, since the way back "
-    "still runs through its logits. Pick the words before you compute anything. And where the whole batch has no word, the mean of nothing is NaN: return 0 there."
-)
-def words_picked_late(logits, target, mask):
-    return _losses(logits, target)[mask].mean()
-
-
-@task.mistake(
-    "The values are right, but where NaN stands at padding it gets into the gradient: you compute a loss there and leave it out afterwards, and the way back still runs through log_softmax, "
-    "where 0 times NaN is NaN. Leave the logits of padding out before you compute anything."
-)
-def padding_reaches_the_gradient(logits, target, mask):
-    losses = _losses(logits, torch.where(mask, target, 0))
-    return torch.where(mask, losses, 0.0).sum() / mask.sum().clamp(min=1)
-
-
-@task.mistake(
-    "Two unusual inputs go wrong. Where the whole batch has no word, the mean of nothing is NaN: return 0 there. And NaN at padding gets into the gradient: that its target is ignored leaves it out of the "
-    "sum, but the way back still runs through its logits. Leave those out too."
-)
-def ignored_and_empty(logits, target, mask):
-    return F.cross_entropy(logits.flatten(0, 1), torch.where(mask, target, -100).flatten())
 
 
 @task.mistake(

@@ -48,9 +48,7 @@ def weights_by_loops(scores, mask):
 SHARES = USUAL | {
     "empty_row_nan": (0.5, "right for every sentence that has a word."),
     "empty_row_uniform": (0.5, "right for every sentence that has a word."),
-    "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
-    "empty_row_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
-    "uniform_and_garbage": (0.5, "right for sentences with words, and ordinary numbers at padding."),
+    "empty_row_reads_padding": (0.5, "right for every sentence that has a word."),
 }
 
 
@@ -270,19 +268,9 @@ SHARED = {
         f"In a row without a True, padding shares the weight: a very negative but finite number makes all its scores equal. {EMPTY}",
         _filled(-1e9),
     ),
-    "empty_row_and_garbage": (
-        f"Two unusual inputs go wrong. {EMPTY} And {GARBAGE[0].lower()}{GARBAGE[1:]}",
-        _filled(-torch.inf, clean=False),
-    ),
-    "uniform_and_garbage": (
-        f"Two unusual inputs go wrong. In a row without a True, padding shares the weight: return zeros there, for the weights and for the context. And "
-        f"{GARBAGE[0].lower()}{GARBAGE[1:]}",
+    "empty_row_reads_padding": (
+        f"In a row without a True, padding shares the weight, and is what the context is made of: a very negative but finite number makes all its scores equal. {EMPTY}",
         _filled(-1e9, clean=False),
-    ),
-    "filled_with_minus_hundred": (
-        "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in a "
-        "row without a True. Put -inf in place of masked scores, and zeros into the weights of such a row.",
-        _filled(-100.0),
     ),
     "fill_undercut": (
         "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
@@ -299,11 +287,6 @@ SHARED = {
         "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest "
         "real score first.",
         _overflowing(1e-30),
-    ),
-    "overflow_and_empty_row": (
-        "Two things give NaN. exp overflows for a score above about 88: torch.softmax takes scores of any size; by hand, subtract each row's largest real score first. And in a row without a True the total is 0, "
-        "and 0/0 is NaN: return zeros there.",
-        _overflowing(0.0),
     ),
 }
 

@@ -80,13 +80,13 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
     state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
     behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, edge=True)
+    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
     # Every tanh is 1 or -1, so scores are exact: ±10,001 and ±9,999. In the second row the real ones lie far below padding's.
     far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
     far_weights = (torch.ones(2, 1), 100 * torch.eye(2), torch.tensor([1e4, 1.0]))
-    yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), edge=True)
+    yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), hazard=True)
 
 
 @task.oracle

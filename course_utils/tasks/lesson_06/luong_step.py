@@ -81,13 +81,13 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
     state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
     behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, edge=True)
+    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
     # Real scores far below those of padding in the second row; W_c keeps tanh from 1.
     far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
     far_weights = (torch.ones(1, 1), torch.tensor([[0.01, 0.002], [-0.02, 0.005]]))
-    yield Case("scores of ±10,000", (torch.tensor([[100.0], [100.0]]), far, far_mask, *far_weights), edge=True)
+    yield Case("scores of ±10,000", (torch.tensor([[100.0], [100.0]]), far, far_mask, *far_weights), hazard=True)
 
 
 @task.oracle

@@ -87,7 +87,7 @@ def _(draw):
     yield Case("float64 numbers", doubles, edge=True)
     words, state, annotations, mask, *weights = _inputs(draw, 3, 3, 5, 4, 7, 11, 3, scattered(draw))
     behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (words, state, behind, mask, *weights), True, edge=True)
+    yield Case("NaN and infinity at padding", (words, state, behind, mask, *weights), True, hazard=True)
     long = _inputs(draw, 1, 200, 2, 2, 3, 2, 1, torch.ones(1, 2, dtype=torch.bool))
     yield Case("200 words", (0.5 * long[0], *long[1:8], 0.25 * long[8], *long[9:]), edge=True)
 

@@ -71,7 +71,7 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 2, 7, 3, 5, 2, torch.float64), True, edge=True)
     # Places 0 and 1 are in each other's reach, and place 2, which is not in that of 0, has a far larger score.
     key = torch.tensor([[[-100.0], [-100.5], [100.0], [-99.0]]])
-    yield Case("scores of ±10,000", (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1), edge=True)
+    yield Case("scores of ±10,000", (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1), hazard=True)
 
 
 @task.oracle

@@ -39,33 +39,11 @@ task = Task(
             "Head 0 reads the first numbers: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second numbers: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
             "[0, 0], and what comes out is [1, 0]."
         ),
-        "If there is a mask: zeros into the queries whose row of the mask is False throughout, and into the keys and values whose column is. Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the root of d; "
+        "Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the root of d; "
         "give the mask an axis of size 1 for the heads; -inf where it is False; softmax over the last axis; zeros where it is False; times the values. Exchange heads and words, join the last two axes; times out_weight transposed, plus out_bias.",
     ),
-    partial=USUAL
-    | {
-        "empty_row_nan": (0.5, "right for every word that may attend to something."),
-        "empty_row_uniform": (0.5, "right for every word that may attend to something."),
-        "empty_row_without_bias": (0.5, "right for every word that may attend to something."),
-        "garbage_times_zero": (0.5, "right where ordinary numbers stand at words that nothing attends to."),
-        "empty_row_and_garbage": (0.5, "right where each word may attend to something and is attended to."),
-        "uniform_and_garbage": (0.5, "right where each word may attend to something and is attended to."),
-    },
+    partial=USUAL,
 )
-
-
-@task.property
-def nothing_to_attend_gives_the_bias(case, value):
-    """A word that may attend to nothing has contexts of zeros, so out_bias comes out."""
-    out_bias, mask = case.args[6], case.args[8]
-    if mask is None or mask.any(2).all():
-        return None
-    apart = (value - out_bias)[~mask.any(2)].abs().max()
-    return (
-        f"For a word that may attend to nothing all contexts are zeros, and so `out_bias` should come out; one of your numbers is {apart:.4g} away from it."
-        if apart > 1e-5
-        else None
-    )
 
 
 def _inputs(draw, B, T, S, H, d, mask, dtype=torch.float32):
@@ -103,7 +81,7 @@ def _(draw):
     empty = draw.mask(2, 3, 5)
     empty[:, 0, 0] = True
     empty[1, 2] = False
-    yield Case("a word that may attend to nothing", _inputs(draw, 2, 3, 5, 2, 3, empty), True, edge=True)
+    yield Case("a word that may attend to nothing", _inputs(draw, 2, 3, 5, 2, 3, empty), True, hazard=True)
     double = _inputs(draw, 2, 3, 5, 2, 3, draw.mask(2, 3, 5), torch.float64)
     yield Case("float64 numbers", double, True, edge=True)
     mask = draw.mask(2, 3, 5)
@@ -113,7 +91,7 @@ def _(draw):
     garbage = torch.tensor([torch.nan, torch.inf, -torch.inf, torch.nan, torch.inf, -torch.inf])
     query = torch.where(mask.any(2)[..., None], query, garbage)
     key, value = (torch.where(mask.any(1)[..., None], words, garbage) for words in (key, value))
-    yield Case("NaN and infinity where nothing attends", (query, key, value, *rest), True, edge=True)
+    yield Case("NaN and infinity where nothing attends", (query, key, value, *rest), True, hazard=True)
     yield Case("200 words", _inputs(draw, 1, 3, 200, 2, 2, draw.mask(1, 3, 200)), edge=True)
     # Width 1: the first query's allowed scores lie far below the one that is hidden from it.
     one, far = torch.ones(1, 1), torch.tensor([[[False, True, True], [True, True, False]]])
@@ -121,7 +99,7 @@ def _(draw):
     key = torch.tensor([[[100.0], [-100.0], [-70.0]]])
     bias, numbers = torch.tensor([0.0, 0.0, 0.5]), draw.distinct(3, -4, 5).reshape(1, 3, 1) / 2 + 0.25
     large = (query, key, numbers, one.repeat(3, 1), bias, one / 2, torch.tensor([0.25]), 1, far)
-    yield Case("scores of ±10,000", large, edge=True)
+    yield Case("scores of ±10,000", large, hazard=True)
 
 
 @task.oracle
@@ -229,7 +207,6 @@ def heads_with(
     blocks=blocks_of,
     project=linear,
     split=split_heads,
-    cleaned_later=False,
     parts=lambda q, k, v: (q, k, v),
     scores=_scaled,
     other_mask=lambda mask: mask,
@@ -245,8 +222,6 @@ def heads_with(
         D = query.shape[-1]
         words = use(*clean(query, key, value, mask))
         q, k, v = (split(project(x, *pair), heads) for x, pair in zip(words, blocks(in_weight, in_bias), strict=True))
-        if cleaned_later and mask is not None:
-            v = v.masked_fill(~mask.any(1)[:, None, :, None], 0.0)
         q, k, v = parts(q, k, v)
         kept = None if mask is None else other_mask(mask)
         fitting = None if kept is None else unsqueeze(kept, heads)
@@ -769,7 +744,6 @@ for _name, _places in {
 
 EMPTY = "A word that may attend to nothing takes nothing: its contexts are zeros, and out_bias comes out."
 GARBAGE = "Where no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of what no word attends to, and of queries that may attend to nothing, before you compute anything."
-BOTH = f"{GARBAGE[0].lower()}{GARBAGE[1:]}"
 
 
 def _filled(number, zeroed=False):
@@ -804,63 +778,11 @@ empty_row_without_bias = _mistake(
     "A word that may attend to nothing gives zeros. Its contexts are zeros, and they go through the output projection like any others: out_bias comes out.",
     out=_with_empty_rows_zero,
 )
-_mistake(
-    "empty_row_and_garbage",
-    f"Two unusual inputs go wrong. A word that may attend to nothing gives NaN; its contexts should be zeros, and out_bias should come out. And {BOTH}",
-    clean=_no_cleaning,
-    weights=_filled(-torch.inf),
-)
-_mistake(
-    "uniform_and_garbage",
-    f"Two unusual inputs go wrong. A word that may attend to nothing attends to everything, since a very negative but finite number makes all its scores equal; its contexts should be zeros, and out_bias should come out. And {BOTH}",
-    clean=_no_cleaning,
-    weights=_filled(-1e9),
-)
 _mistake("garbage_times_zero", GARBAGE, clean=_no_cleaning)
-_mistake(
-    "filled_with_minus_hundred",
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it for a word that may attend to nothing. Put -inf in place of masked scores, and zeros into the weights of such a word.",
-    weights=_filled(-100.0),
-)
 _mistake(
     "fill_undercut",
     "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then masked words take the weight. Only -inf lies below every score.",
     weights=_filled(-1000.0, zeroed=True),
-)
-
-UNCLEANED = {
-    "key": "the keys of words that nothing attends to",
-    "query": "queries that may attend to nothing",
-    "key_and_query": "queries that may attend to nothing and from the keys of words that nothing attends to",
-}
-for _name, _places in UNCLEANED.items():
-
-    def _cleaned_in_part(query, key, value, mask, name=_name):
-        cleaned = _clean(query, key, value, mask)
-        return query if "query" in name else cleaned[0], key if "key" in name else cleaned[1], cleaned[2]
-
-    _mistake(
-        f"garbage_of_{_name}_in_the_gradient",
-        f"The values are right, but NaN from {_places} gets into the gradient of the weights: a mask keeps it out of the result, and the backward pass still runs through the projections. Put zeros there before you project.",
-        clean=_cleaned_in_part,
-    )
-_mistake(
-    "garbage_reaches_the_gradient",
-    "The values are right, but NaN from words that nothing attends to, or from queries that may attend to nothing, gets into the gradient: you take it out after the projections, and the backward pass still runs through them. Put zeros in place of such words before you compute anything.",
-    clean=_no_cleaning,
-    cleaned_later=True,
-)
-
-
-def _infinity_added(scores, mask):
-    bias = 0.0 if mask is None else torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
-    return torch.nan_to_num((scores + bias).softmax(-1))
-
-
-_mistake(
-    "infinity_added",
-    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not reach the backward pass. Put -inf in place of the scores, with masked_fill or torch.where, and not on top of them.",
-    weights=_infinity_added,
 )
 
 
@@ -876,9 +798,4 @@ overflow = _mistake(
     "overflow",
     "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest allowed score first.",
     weights=_overflowing(1e-30),
-)
-_mistake(
-    "overflow_and_empty_row",
-    "Two things give NaN. exp overflows for a score above about 88: torch.softmax takes scores of any size; by hand, subtract each row's largest allowed score first. And where a word may attend to nothing the total is 0, and 0/0 is NaN: its contexts should be zeros.",
-    weights=_overflowing(0.0),
 )

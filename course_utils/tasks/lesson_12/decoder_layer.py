@@ -40,10 +40,7 @@ task = Task(
         ),
         "Put zeros into memory where memory_mask is False. attend(y): self_attn of y, y, y, with attn_mask True above the diagonal. look(y): multihead_attn of y, memory, memory, with key_padding_mask the inverted memory_mask. feed(y): linear1, ReLU, linear2. With norm_first, for each of the three in turn: x = x + function(norm(x)), with norm1, norm2, norm3. Without: x = norm(x + function(x)).",
     ),
-    partial=EDGE
-    | {
-        "garbage_reaches_words": (0.5, "right where ordinary numbers stand at padding."),
-    },
+    partial=EDGE | {},
 )
 
 ATTENTIONS, NORMS = ("self_attn", "multihead_attn"), ("norm1", "norm2", "norm3")
@@ -79,7 +76,7 @@ def _(draw):
         sizes, weights, x, memory, mask = _args(draw, 2, 3, 5, 2, 4, 3, norm_first)
         garbage = torch.tensor([torch.nan, torch.inf, -torch.inf, torch.nan])
         memory = torch.where(mask[..., None], memory, garbage)
-        yield Case(f"NaN and infinity at padding, {which}", (sizes, weights, x, memory, mask), True, edge=True)
+        yield Case(f"NaN and infinity at padding, {which}", (sizes, weights, x, memory, mask), True, hazard=True)
         yield Case(f"100 words, {which}", _args(draw, 1, 100, 3, 3, 12, 5, norm_first), edge=True)
 
 
@@ -93,14 +90,6 @@ def _(sizes, weights, x, memory, memory_mask):
         "memory_key_padding_mask": ~memory_mask,
     }
     return torch.func.functional_call(layer, weights, (x, torch.where(memory_mask[..., None], memory, 0.0)), masks)
-
-
-@task.property
-def padding_of_the_source_reaches_no_word(case, value):
-    """NaN at padding of the source stays there."""
-    if "NaN" not in case.name or value.isfinite().all():
-        return None
-    return "NaN from padding of the source reaches words. A weight of 0 does not keep it out, since 0 times NaN is NaN: put zeros into memory where memory_mask is False, before anything else."
 
 
 @task.steps

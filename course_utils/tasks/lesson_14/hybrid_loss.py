@@ -61,10 +61,10 @@ def _(draw):
     )
     far = torch.tensor([1e4, -1e4, 0.0, 5e3, -5e3, 1.0, 2.0])[draw.distinct(7, 0, 7)].expand(3, 7).clone()
     far[draw.whole(0, 3)] /= 1e4  # so that the largest number of the batch is not each row's own
-    yield Case("logits of ±10,000", (far, *_inputs(draw, 3, 5, 7)[1:]), True, edge=True)
+    yield Case("logits of ±10,000", (far, *_inputs(draw, 3, 5, 7)[1:]), True, hazard=True)
     logits, label, log_probability, reward, baseline = _inputs(draw, 3, 5, 7)
     log_probability[draw.whole(0, 3, 1), draw.whole(0, 5, 1)] = -1e4
-    yield Case("a log probability of -10,000", (logits, label, log_probability, reward, baseline), True, edge=True)
+    yield Case("a log probability of -10,000", (logits, label, log_probability, reward, baseline), True, hazard=True)
     logits, label, log_probability, reward, baseline = _inputs(draw, 3, 5, 7)
     yield Case("log densities above 0", (logits, label, -log_probability, reward, baseline), True, edge=True)
     yield Case("50 examples, 20 steps", _inputs(draw, 50, 20, 10), True, edge=True)

@@ -27,7 +27,6 @@ task = Task(
     | {
         "zero_gives_nan": (0.75, "right wherever no vector is zero."),
         "nan_replaced_too_late": (0.75, "right wherever no vector is zero."),
-        "overflow": (0.5, "right for strengths of ordinary size."),
     },
 )
 
@@ -40,17 +39,6 @@ def a_zero_vector_has_the_cosine_zero(case, value):
     return (
         f"For the input “{case.name}” a row with a zero vector gets NaN. Such a vector has the length 0, and 0/0 is NaN. Let its cosine be 0, before the softmax."
         if value[zero].isnan().any()
-        else None
-    )
-
-
-@task.property
-def large_strengths_do_not_overflow(case, value):
-    """The softmax takes scores of any size."""
-    large = case.args[2] > 80
-    return (
-        f"For the input “{case.name}” a row gets NaN. Does exp overflow there? In float32 it is infinite from about 88 on, and infinity divided by infinity is NaN. torch.softmax takes scores of any size."
-        if value[large].isnan().any()
         else None
     )
 
@@ -84,9 +72,9 @@ def _(draw):
     yield Case("a key of zeros", (memory, key, strength), edge=True)
     places = torch.eye(3)[draw.distinct(3, 0, 3)]
     far = (torch.stack([places, 2 * places.flip(0)]), places[:2] * 3, torch.tensor([1e4, 1.0]))
-    yield Case("strengths of 10,000 and 1", far, True, edge=True)
+    yield Case("strengths of 10,000 and 1", far, True, hazard=True)
     memory, key, strength = _inputs(draw, 3, 5, 7)
-    yield Case("numbers near ±10,000", (memory * 1e4, key * 1e4, strength), True, edge=True)
+    yield Case("numbers near ±10,000", (memory * 1e4, key * 1e4, strength), True, hazard=True)
     yield Case("200 places", _inputs(draw, 2, 200, 3), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 7, 5, torch.float64), True, edge=True)
 

@@ -78,7 +78,7 @@ def _(draw):
     yield Case("a target that an expert hits", (outputs, gates, outputs[:, 1].clone()), True, edge=True)
     # Squares of 100 keep too few digits for a gradient.
     yield Case("targets 100 away", (*_inputs(draw, 3, 5, 7)[:2], draw.numbers(3, 7) + 100), edge=True)
-    yield Case("numbers of ±10,000", _inputs(draw, 3, 5, 7, 1e4), True, edge=True)
+    yield Case("numbers of ±10,000", _inputs(draw, 3, 5, 7, 1e4), True, hazard=True)
     outputs, gates, target = _inputs(draw, 3, 5, 7)
     gates[:, 2:4] = torch.tensor([1e-12, 1e-30])
     yield Case("gates of 1e-12 and 1e-30", (outputs, gates, outputs[:, 3] + 0.25), edge=True)

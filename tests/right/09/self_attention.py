@@ -68,7 +68,13 @@ def word_by_word(x, weight_q, weight_k, weight_v, mask=None):
     return result
 
 
+def by_the_library_alone(x, weight_q, weight_k, weight_v, mask=None):
+    return F.scaled_dot_product_attention(x @ weight_q, x @ weight_k, x @ weight_v, mask)
+
+
 RIGHT = [
+    # As the lesson writes it: what stands where the mask is False is never NaN
+    by_the_library_alone,
     one_matrix_of_both,
     by_einsum,
     by_the_library,

@@ -104,7 +104,18 @@ def word_by_word(query, key, value, in_weight, in_bias, out_weight, out_bias, he
     return torch.stack(rows).reshape(B, T, D)
 
 
+def by_the_layer_alone(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """NaN where a word may attend to nothing."""
+    layer = nn.MultiheadAttention(query.shape[2], heads, batch_first=True, dtype=query.dtype)
+    given = {"in_proj_weight": in_weight, "in_proj_bias": in_bias}
+    given |= {"out_proj.weight": out_weight, "out_proj.bias": out_bias}
+    hidden = None if mask is None else (~mask).repeat_interleave(heads, 0)
+    return torch.func.functional_call(layer, given, (query, key, value), {"attn_mask": hidden})[0]
+
+
 RIGHT = [
+    # As the lesson writes it: what stands where the mask is False is never NaN
+    by_the_layer_alone,
     by_the_layer,
     by_scaled_dot_product_attention,
     by_einsum,

@@ -110,7 +110,18 @@ class InSteps(Given):
         return x
 
 
+class TheLibrarys(nn.TransformerDecoderLayer):
+    def __init__(self, width, heads, hidden, norm_first):
+        super().__init__(width, heads, hidden, dropout=0.0, batch_first=True, norm_first=norm_first)
+
+    def forward(self, x, memory, memory_mask):
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return super().forward(x, memory, tgt_mask=later, memory_key_padding_mask=~memory_mask)
+
+
 RIGHT = [
+    # PyTorch's own
+    TheLibrarys,
     ByHand,
     WithMasksOfNumbers,
     WordByWord,

@@ -97,7 +97,17 @@ class InSteps(Given):
         return x
 
 
+class TheLibrarys(nn.TransformerEncoderLayer):
+    def __init__(self, width, heads, hidden, norm_first):
+        super().__init__(width, heads, hidden, dropout=0.0, batch_first=True, norm_first=norm_first)
+
+    def forward(self, x, mask):
+        return super().forward(x, src_key_padding_mask=~mask)
+
+
 RIGHT = [
+    # PyTorch's own
+    TheLibrarys,
     ByAttentionMask,
     ByHand,
     SentenceBySentence,
