@@ -137,7 +137,7 @@ check("01.word_polarity", word_polarity)
 # *This exercise is optional.* It is practice in sorting with Python and has little to do with attention; nothing later needs it.
 #
 # Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
-# alphabetical order. The same sentences then always give the same numbers, whatever order they come in.
+# the order in which `sorted` puts them. The same sentences then always give the same numbers, whatever order they come in.
 # Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so change no capitals and strip no punctuation.
 
 

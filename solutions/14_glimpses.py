@@ -18,7 +18,7 @@ from course_utils.models.glimpses import glimpse as reference_glimpse
 #
 # $$\text{left} = \left\lfloor \frac{x + 1}{2} \cdot \text{width} \right\rfloor - \left\lfloor \frac{\text{side}}{2} \right\rfloor \qquad \text{top} = \left\lfloor \frac{y + 1}{2} \cdot \text{height} \right\rfloor - \left\lfloor \frac{\text{side}}{2} \right\rfloor$$
 #
-# where $\lfloor\;\rfloor$ rounds down. Near a border the patch reaches beyond the image, and its corner may be negative: leave it as it is. Return `top` first, then `left`, as tensors of whole numbers (`torch.int64`).
+# where $\lfloor\;\rfloor$ rounds down. Near a border the patch reaches beyond the image, and its corner may be negative: leave it as it is. Return `top` first, then `left`, as tensors of whole numbers.
 
 
 # %%

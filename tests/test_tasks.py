@@ -295,6 +295,46 @@ def test_an_unknown_wrong_answer_is_told_which_property_fails():
     assert report.mistake is None and "Where the mask is False the weight should be 0" in report.message
 
 
+def over_the_batch(scores):
+    e = (scores - scores.max()).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+def loss_by_the_largest_of_the_batch(logits, target, mask):
+    return -over_the_batch(logits)[mask].gather(1, target[mask][:, None]).log().sum() / mask.sum().clamp(min=1)
+
+
+def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
+    for memory, output in zip(memories, memories[1:], strict=False):
+        scores = (memory @ question[..., None])[..., 0].masked_fill(~mask, -torch.inf)
+        question = question + (over_the_batch(scores).nan_to_num()[:, None] @ output)[:, 0]
+    return question @ readout.T
+
+
+def weights_by_a_cut_strength(memory, key, strength):
+    return solution_of("17.content_weights")(memory, key, strength.clamp(max=100))
+
+
+def gates_of_unequal_ties(logits, k):
+    kept = (logits - 1e-4 * torch.arange(logits.shape[1])).topk(k).indices
+    return torch.full_like(logits, -torch.inf).scatter(1, kept, logits.gather(1, kept)).softmax(1)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "slip"),
+    [
+        ("05.sequence_loss", loss_by_the_largest_of_the_batch),
+        ("15.first_state", lambda a, w, b: (a.mean(1) @ w.T + b).clamp(-4, 4).tanh()),
+        ("16.answer", hops_by_the_largest_of_the_batch),
+        ("17.content_weights", weights_by_a_cut_strength),
+        ("18.top_k_gates", gates_of_unequal_ties),
+    ],
+)
+def test_a_slip_that_shows_on_rare_inputs_alone_is_refused(task_id, slip):
+    report = judge_answer(TASKS[task_id], slip)
+    assert report.state == "failed" and report.only_edges and not report.hazard, str(report)
+
+
 def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)

@@ -79,6 +79,8 @@ def _(draw):
         "ids outside the vocabulary at padding", (logits, torch.where(mask, target, outside), mask), True, hazard=True
     )
     yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, hazard=True)
+    apart = draw.numbers(3, 5, 7) + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
+    yield Case("sentences whose logits lie far apart", (apart, _target(draw, mask, 7), mask), edge=True)
     # No two alike in a row: there the gradient of a right answer may be off by more than rounding elsewhere.
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
@@ -252,6 +254,14 @@ def shifted_again(logits, target, mask):
 )
 def divided_by_the_vocabulary(logits, target, mask):
     return _mean(_losses(logits, target), mask) / logits.shape[-1]
+
+
+@task.mistake(
+    "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit."
+)
+def largest_of_the_batch(logits, target, mask):
+    e = (logits - logits.max()).exp()
+    return _mean(-_taken(e / e.sum(-1, keepdim=True), target).log(), mask)
 
 
 @task.mistake("Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.")

@@ -48,6 +48,8 @@ def _(draw):
     yield Case("a single place, widths of 1", _inputs(draw, 1, 1, 1, 1), True, edge=True)
     yield Case("2 pictures of a single place", _inputs(draw, 2, 1, 3, 5), True, edge=True)
     yield Case("196 places", _inputs(draw, 2, 196, 3, 5), True, edge=True)
+    annotations, weight, _ = _inputs(draw, 3, 5, 7, 2)
+    yield Case("sums near ±5", (annotations, weight / 8, torch.tensor([5.0, -5.25])), edge=True)
     far = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])[draw.distinct(3, 0, 3)]
     near = torch.stack([far * 1.5, far * 0.5], 1)  # whose mean is `far`
     large = (near, torch.tensor([[5e3, 5e3], [0.5, 0.25]]), torch.tensor([0.0, 0.125]))

@@ -60,6 +60,9 @@ def _(draw):
     question, memories, mask, readout = _inputs(draw, 2, scattered(draw), 3, 4)
     padded = [memory.where(mask[..., None], 1e3) for memory in memories]
     yield Case("numbers of 1,000 at padding", (question, padded, mask, readout), True, edge=True)
+    memory = torch.tensor([40.0, 41.0, 39.5, -70.0, -69.0, -70.5]).reshape(2, 3, 1)
+    far = torch.ones(2, 1), [memory, draw.numbers(2, 3, 1)], every[:2, :3], draw.numbers(2, 1) + 0.375
+    yield Case("stories whose scores lie far apart", far, edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, gaps(draw, 3, 5), 7, 11, torch.float64), True, edge=True)
 
 

@@ -72,6 +72,8 @@ def _(draw):
     yield Case("a key of zeros", (memory, key, strength), edge=True)
     places = torch.eye(3)[draw.distinct(3, 0, 3)]
     far = (torch.stack([places, 2 * places.flip(0)]), places[:2] * 3, torch.tensor([1e4, 1.0]))
+    near = torch.tensor([[[1.0, 0.0], [1.0, 0.125], [0.0, 1.0]]])
+    yield Case("a strength of 300", (near, torch.tensor([[2.0, 0.0]]), torch.tensor([300.0])), edge=True)
     yield Case("strengths of 10,000 and 1", far, True, hazard=True)
     memory, key, strength = _inputs(draw, 3, 5, 7)
     yield Case("numbers near ±10,000", (memory * 1e4, key * 1e4, strength), True, hazard=True)

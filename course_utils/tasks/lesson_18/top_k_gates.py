@@ -84,6 +84,8 @@ def _(draw):
     yield Case("a single expert", (drawn_logits(draw, 2, 1), 1), edge=True)
     yield Case("equal logits, k = 2", (_tied(draw, 7), 2), True, edge=True)
     yield Case("equal logits, k = 3", (_tied(draw, 7), 3), edge=True)
+    close = _tied(draw, 7) + 2e-5 * torch.arange(5)
+    yield Case("logits that differ by 0.00002", (close, 2), edge=True)
     yield Case("all logits equal", (torch.zeros(2, 7), 3), edge=True)
     yield Case("all logits 100", (torch.full((2, 7), 100.0), 3), edge=True)
     yield Case("all logits of 100 experts equal", (torch.ones(2, 100), 4), edge=True)
