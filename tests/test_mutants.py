@@ -154,7 +154,7 @@ def judge_mutants(task):
             continue
         judge = judge_answer if extent.NIGHT else judge_briefly
         report = judge(task, mutant, seconds=5, expected=expected)
-        if report.state == "passed":
+        if report.state == "passed" and not report.hazard:
             came["survived"] += [] if same_function(task, solution_of(task.id), mutant) else [f"{what}\n{source}"]
             continue
         came["refused"] += 1

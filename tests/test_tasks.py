@@ -335,6 +335,32 @@ def test_a_slip_that_shows_on_rare_inputs_alone_is_refused(task_id, slip):
     assert report.state == "failed" and report.only_edges and not report.hazard, str(report)
 
 
+def of_shared_numbers(scale):
+    """An attention whose squared scores are divided by something that all sequences of a call share."""
+
+    def attend(query, key, value, mask):
+        scores = (query @ key.mT).square()
+        weights = (scores / scale(scores)).masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+        return weights @ value, weights
+
+    return attend
+
+
+@pytest.mark.parametrize("scale", [torch.std, torch.amax, lambda scores: 1 + scores.mean()])
+def test_what_all_sequences_of_a_call_share_is_seen_in_an_attention_of_ones_own(scale):
+    report = judge_answer(TASKS["20.my_attention"], of_shared_numbers(scale))
+    assert report.state == "failed" and report.message.startswith("Two sequences get other contexts by themselves")
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.3, 0.6, 1.3, 3.0])
+def test_dot_products_are_known_by_any_factor(factor):
+    def scaled(query, key, value, mask):
+        weights = (factor * query @ key.mT).masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+        return weights @ value, weights
+
+    assert judge_answer(TASKS["20.my_attention"], scaled).mistake == "unchanged"
+
+
 def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)

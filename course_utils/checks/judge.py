@@ -59,11 +59,14 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     expected = expected or Expected(task, cases)
-    outcomes = [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
+    given, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
+    if not found and task.across_function:
+        broken = task.across_function(cases, [outcome.value for outcome in given])
+        found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
         return _right(task, cases, outcomes, expected, found)
     changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_VERDICT, OTHER_MODE)]

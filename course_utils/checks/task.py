@@ -89,6 +89,7 @@ class Task:
         self.suspects = suspects
         self._by_key = {}
         self.mistakes, self.properties, self.steps_function, self.reading_function = [], [], None, None
+        self.across_function = None
 
     @property
     def answer_kinds(self):
@@ -145,6 +146,14 @@ class Task:
         with the sentence that tells its author why. The value is the learner's to choose: look at its form first.
         """
         self.reading_function = function
+        return function
+
+    def across(self, function):
+        """Decorator: function(cases, values) returns (the place of a case, what is wrong there) or None, where one case alone shows nothing.
+
+        It is asked where every case by itself is right; the values are the answer's own, not what a reading makes of them.
+        """
+        self.across_function = function
         return function
 
     def steps(self, function):

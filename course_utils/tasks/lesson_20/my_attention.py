@@ -10,6 +10,7 @@ H, D, E = 2, 4, 3
 PADDING = 2  # steps at the beginning of two of the sequences
 ROOM = 1e-4  # for rounding
 KEPT = "an attention that keeps its promises"
+ALONE = "two of these sequences, with one mask T×T"
 # Sequences of one call: the first, and others that differ from it in one thing each
 FIRST, SAME, LATER, PADDED, JUNK, OTHER_HEAD, OTHER_QUERY, OTHER_VALUES = range(8)
 
@@ -48,7 +49,11 @@ def _inputs(draw, T, scale=1.0):
 @task.cases
 def _(draw):
     for T in (6, 9, 40):
-        yield Case(f"8 sequences of {T} steps, some alike in parts", _inputs(draw, T))
+        inputs = _inputs(draw, T)
+        yield Case(f"8 sequences of {T} steps, some alike in parts", inputs)
+        if T == 6:
+            query, key, value, mask = inputs
+            yield Case(ALONE, (query[:2], key[:2], value[:2], mask[FIRST, 0]))
     yield Case("numbers near 100", _inputs(draw, 8, 100.0), edge=True)
     query, key, value, mask = _inputs(draw, 8)
     yield Case("float64 numbers", (query.double(), key.double(), value.double(), mask), edge=True)
@@ -64,13 +69,17 @@ def _differ(one, other):
 
 
 def _found(query, key, value, mask, contexts):
-    """The first fault that the contexts of the eight sequences show, or KEPT."""
+    """The first fault that the contexts of the eight sequences show, or of two of them alone; or KEPT."""
     half = query.shape[2] // 2
     first = contexts[FIRST]
+    if len(contexts) == 2:
+        return "an attention that gives the same sequence other contexts" if _differ(first, contexts[SAME]) else KEPT
     shown = {
         "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
         "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
         "an attention that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
+        "an attention that sees something where nothing may be seen": contexts[[PADDED, JUNK], :, :PADDING].abs().max()
+        > 1e-6,
         "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
@@ -80,13 +89,20 @@ def _found(query, key, value, mask, contexts):
 
 
 def _usual(contexts, query, key, value):
-    """Whether contexts are those of dot products and a softmax, but for a factor of the scores or of the contexts."""
-    for factor in (1.0, D**-0.5, 1 / D, D**0.5):
-        usual = _softmax(factor * query @ key.mT, torch.ones_like(query @ key.mT).tril().bool()) @ value
-        size = (contexts * usual).sum() / usual.square().sum()
-        if not _differ(contexts, size * usual):
-            return True
-    return False
+    """Whether contexts are those of dot products and a softmax, but for a factor of the scores or of the contexts.
+
+    The factor of the scores that comes nearest is sought among many, and again among its neighbours.
+    """
+    products = query @ key.mT
+    factors = torch.logspace(-3, 1, 101, dtype=products.dtype)
+    for width in (0.05, 0.002, 0.0001):
+        scores = factors[:, None, None, None] * products
+        usual = _softmax(scores, torch.ones_like(products).tril().bool()) @ value
+        size = (contexts * usual).sum((1, 2, 3)) / usual.square().sum((1, 2, 3))
+        off = (contexts - size[:, None, None, None] * usual).abs().amax((1, 2, 3))
+        best = off.argmin()
+        factors = factors[best] * 10 ** torch.linspace(-width, width, 101, dtype=products.dtype)
+    return bool(off[best] <= ROOM * (1 + contexts.abs().max()))
 
 
 SAID = {
@@ -94,6 +110,7 @@ SAID = {
     "an attention that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
     "an attention that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
     "an attention that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
+    "an attention that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. A number far below 0 in place of its scores gives all steps the same weight: put zeros into the weights where the mask is False.",
     "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
     "an attention that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
     "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. Change the score, the normaliser or the memory.",
@@ -116,15 +133,28 @@ def _(case, value):
     if not isinstance(contexts, torch.Tensor) or contexts.shape != given.shape or contexts.dtype != given.dtype:
         raise CourseError(f"The contexts should be a tensor of shape {tuple(given.shape)} and of the values' dtype.")
     T = query.shape[2]
-    if weights is not None and (not isinstance(weights, torch.Tensor) or weights.shape != (8, H, T, T)):
+    if weights is not None and (not isinstance(weights, torch.Tensor) or weights.shape != (len(query), H, T, T)):
         raise CourseError(
-            f"The weights should be a tensor of shape {(8, H, T, T)}, or None if your attention has none."
+            f"The weights should be a tensor of shape {(len(query), H, T, T)}, or None if your attention has none."
         )
     if not contexts.isfinite().all():
         raise CourseError(
             "There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there."
         )
     return _found(*case.args, contexts)
+
+
+@task.across
+def _(cases, values):
+    """What two of the sequences get among eight and alone: nothing that all of a call share may have an effect."""
+    named = {case.name: place for place, case in enumerate(cases)}
+    among, alone = (values[place][0] for place in (0, named[ALONE]))
+    if not _differ(among[:2], alone):
+        return None
+    return (
+        named[ALONE],
+        "Two sequences get other contexts by themselves than among eight. Something is computed from all numbers of a call, such as their mean, their largest or their spread: then a step sees later ones, padding and other sequences through it.",
+    )
 
 
 def _softmax(scores, mask):
@@ -150,7 +180,7 @@ _mistake(
 _mistake(
     "place_in_the_batch",
     "an attention that gives the same sequence other contexts",
-    lambda query, key, mask: _softmax(query @ key.mT * torch.arange(1, 9).view(-1, 1, 1, 1), mask),
+    lambda query, key, mask: _softmax(query @ key.mT * torch.arange(1, len(query) + 1).view(-1, 1, 1, 1), mask),
 )
 _mistake(
     "scores_of_all_heads",
@@ -161,5 +191,10 @@ _mistake(
     "equal_weights",
     "an attention that ignores the query",
     lambda query, key, mask: _softmax((query @ key.mT) * 0, mask),
+)
+_mistake(
+    "finite_fill",
+    "an attention that sees something where nothing may be seen",
+    lambda query, key, mask: (query @ key.mT).masked_fill(~mask, -1e9).softmax(-1),
 )
 _mistake("unchanged", "dot-product attention", lambda query, key, mask: _softmax(query @ key.mT / D**0.5, mask))

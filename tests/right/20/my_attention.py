@@ -36,7 +36,7 @@ def argmax_with_the_latest(query, key, value, mask):
 
 def fading_sums(query, key, value, mask):
     """A memory that fades: a tenth goes at each step."""
-    written = mask.any(-2)[..., None]
+    written = mask.expand(len(query), 1, -1, -1).any(-2)[..., None]
     memory, contexts = 0.0, []
     for t in range(query.shape[2]):
         new = key[:, :, t, :, None] * value[:, :, t, None]
