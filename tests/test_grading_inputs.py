@@ -658,7 +658,7 @@ def test_settings_are_read(tmp_path):
 LATE = "[late]\ndeadline = 2026-11-20T23:59:00Z\n"
 WRONG_SETTINGS = {
     "points = 3": "points must be a section, written [points], not 3",
-    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, solutions, canvas, reference, limits',
+    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, solutions, canvas, reference, hazards, limits',
     "[points]\n'03.atention' = 1": 'there is no task "03.atention" (did you mean "03.attention"?): lesson 03 has',
     "[points]\nleave_out = ['77.x']": 'there is no task "77.x": the lessons are 00, 01',
     "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",

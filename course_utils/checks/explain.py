@@ -1,7 +1,7 @@
 """Finds the one simple relation in which an unnamed wrong answer stands to the right one, and says it in a sentence.
 
 Exact in all cases, and the only one that fits, or silence: what merely looks likely is not told. A relation is sought in what comes
-out, then in what goes in, then in one step on the way, then on top of a named mistake, and at last in two changes at once. Where several fit, they are tried on fresh inputs:
+out, then in what goes in, then in one step on the way, then on top of a named mistake, and at last, where one asks for it, in two changes at once. Where several fit, they are tried on fresh inputs:
 unless they give the same there, nothing is said. Which relations there are stands in `relations`.
 """
 
@@ -121,20 +121,18 @@ class Known:
 
     @cached_property
     def pairs(self):
-        """Two changes at once: a named mistake on altered arguments, or two steps changed."""
+        """Two changes at once: two steps changed as they often are, or a named mistake on altered arguments."""
         found = []
-        for mistake in self.mistakes:
-            for text, change in self._argument_changes:
-                of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
-                said = f"The first: “{mistake.text}” The second: the result is as it would be {text}."
-                found.append(Base("two", of, said, exact=False))
         common = [change for change in self._step_changes if change.common]
         for a, b in combinations(common, 2):
             if a.step != b.step:
                 of = self._way({a.step: a.function, b.step: b.function})
-                found.append(
-                    Base("two", of, f"You return what the right computation would give {a.text}, and {b.text}.")
-                )
+                found.append(Base("two", of, f"It is what comes out {a.text}, and {b.text}."))
+        for mistake in self.mistakes:
+            for text, change in self._argument_changes:
+                of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
+                said = f"The first: “{mistake.text}” The second: it is what comes out {text}."
+                found.append(Base("two", of, said, exact=False))
         return found[:PAIRS_AT_MOST]
 
     def at(self, base, place):
@@ -257,14 +255,15 @@ class Guess:
             return FAILED
 
 
-def explain(expected, outcomes):
+def explain(expected, outcomes, pairs=True):
     """Return the sentence that explains a wrong answer, or None.
 
     Args:
         expected: the judge's `Expected`, with the cases and what is known of them.
         outcomes: the answer's, one for each case.
+        pairs: whether to look for two changes at once, too, which takes longer than all the rest.
     """
-    guess = find(expected, outcomes)
+    guess = find(expected, outcomes, pairs)
     if guess is None:
         return None
     received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
@@ -272,7 +271,7 @@ def explain(expected, outcomes):
 
 
 @one_thread()
-def find(expected, outcomes):
+def find(expected, outcomes, pairs=True):
     """Return the one Guess that holds on all ordinary inputs, or None."""
     known, cases = expected.known, expected.cases
     ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]
@@ -287,7 +286,7 @@ def find(expected, outcomes):
     if sum(_numbers(received[place]) for place in seen) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
-    for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, _two):
+    for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_two] if pairs else [])):
         found = guesses(known, probe, off, received)
         fits = [guess for guess in found if _fits_all(guess, known, ordinary, received)]
         if fits and guesses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
@@ -392,7 +391,8 @@ def _by_a_number(known, base, wrong, off, received):
         sizes = [sizes_of(known.task, known.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
-            yield Guess(base, text.format(f"{number:.4g}"), lambda t, case, n=number, apply=apply: apply(t, n), wrong)
+            said = text.format(f"{number:.4g}").replace("plus -", "minus ")
+            yield Guess(base, said, lambda t, case, n=number, apply=apply: apply(t, n), wrong)
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
@@ -430,7 +430,7 @@ def _told(guess, known, everywhere):
     if base.kind == "stopped":
         return f"{where}, {returned} is {base.text}: the steps after that are missing."
     if base.kind == "changed":
-        return f"{where}, you return what the right computation would give {base.text}."
+        return f"{where}, what you return is what comes out {base.text}. All else is right."
     if base.kind == "two":
         return f"{TOGETHER} {base.text}"
     if base.kind == "mistake":

@@ -107,13 +107,14 @@ def _right(task, cases, outcomes, expected, at_hazards):
     return report
 
 
-def explain_further(report, expected, outcomes):
+def explain_further(report, expected, outcomes, pairs=True):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
+    `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
-    relation = explain.explain(expected, outcomes) if wrong_value and not report.mistake else None
+    relation = explain.explain(expected, outcomes, pairs) if wrong_value and not report.mistake else None
     if relation:
         report.tell(relation)
 

@@ -74,7 +74,7 @@ OF_A_LIST = {
 def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
     """Give (text, function) for each change of arguments like these; an argument that is None in a case stays so.
 
-    `text` completes "you return what the right computation would give …"; the function takes args and returns new ones, or raises where it does not fit.
+    `text` completes "this is what comes out …"; the function takes args and returns new ones, or raises where it does not fit.
     """
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
@@ -83,11 +83,11 @@ def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
         if is_float(arg):
             for letter in sizes_of(task, args):
                 yield (
-                    f"if {name} were divided by {letter} before anything else",
+                    f"with {name} divided by {letter} before anything else",
                     partial(_divided, task, place, letter, 1),
                 )
                 yield (
-                    f"if {name} were divided by √{letter} before anything else",
+                    f"with {name} divided by √{letter} before anything else",
                     partial(_divided, task, place, letter, 0.5),
                 )
     for (i, a), (j, b) in permutations(enumerate(args), 2):

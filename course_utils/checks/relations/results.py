@@ -110,7 +110,7 @@ def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterat
 
 
 MIXED = {
-    "{1} unchanged, not {0}": lambda t, x: x,
+    "{1} as it came in, not {0}": lambda t, x: x,
     "{0} plus {1}": lambda t, x: t + x,
     "{0} minus {1}": lambda t, x: t - x,
     "{1} minus {0}": lambda t, x: x - t,

@@ -8,12 +8,12 @@ import torch
 
 from course_utils.checks.relations.arguments import of_one, with_one
 from course_utils.checks.relations.factors import sizes_of
-from course_utils.checks.relations.results import is_number, of_tensors
+from course_utils.checks.relations.results import of_tensors
 from course_utils.checks.running.contract import is_float
 
 OPERATIONS = {
-    operator.matmul: "`@` (the matrix product)",
-    operator.mul: "`*` (the product number by number)",
+    operator.matmul: "`@`",
+    operator.mul: "`*`",
     operator.add: "`+`",
     operator.sub: "`-`",
     operator.truediv: "`/`",
@@ -24,10 +24,10 @@ OPERATIONS = {
 
 
 OF_A_STEP_RESULT = {
-    "if {} were doubled": lambda t: 2 * t,
-    "if {} were halved": lambda t: t / 2,
-    "if the sign of {} were flipped": torch.neg,
-    "if zeros stood in place of {}": torch.zeros_like,
+    "with {} doubled": lambda t: 2 * t,
+    "with {} halved": lambda t: t / 2,
+    "with the sign of {} flipped": torch.neg,
+    "with zeros in place of {}": torch.zeros_like,
 }
 
 
@@ -50,23 +50,51 @@ def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str =
 class StepChange:
     """A change of one step: function(operation, operands) gives what goes on from there.
 
-    `text` completes "you return what the right computation would give …"; a step is named by its words. `common`: often made, so that
-    it is tried together with another one too; `of_result`: only what the step gives is changed.
+    `text` completes "this is what comes out …"; a step is named by its words. `of_result`: only what the step gives is changed.
+    `common`: often made, so that it is tried together with another one too.
     """
 
     text: str
     step: str
     function: Callable
-    common: bool = False
     of_result: bool = False
+    common: bool = False
+
+
+class Names:
+    """What the tensors on the way are called: an argument by its name, transposed or not, and what a step gives by the step's words."""
+
+    def __init__(self, task, args):
+        self._names = {}
+        for name, arg in zip(task.names, args, strict=False):
+            self.add(name, arg)
+
+    def add(self, name, value):
+        if isinstance(value, torch.Tensor):
+            self._names[self._key(value)] = name
+
+    def of(self, value):
+        """Return its name; "" where it has none."""
+        return self._names.get(self._key(value), "") if isinstance(value, torch.Tensor) else ""
+
+    @staticmethod
+    def _key(tensor):
+        return tensor.untyped_storage().data_ptr(), tensor.numel()
 
 
 def of_steps(task, args: tuple) -> Iterator[StepChange]:
-    """Give each change of a step."""
-    met = {}
+    """Give each change of a step that can be said in a few words: what has no name on the way is not spoken of."""
+    met, names = {}, Names(task, args)
 
     def noting(text):
-        return lambda operation, operands: met.setdefault(text, (operation, operands, operation(*operands)))[2]
+        def note(operation, operands):
+            if text not in met:
+                called = [names.of(operand) for operand in operands]
+                met[text] = operation, operands, called, operation(*operands)
+                names.add(text, met[text][-1])
+            return operation(*operands)
+
+        return note
 
     way = task.steps_function(*args)
     texts, step = [], next(way)
@@ -77,9 +105,9 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
         except StopIteration:
             break
     for text in dict.fromkeys(texts):  # a step of a loop comes again, and is changed wherever it comes
-        operation, operands, value = met[text]
-        for words, function, common in _of_a_step(text, operation, operands, value, task.names, args):
-            yield StepChange(words, text, function, common)
+        operation, operands, called, value = met[text]
+        for words, function, common in _of_a_step(text, operation, operands, called, task.names, args):
+            yield StepChange(words, text, function, common=common)
         if isinstance(value, torch.Tensor):
             yield from _of_a_step_result(task, args, text, value)
 
@@ -90,56 +118,40 @@ def _of_a_step_result(task, args, step, value):
             yield StepChange(words.format(step), step, lambda o, x, f=function: f(o(*x)), of_result=True)
         for letter in sizes_of(task, args):
             for power, root in ((1, ""), (0.5, "√")):
-                text = f"if {step} were divided by {root}{letter}"
+                text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
     for words, function in of_tensors("", value.dim()):
-        text = f"if it went on with {words.format(step)}"
+        text = f"with {words.format(step)} in its place"
         yield StepChange(text, step, lambda o, x, f=function: f(o(*x)), of_result=True)
 
 
-def _of_a_step(text, operation, operands, value, names, args):
+def _of_a_step(text, operation, operands, called, names, args):
     """Give (words, function(operation, operands), is it common) for each change of what goes into a step, or of its operation."""
     if len(operands) == 2:
         if operation in OPERATIONS:
             for other, words in OPERATIONS.items():
                 if other is not operation:
-                    yield (
-                        f"if you used {words} in place of {OPERATIONS[operation]} to compute {text}",
-                        lambda o, ab, f=other: f(*ab),
-                        True,
-                    )
-        yield f"if left and right were exchanged in the step that computes {text}", lambda o, ab: o(*ab[::-1]), True
-        yield (
-            f"if you went on with the left side of the step that computes {text}, without taking that step",
-            lambda o, ab: ab[0],
-            True,
-        )
-        yield (
-            f"if you went on with the right side of the step that computes {text}, without taking that step",
-            lambda o, ab: ab[1],
-            True,
-        )
-        for place, side in enumerate(("left", "right")):
-            where = f"the {side} side of the step that computes {text}"
-            for words, function in of_one(where, "", operands[place]):
+                    said = f"with {words} in place of {OPERATIONS[operation]} in {text}"
+                    yield said, lambda o, ab, f=other: f(*ab), True
+        if all(called):
+            exchanged = f"with {called[1]} on the left and {called[0]} on the right in {text}"
+            yield exchanged, lambda o, ab: o(*ab[::-1]), True
+        for place, name in enumerate(called):
+            if not name:
+                continue
+            yield f"with {name} alone in place of {text}", lambda o, ab, p=place: ab[p], True
+            for words, function in of_one(name, "", operands[place]):
                 common = "exchanged" in words or "zeros" in words
-                yield words, lambda o, ab, p=place, f=function: o(*with_one(tuple(ab), p, f)), common
-            for name, arg in zip(names, args, strict=False):
-                if isinstance(arg, torch.Tensor) or is_number(arg) and is_number(operands[place]):
-                    i = names.index(name)
-                    yield f"if {name} itself stood on {where}", ArgumentInstead(place, i), False
-    elif is_number(operands[0]):
-        for words, function in of_one(f"the number that goes into {text}", "", operands[0]):
-            yield words, lambda o, a, f=function: o(f(a[0])), False
-    elif isinstance(operands[0], torch.Tensor):
-        yield f"with the step that gives {text} left out", lambda o, a: a[0], True
+                yield f"{words}, in {text}", lambda o, ab, p=place, f=function: o(*with_one(tuple(ab), p, f)), common
+            for other, arg in zip(names, args, strict=False):
+                if isinstance(arg, torch.Tensor) and other != name:
+                    said = f"with {other} in place of {name} in {text}"
+                    yield said, ArgumentInstead(place, names.index(other)), False
+    elif called[0]:
+        yield f"without the step that gives {text}", lambda o, a: a[0], True
         for words, function in of_tensors("", operands[0].dim()):
             common = words.startswith(("the softmax", "the sum", "the mean", "the sigmoid", "the hyperbolic"))
-            yield (
-                f"with {text} replaced by {words.format('the input to that step')}",
-                lambda o, a, f=function: f(a[0]),
-                common,
-            )
+            yield f"with {words.format(called[0])} in place of {text}", lambda o, a, f=function: f(a[0]), common
 
 
 class NeedsArguments:

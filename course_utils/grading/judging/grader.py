@@ -207,7 +207,7 @@ class Grader:
             return _unreadable(task)
         with suppress(TimeIsUp, MemoryError), time_limit(SECONDS_TO_EXPLAIN), locks.limited_memory(MEMORY_OF_JUDGE):
             if answer.state == "outcomes" and report.case:
-                judge.explain_further(report, known, answer.outcomes)
+                judge.explain_further(report, known, answer.outcomes, pairs=False)
         return report
 
 
