@@ -215,6 +215,7 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "wrong": ('check("02.q1", "WRONG", seed=7)', "failed", 0),
     "blank": ('check("02.q1", ..., seed=7)', "missing", 0),
     "unseeded": ('check("02.q1", "RIGHT")', "not run", 0),
+    "other_order": ('check("02.q1", "RIGHT", seed=8)', "not run", 0),
     "no_letter": ('check("02.q1", "z", seed=7)', "not attempted", 0),
     "last_counts": ('check("02.q1", "WRONG", seed=7)\ncheck("02.q1", "RIGHT", seed=7)', "passed", 1),
     "many": ('for letter in "abcd" * 99: check("02.q1", letter, seed=7)\ncheck("02.q1", "WRONG", seed=7)', "failed", 0),
@@ -222,7 +223,7 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
         'import sys\nsys.modules["course_utils.learner.notebook"].said = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
-        "not run",
+        "missing",
         0,
     ),
     "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].said = "x" * 10**8', "missing", 0),
