@@ -474,6 +474,40 @@ def test_arguments_and_environment_tell_nothing(grader, tmp_path):
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
 
 
+LOOKS = """
+import gc, sys
+needle = "-".join(["secret", "name"])
+frame, seen = sys._getframe(), []
+while frame:
+    seen += [frame.f_locals, frame.f_globals]
+    frame = frame.f_back
+found = set()
+waiting, known = [*seen, *gc.get_objects()], set()
+while waiting:
+    one = waiting.pop()
+    if isinstance(one, (str, bytes)):
+        text = one if isinstance(one, str) else one.decode("latin-1")
+        found |= {text} if needle in text and text != needle else set()
+    elif id(one) not in known:
+        known.add(id(one))
+        waiting += gc.get_referents(one)
+raise ValueError(f"{len(known) > 10_000} {sorted(found)}")
+"""
+
+
+@caged
+def test_no_frame_global_or_closure_holds_a_hidden_path(tmp_path):
+    """The frame of the process's own `main` held the settings, with the paths of submissions, results and roster."""
+    secret = tmp_path / "secret-name"
+    secret.mkdir()
+    path = secret / "03.ipynb"
+    path.write_text(notebook(LOOKS))
+    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
+    with Grader(2**100, locks.chosen(), limits, [secret]) as other:
+        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+    assert said == "Cell 1 failed: ValueError: True []"
+
+
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
     for name in ("course_utils/tasks", "torch_like"):

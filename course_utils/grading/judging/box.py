@@ -111,13 +111,20 @@ class Box:
     def _start_server(self):
         mirror = named_mirror()
         data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
+        data = data if os.path.isdir(data) else ""
+        try:
+            ruleset = locks.rules(self.layers, self.hidden, data)
+        except OSError as error:
+            raise self._cannot_start(str(error)) from None
         self._kept = ExitStack()
+        if ruleset is not None:
+            self._kept.callback(os.close, ruleset)
         folder = self._kept.enter_context(scratch("course-grade"))
         self._control, theirs = socket.socketpair()
         settings = {
             "layers": asdict(self.layers),
-            "hidden": self.hidden,
-            "data": data if os.path.isdir(data) else "",
+            "ruleset": ruleset,
+            "data": data,
             "memory": self.limits.memory,
             "cpu_seconds": self.limits.cpu_seconds,
         }
@@ -136,10 +143,11 @@ class Box:
             "COURSE_PROGRESS": "off",
             **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
         }
-        line = locks.command(self.layers, program, self.hidden, settings["data"])
+        line = locks.command(self.layers, program, self.hidden, data)
         with theirs, tempfile.TemporaryFile() as said:
+            passed = [theirs.fileno(), *([] if ruleset is None else [ruleset])]
             self._server = subprocess.Popen(
-                line, cwd="/", env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+                line, cwd="/", env=environment, pass_fds=passed, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
             )  # fmt: skip
             theirs.close()
@@ -155,11 +163,13 @@ class Box:
                 said.seek(0)
                 words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
                 self._stop_server()
-                raise locks.CageError(
-                    f"The process for learners' code could not be started with the locks {self.layers}: "
-                    f"{words.decode(errors='replace')}"
-                )
+                raise self._cannot_start(words.decode(errors="replace"))
             self._control.settimeout(SECONDS_TO_OBEY)
+
+    def _cannot_start(self, why):
+        return locks.CageError(
+            f"The process for learners' code could not be started with the locks {self.layers}: {why}"
+        )
 
     def _stop_server(self):
         self._drop_pipes()
