@@ -18,6 +18,7 @@ from pathlib import Path
 
 import extent
 import nbformat
+import patience
 import pytest
 import torch
 import yaml
@@ -630,6 +631,21 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 0, 0, 1]
     kept = next((there / "environment").rglob("answers.json")).read_text()
     assert "Your instructor has the solutions." in kept and "def " not in kept
+
+
+@posix
+def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, in_the_course):
+    """A second run, without locks, followed each failure of the first, which had them: a submission could bring it about."""
+    command("export", "gradescope", tmp_path, "03")
+    with zipfile.ZipFile(tmp_path / "autograder-03.zip") as archive:
+        archive.extract("run_autograder", tmp_path)
+    for folder in ("submission", "results", "environment/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    stand_in = tmp_path / "environment" / "bin" / "course"
+    stand_in.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexit 2\n')
+    stand_in.chmod(0o755)
+    subprocess.run(["bash", "run_autograder"], cwd=tmp_path, capture_output=True, timeout=patience.SECONDS)
+    assert len((tmp_path / "calls").read_text().splitlines()) == 1
 
 
 @posix
