@@ -77,6 +77,21 @@ def in_the_course(monkeypatch):
 @pytest.fixture
 def copy_of_the_course(tmp_path):
     """A folder with the notebooks that are handed out, as a course's folder has them."""
+    for arguments in (
+        "release 03 --settings none",
+        "export nbgrader there --settings none",
+    ):  # at once, whatever else is wrong
+        program = (
+            f"import sys\nfrom course_utils.commands import main\ncode = main({arguments.split()})\n"
+            "sys.exit(code if 'torch' not in sys.modules else 'it imported PyTorch')"
+        )
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert "is not inside the course" in done.stderr
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
@@ -185,6 +200,21 @@ def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
     for arguments in (("release", "03"), ("export", "nbgrader", "there")):
         with pytest.raises(CourseError, match="is not inside the course"):
             command(*arguments)
+    for arguments in (
+        "release 03 --settings none",
+        "export nbgrader there --settings none",
+    ):  # at once, whatever else is wrong
+        program = (
+            f"import sys\nfrom course_utils.commands import main\ncode = main({arguments.split()})\n"
+            "sys.exit(code if 'torch' not in sys.modules else 'it imported PyTorch')"
+        )
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert "is not inside the course" in done.stderr
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
@@ -287,6 +317,9 @@ def exported(tmp_path_factory):
 def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
     with pytest.raises(CourseError, match="knows the forms nbgrader and gradescope, not 'otter'"):
         command("export", "otter", tmp_path)
+    for more in ((), (tmp_path,), (tmp_path, "03")):
+        with pytest.raises(CourseError, match="`course grade` writes canvas.csv into its folder of results"):
+            command("export", "canvas", *more)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
