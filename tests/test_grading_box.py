@@ -32,7 +32,7 @@ QUESTIONS = tuple(f"q{n}" for n in range(1, 6))
 
 @pytest.fixture(scope="module")
 def grader():
-    with Grader(7, locks.chosen()) as started:
+    with Grader(7, locks.chosen(), questions=7) as started:
         yield started
 
 

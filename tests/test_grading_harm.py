@@ -34,8 +34,8 @@ from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class, what_to_grade, which_lessons
 from course_utils.grading.judging import box as boxes
 from course_utils.grading.judging.candidates import Candidates
-from course_utils.grading.judging.grader import Grader
-from course_utils.grading.keeping.journal import Journal, JournalError
+from course_utils.grading.judging.grader import Grader, result_key
+from course_utils.grading.keeping.journal import GAVE_UP, Journal, JournalError
 from course_utils.grading.keeping.record import BYTES_AT_MOST, Person, Result, Verdict
 from course_utils.grading.reading import lessons
 from course_utils.grading.reading.settings import Settings
@@ -50,7 +50,7 @@ LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 @pytest.fixture(scope="module")
 def grader():
-    with Grader(2**100, locks.chosen()) as started:
+    with Grader(2**100, locks.chosen(), questions=7) as started:
         yield started
 
 
@@ -262,6 +262,95 @@ def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, 
     assert states(result) == ["error", "passed", "error", "missing"]
 
 
+SAYS = """import sys, torch
+server = sys.modules["course_utils.grading.cage.fork_server"]
+server.plain = lambda value: value
+value = {}
+sys.modules["course_utils.learner.notebook"].said["00.q1"] = (value, 7)
+sys.modules["course_utils.learner.notebook"].said["00.q2"] = ("b", value)
+"""
+NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)"
+
+
+@caged
+@pytest.mark.parametrize(
+    "value",
+    ["[torch.rand(900) for _ in range(1000)]", NESTED, "'x' * 10**6", "2**4000", "(1, 2)", "server.Foreign('x')"],
+)
+def test_of_an_answer_to_a_question_only_scalars_are_looked_at(grade, value):
+    began = time.monotonic()
+    result = grade(SAYS.format(value), name="00.ipynb")
+    assert (
+        time.monotonic() - began < patience.SECONDS / 10
+    )  # a thousand tensors took 80 s, nested values a RecursionError
+    assert (result.problem, state(result, "00.q1"), state(result, "00.q2")) == ("", "missing", "missing")
+
+
+@caged
+@pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError(), KeyError("x"), TimeIsUp()])
+def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(grader, grade, monkeypatch, error):
+    """It ended the worker three times, with its traceback on the terminal, and so again in each later run."""
+
+    def stumble(*_):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(grader, "_verdict", stumble)
+        result = grade("import torch", CAUSAL)
+    assert result.problem.startswith(
+        f"The grader stumbled over this notebook, so that nothing in it is graded ({type(error).__name__}): "
+    )
+    assert not result.problem.startswith(GAVE_UP)  # which is tried again
+    assert state(grade("import torch", CAUSAL), "03.causal_mask") == "passed"
+
+
+@caged
+@pytest.mark.parametrize("error", [OSError(), MemoryError(), boxes.ServerGone()])
+def test_what_this_machine_lacks_for_a_moment_is_tried_again(grader, grade, monkeypatch, error):
+    def lack(*_):
+        raise error
+
+    monkeypatch.setattr(grader, "_verdict", lack)
+    with pytest.raises(type(error)):
+        grade("import torch", CAUSAL)
+
+
+@caged
+def test_judging_an_answer_to_a_question_is_limited(grade, monkeypatch):
+    def forever(*_):
+        while True:
+            pass
+
+    monkeypatch.setattr(tasks.NumberQuestion, "judge", forever)
+    assert "(TimeIsUp)" in grade('from course_utils import check\ncheck("00.q1", 1)', name="00.ipynb").problem
+
+
+@caged
+def test_letters_for_another_order_of_the_options_earn_nothing(grade):
+    """Else letters that are passed on for one published seed are right in any class."""
+    asked = [question for question in tasks.questions_of("03") if question.options(0)]
+    for seed, wanted in ((7, "passed"), (8, "not run"), (None, "not run"), (7.0, "not run"), (True, "not run")):
+        letters = [
+            next(letter for letter, text in question.options(seed or 0) if text == question.right[0])
+            for question in asked
+        ]
+        said = "\n".join(
+            f"check({question.id!r}, {letter!r}, seed={seed})" for question, letter in zip(asked, letters, strict=True)
+        )
+        result = grade("from course_utils import check", said)
+        assert [state(result, question.id) for question in asked] == [wanted] * len(asked), seed
+    assert "keep `seed=7` in the check" in result.verdicts[-1].message
+
+
+@caged
+def test_the_seed_of_questions_decides_on_what_is_graded_again(tmp_path):
+    path = tmp_path / "03.ipynb"
+    path.write_text(notebook(CAUSAL))
+    found = Found("ada", path, "03.ipynb")
+    keys = {result_key(found, SEED, boxes.Limits(), questions=questions) for questions in (None, 7, 8)}
+    assert len(keys) == 3
+
+
 # Points without the exercise
 
 BORROWED = """
@@ -383,6 +472,40 @@ def test_arguments_and_environment_tell_nothing(grader, tmp_path):
     assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
     names = set(re.findall(r"'([A-Z_]+)'", said))
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
+
+
+LOOKS = """
+import gc, sys
+needle = "-".join(["secret", "name"])
+frame, seen = sys._getframe(), []
+while frame:
+    seen += [frame.f_locals, frame.f_globals]
+    frame = frame.f_back
+found = set()
+waiting, known = [*seen, *gc.get_objects()], set()
+while waiting:
+    one = waiting.pop()
+    if isinstance(one, (str, bytes)):
+        text = one if isinstance(one, str) else one.decode("latin-1")
+        found |= {text} if needle in text and text != needle else set()
+    elif id(one) not in known:
+        known.add(id(one))
+        waiting += gc.get_referents(one)
+raise ValueError(f"{len(known) > 10_000} {sorted(found)}")
+"""
+
+
+@caged
+def test_no_frame_global_or_closure_holds_a_hidden_path(tmp_path):
+    """The frame of the process's own `main` held the settings, with the paths of submissions, results and roster."""
+    secret = tmp_path / "secret-name"
+    secret.mkdir()
+    path = secret / "03.ipynb"
+    path.write_text(notebook(LOOKS))
+    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
+    with Grader(2**100, locks.chosen(), limits, [secret]) as other:
+        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+    assert said == "Cell 1 failed: ValueError: True []"
 
 
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import random
 import re
 import tracemalloc
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
 import jsonschema
 import pytest
@@ -14,8 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import tasks
+from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.reading.overrides import Override
+from course_utils.grading.reading.settings import Settings
 from course_utils.grading.writing import results
+from course_utils.grading.writing.class_page import class_page
+from course_utils.grading.writing.gradebook import graded_class
+from course_utils.grading.writing.points import MARKED_LATE
 
 # Ten tasks of two lessons, however many more there are.
 TASKS = [
@@ -194,6 +201,63 @@ def test_a_file_that_could_not_be_read_has_its_reason_in_every_format(tmp_path):
     assert row["03.attention state"] == "not run"
     assert json.loads(files["ags.json"])[0]["gradingProgress"] == "PendingManual"
     assert reason in json.loads(files["gradescope/bo.json"])["output"]
+
+
+BROKEN = "The file breaks off in the middle, at line 1: save the notebook and hand it in again."
+
+
+@pytest.mark.parametrize(
+    "came, said",
+    [
+        ([("x.ipynb", "", BROKEN)], [f"x.ipynb: {BROKEN}"]),
+        ([("a.ipynb", "02", ""), ("x.ipynb", "", BROKEN)], [f"x.ipynb: {BROKEN}"]),
+        ([("a.ipynb", "02", "")], ["Nothing was handed in for lesson 03."]),
+        ([("", "", "Nothing was handed in.")], ["Nothing was handed in."]),
+        ([("", "", "x.ipynb is a link, which is not followed: hand in the file itself.")], ["x.ipynb is a link, which is not followed: hand in the file itself."]),
+        ([("a.ipynb", "02", ""), ("b.ipynb", "03", "")], []),
+    ],
+)  # fmt: skip
+def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tmp_path, came, said):
+    """It said of a file that breaks off, too, that nothing was handed in."""
+    with Journal(tmp_path) as journal:
+        journal.begin(2**100, "")
+        keys = [f"{place:064x}" for place in range(len(came))]
+        for key, (file, lesson, problem) in zip(keys, came, strict=True):
+            journal.add(Result(key, "ada", file, lesson, problem))
+        (ada,) = graded_class(journal, keys, {}, Settings(), ["02", "03"], {})
+    assert results.problems(ada) == said
+    assert {row.task[:2] for row in ada.points} == {"02", "03"}  # what is missing counts, all the same
+    page = class_page([ada], TASKS, "title")
+    files = page.partition("id='problems'")[2].partition("</section>")[0]
+    assert ("Every file could be graded." in files) == (BROKEN not in " ".join(said))
+    assert ("x.ipynb" in files) == (BROKEN in " ".join(said)) and "Nothing was handed in" not in files
+
+
+LATE = Settings(deadline=AT, per_day=Decimal("0.1"))
+
+
+@pytest.mark.parametrize(
+    "file, settings, submitted, extension, said",
+    [
+        ("doejane_LATE_12345_6789_notebook.ipynb", LATE, "", None, MARKED_LATE),
+        ("doejane_LATE_12345_6789_notebook/02.ipynb", LATE, "", None, MARKED_LATE),
+        ("doejane_12345_6789_notebook_LATE_12_34_x.ipynb", LATE, "", None, ""),  # a name that a student chose
+        ("doejane_12345_6789_notebook.ipynb", LATE, "", None, ""),
+        ("doejane_LATE_12345_6789_notebook.ipynb", Settings(), "", None, ""),
+        ("doejane_LATE_12345_6789_notebook.ipynb", LATE, AT.isoformat(), None, ""),  # whoever grades knows better
+        ("doejane_LATE_12345_6789_notebook.ipynb", LATE, "", AT, "Your deadline was extended to"),
+    ],
+)
+def test_canvas_mark_of_lateness_costs_nothing_and_is_said(tmp_path, file, settings, submitted, extension, said):
+    verdicts = tuple(Verdict(task.id, "passed") for task in tasks.by_lesson()["02"])
+    roster = {"ada": Person("ada", other={"submitted": submitted})}
+    with Journal(tmp_path) as journal:
+        journal.begin(2**100, "")
+        journal.add(Result("ab" * 32, "ada", file, "02", verdicts=verdicts))
+        (ada,) = graded_class(journal, ["ab" * 32], roster, settings, ["02"], {"ada": Override(deadline=extension)})
+    assert (ada.late == said or said and ada.late.startswith(said)) and ada.lost == 0 and ada.total == ada.possible
+    page = class_page([ada], TASKS, "title")
+    assert ("Canvas marks what 1 student handed in as late" in page) == (said == MARKED_LATE)
 
 
 def test_nbgrader_has_its_exporters_columns_and_a_row_a_lesson(tmp_path):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import extent
 import nbformat
+import patience
 import pytest
 import torch
 import yaml
@@ -76,6 +77,21 @@ def in_the_course(monkeypatch):
 @pytest.fixture
 def copy_of_the_course(tmp_path):
     """A folder with the notebooks that are handed out, as a course's folder has them."""
+    for arguments in (
+        "release 03 --settings none",
+        "export nbgrader there --settings none",
+    ):  # at once, whatever else is wrong
+        program = (
+            f"import sys\nfrom course_utils.commands import main\ncode = main({arguments.split()})\n"
+            "sys.exit(code if 'torch' not in sys.modules else 'it imported PyTorch')"
+        )
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert "is not inside the course" in done.stderr
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
@@ -184,6 +200,21 @@ def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
     for arguments in (("release", "03"), ("export", "nbgrader", "there")):
         with pytest.raises(CourseError, match="is not inside the course"):
             command(*arguments)
+    for arguments in (
+        "release 03 --settings none",
+        "export nbgrader there --settings none",
+    ):  # at once, whatever else is wrong
+        program = (
+            f"import sys\nfrom course_utils.commands import main\ncode = main({arguments.split()})\n"
+            "sys.exit(code if 'torch' not in sys.modules else 'it imported PyTorch')"
+        )
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert "is not inside the course" in done.stderr
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
@@ -215,6 +246,7 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "wrong": ('check("02.q1", "WRONG", seed=7)', "failed", 0),
     "blank": ('check("02.q1", ..., seed=7)', "missing", 0),
     "unseeded": ('check("02.q1", "RIGHT")', "not run", 0),
+    "other_order": ('check("02.q1", "RIGHT", seed=8)', "not run", 0),
     "no_letter": ('check("02.q1", "z", seed=7)', "not attempted", 0),
     "last_counts": ('check("02.q1", "WRONG", seed=7)\ncheck("02.q1", "RIGHT", seed=7)', "passed", 1),
     "many": ('for letter in "abcd" * 99: check("02.q1", letter, seed=7)\ncheck("02.q1", "WRONG", seed=7)', "failed", 0),
@@ -222,7 +254,7 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
         'import sys\nsys.modules["course_utils.learner.notebook"].said = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
-        "not run",
+        "missing",
         0,
     ),
     "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].said = "x" * 10**8', "missing", 0),
@@ -285,6 +317,9 @@ def exported(tmp_path_factory):
 def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
     with pytest.raises(CourseError, match="knows the forms nbgrader and gradescope, not 'otter'"):
         command("export", "otter", tmp_path)
+    for more in ((), (tmp_path,), (tmp_path, "03")):
+        with pytest.raises(CourseError, match="`course grade` writes canvas.csv into its folder of results"):
+            command("export", "canvas", *more)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -629,6 +664,21 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 0, 0, 1]
     kept = next((there / "environment").rglob("answers.json")).read_text()
     assert "Your instructor has the solutions." in kept and "def " not in kept
+
+
+@posix
+def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, in_the_course):
+    """A second run, without locks, followed each failure of the first, which had them: a submission could bring it about."""
+    command("export", "gradescope", tmp_path, "03")
+    with zipfile.ZipFile(tmp_path / "autograder-03.zip") as archive:
+        archive.extract("run_autograder", tmp_path)
+    for folder in ("submission", "results", "environment/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    stand_in = tmp_path / "environment" / "bin" / "course"
+    stand_in.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexit 2\n')
+    stand_in.chmod(0o755)
+    subprocess.run(["bash", "run_autograder"], cwd=tmp_path, capture_output=True, timeout=patience.SECONDS)
+    assert len((tmp_path / "calls").read_text().splitlines()) == 1
 
 
 @posix

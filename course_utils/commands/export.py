@@ -11,19 +11,30 @@ WORDS = "Write the course for another grader: nbgrader or Gradescope."
 
 def add_arguments(parser) -> None:
     """Add the form, the folder, the lessons, --settings and --force."""
-    parser.add_argument("form", metavar="FORM", help="nbgrader or gradescope")
+    parser.add_argument("form", type=form, metavar="FORM", help="nbgrader or gradescope")
     parser.add_argument("out", metavar="DIR", type=Path, help="the folder that is written")
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 03; all if left out")
     add_handing_out(parser)
 
 
+def form(text: str) -> str:
+    """Read a form. Raises `CourseError` for any other, and says of Canvas, which imports a table alone, where that lies."""
+    if text == "canvas":
+        raise CourseError(
+            "Canvas needs no export: `course grade` writes canvas.csv into its folder of results, as in results/canvas.csv, "
+            "and in Canvas you choose it under Grades, Import."
+        )
+    if text not in FORMS:
+        raise CourseError(f"course export knows the forms {' and '.join(FORMS)}, not {text!r}.")
+    return text
+
+
 def run(options) -> int:
     """Write the course in that form, and say how to go on with it."""
+    root = course_folder()
     from course_utils.grading.reading.settings import read_settings
 
-    if options.form not in FORMS:
-        raise CourseError(f"course export knows the forms {' and '.join(FORMS)}, not {options.form!r}.")
-    FORMS[options.form](course_folder(), options, read_settings(options.settings))
+    FORMS[options.form](root, options, read_settings(options.settings))
     return 0
 
 

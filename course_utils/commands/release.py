@@ -21,12 +21,13 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write exercises to hand out, and say where they lie."""
+    root = course_folder()
     from course_utils.authoring.build import is_placeholder
     from course_utils.grading.handing_out.release import address_in, release
     from course_utils.grading.reading.settings import read_settings
 
     settings = read_settings(options.settings)
-    notebooks = release(course_folder(), options.lessons, options.out, settings, options.force)
+    notebooks = release(root, options.lessons, options.out, settings, options.force)
     for notebook in notebooks:
         address = address_in(notebook)
         if address and is_placeholder(address):

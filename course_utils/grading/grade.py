@@ -187,13 +187,13 @@ def which_lessons(what: Class, journal: Journal) -> Class:
 
 def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
     """Grade what the journal does not hold yet; return the keys of all, in order of students and files."""
-    limits, keys = Limits.from_settings(what.settings.limits), []
+    limits, questions, keys = Limits.from_settings(what.settings.limits), what.settings.questions, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
-    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe)
+    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, questions)
 
     def missing():
         for found in worth_running(what.found(), what.lessons):
-            key = result_key(found, seed, limits, safe=not what.without_locks)
+            key = result_key(found, seed, limits, not what.without_locks, questions)
             keys.append(key)
             if key not in journal:
                 yield found, key

@@ -80,7 +80,10 @@ MADV_COLLAPSE = 25  # of linux/mman.h
 
 
 def main() -> None:
-    """Serve until the socket closes. Argument: the socket's descriptor, from which a line of JSON comes, the settings."""
+    """Serve until the socket closes. Argument: the socket's descriptor, from which a line of JSON comes, the settings.
+
+    An answer can look at whatever this process was ever told: no path of a submission, of results or of a roster is among it.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     with control.makefile("rb") as told:  # not by the command line, which can be read in here
         settings = json.loads(told.readline())
@@ -92,7 +95,7 @@ def main() -> None:
         gc.freeze()  # what is here now is never looked at again, so that its pages stay shared
         into_huge_pages()
         memory = locks.memory_limits(settings["memory"])
-        locks.lock_server(layers, settings["hidden"], settings["data"])
+        locks.lock_server(layers, settings["ruleset"])
         forget(settings["data"])
         always_alike()
     except Exception as error:

@@ -25,8 +25,8 @@ def version() -> int:
     return max(_call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_ONLY), 0)
 
 
-def lock(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
-    """Restrict this process, for good, and all that it starts.
+def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterable[str] = ()) -> int:
+    """Return a descriptor of rules, which this process or one that is given it can put on: paths need not be told to it.
 
     Args:
         readable: files and folders, with all beneath, that may be read. What does not exist is passed over.
@@ -50,6 +50,15 @@ def lock(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterabl
         ):
             for path in paths:
                 _add(ruleset, path, allowed & rights)
+    except BaseException:
+        os.close(ruleset)
+        raise
+    return ruleset
+
+
+def lock(ruleset: int) -> None:
+    """Restrict this process, for good, and all that it starts, to what the rules allow; their descriptor is closed. Raises OSError."""
+    try:
         _check(ctypes.CDLL(None, use_errno=True).prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
         _check(_call(RESTRICT_SELF, ruleset, 0))
     finally:

@@ -197,15 +197,30 @@ def _mask(path, shown):
     return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
 
 
-def lock_server(layers: Layers, hidden=(), data: str = "") -> None:
-    """Lock this process, which has imported what answers need, and all that it forks. Raises OSError."""
+def rules(layers: Layers, hidden=(), data: str = "") -> int | None:
+    """Return a descriptor of Landlock's rules for `lock_server`, None where it is not among the layers. Raises OSError.
+
+    The trusted side makes them: so the process that is locked never knows the paths that it may not read.
+    """
+    if not layers.landlock:
+        return None
+    listed = [path for path in _libraries() if os.path.isdir(path)]
+    return landlock.rules(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
+
+
+def lock_server(layers: Layers, ruleset: int | None = None) -> None:
+    """Lock this process, which has imported what answers need, and all that it forks. Raises OSError.
+
+    Args:
+        layers: the locks to put on.
+        ruleset: from `rules`.
+    """
     for name, most in (("NOFILE", 64), ("STACK", 2**26), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
         _limit(name, most)
     if layers.seccomp:
         seccomp.libc().prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
-    if layers.landlock:
-        listed = [path for path in _libraries() if os.path.isdir(path)]
-        landlock.lock(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
+    if ruleset is not None:
+        landlock.lock(ruleset)
     if layers.safe:
         _drop_capabilities()
     if layers.seccomp:

@@ -33,14 +33,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 mkdir "$work/in"
 cp -r "$here/submission" "$work/in/student"
-grade() {{
-    "$here/environment/bin/course" grade "$work/in" --out "$work/out" --lessons {lesson} --workers 1{settings} "$@"
-}}
-grade
-if [ $? -eq 2 ]; then
-    # No locks in this container: a submission that wants to can then write its own results.
-    grade --unsafe
-fi
+# One run, with all locks that this container gives. Where they are too few it says "Unsafe" and grades nevertheless: a submission
+# that wants to can then write its own results. There is no second run, which a submission could bring about.
+"$here/environment/bin/course" grade "$work/in" --out "$work/out" --lessons {lesson} --workers 1 --unsafe{settings}
 mkdir -p "$here/results"
 cp "$work/out/gradescope/student.json" "$here/results/results.json"
 rm -rf "$work"

@@ -22,7 +22,7 @@ from course_utils.checks.running.contract import Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
-from course_utils.grading.cage.fork_server import ENDED, STARTED
+from course_utils.grading.cage.fork_server import ENDED, SAID_AT_MOST, STARTED
 from course_utils.grading.keeping.texts import steady
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
@@ -85,7 +85,7 @@ class Box:
     def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
         self.odd = []  # what cells of the notebook at work did to their process, in sentences
-        self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says
+        self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says: short scalars
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
@@ -111,13 +111,20 @@ class Box:
     def _start_server(self):
         mirror = named_mirror()
         data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
+        data = data if os.path.isdir(data) else ""
+        try:
+            ruleset = locks.rules(self.layers, self.hidden, data)
+        except OSError as error:
+            raise self._cannot_start(str(error)) from None
         self._kept = ExitStack()
+        if ruleset is not None:
+            self._kept.callback(os.close, ruleset)
         folder = self._kept.enter_context(scratch("course-grade"))
         self._control, theirs = socket.socketpair()
         settings = {
             "layers": asdict(self.layers),
-            "hidden": self.hidden,
-            "data": data if os.path.isdir(data) else "",
+            "ruleset": ruleset,
+            "data": data,
             "memory": self.limits.memory,
             "cpu_seconds": self.limits.cpu_seconds,
         }
@@ -136,10 +143,11 @@ class Box:
             "COURSE_PROGRESS": "off",
             **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
         }
-        line = locks.command(self.layers, program, self.hidden, settings["data"])
+        line = locks.command(self.layers, program, self.hidden, data)
         with theirs, tempfile.TemporaryFile() as said:
+            passed = [theirs.fileno(), *([] if ruleset is None else [ruleset])]
             self._server = subprocess.Popen(
-                line, cwd="/", env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+                line, cwd="/", env=environment, pass_fds=passed, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
             )  # fmt: skip
             theirs.close()
@@ -155,11 +163,13 @@ class Box:
                 said.seek(0)
                 words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
                 self._stop_server()
-                raise locks.CageError(
-                    f"The process for learners' code could not be started with the locks {self.layers}: "
-                    f"{words.decode(errors='replace')}"
-                )
+                raise self._cannot_start(words.decode(errors="replace"))
             self._control.settimeout(SECONDS_TO_OBEY)
+
+    def _cannot_start(self, why):
+        return locks.CageError(
+            f"The process for learners' code could not be started with the locks {self.layers}: {why}"
+        )
 
     def _stop_server(self):
         self._drop_pipes()
@@ -270,6 +280,17 @@ def _understood(body):
         raise wire.Garbled from None
 
 
+def _is_short_pair(said):
+    """Return whether this may be an answer and a seed: two scalars that take no time to look at, whatever a process says."""
+    return isinstance(said, tuple) and len(said) == 2 and all(map(_is_short, said))
+
+
+def _is_short(value):
+    if type(value) is str:
+        return len(value) <= SAID_AT_MOST
+    return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
+
+
 class _Run:
     """One notebook at work: which cells are left out, which process it lives in, how much time is left."""
 
@@ -351,8 +372,8 @@ class _Run:
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._end_and_explain(error, GRACE)
             return {}
-        readable = isinstance(said, dict) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in said.values())
-        return said if readable else {}
+        pairs = said.items() if isinstance(said, dict) else ()
+        return {question: pair for question, pair in pairs if _is_short_pair(pair)}
 
     def answer(self, name, kinds, cases, candidate):
         began = time.monotonic()

@@ -87,6 +87,7 @@ class _Run:
             "limits": asdict(plan.limits),
             "hidden": list(plan.hidden),
             "unsafe": plan.unsafe,
+            "questions": plan.questions,
         }
         self._expected = about()
         self._pending, self._suspects = {}, []
@@ -264,7 +265,8 @@ def _grader(plan):
         _close()
         torch.set_num_threads(1)
         try:
-            grader = Grader(plan["seed"], locks.chosen(plan["unsafe"]), Limits(**plan["limits"]), plan["hidden"])
+            layers, limits = locks.chosen(plan["unsafe"]), Limits(**plan["limits"])
+            grader = Grader(plan["seed"], layers, limits, plan["hidden"], plan["questions"])
             grader.__enter__()
         except locks.CageError as error:
             raise locks.CageError(f"A worker on {os.uname().nodename} does not grade. {error}") from None

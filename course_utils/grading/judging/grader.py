@@ -44,6 +44,7 @@ SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
 MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
+STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
@@ -70,7 +71,7 @@ def tasks_digest() -> str:
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
 
-def result_key(found: Found, seed: int, limits: Limits, safe: bool = True) -> str:
+def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, questions: int | None = None) -> str:
     """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
     parts = [
         found.student,
@@ -81,6 +82,7 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True) -> st
         seed,
         asdict(limits),
         safe,
+        questions,
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -93,10 +95,18 @@ class Grader:
         layers: from `locks.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
+        questions: the seed by which the questions' options stand in the notebooks as handed out; None: questions do not count.
     """
 
-    def __init__(self, seed: int, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
-        self._seed, self._limits = seed, limits
+    def __init__(
+        self,
+        seed: int,
+        layers: locks.Layers,
+        limits: Limits = Limits(),  # noqa: B008
+        hidden=(),
+        questions: int | None = None,
+    ):
+        self._seed, self._limits, self._questions = seed, limits, questions
         self.box = Box(layers, limits, hidden)
         self._known = {}
 
@@ -108,8 +118,19 @@ class Grader:
         self.box.__exit__()
 
     def grade(self, found: Found, key: str) -> Result:
-        """Grade one file, whose `result_key` is `key`. Raises locks.CageError where the box cannot be started again."""
-        return self._grade(found, key).fitted()
+        """Grade one file, whose `result_key` is `key`; one that the grader stumbles over gets a Result that says so.
+
+        Raises:
+            locks.CageError: the box cannot be started again.
+            ServerGone, OSError, MemoryError: something is amiss with this machine, perhaps for a moment, not with the notebook.
+        """
+        try:
+            return self._grade(found, key).fitted()
+        except (locks.CageError, ServerGone, OSError, MemoryError):
+            raise
+        except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
+            problem = f"{STUMBLED} ({type(error).__name__}): whoever grades should look at the file and tell the course's authors."
+            return Result(key, found.student, found.file, "", problem, _sentences(found.note)).fitted()
 
     def _grade(self, found, key):
         began = time.monotonic()
@@ -143,12 +164,12 @@ class Grader:
         """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
         wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
-        questions = tasks.questions_of(notebook.lesson)
+        questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
         came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
         self._patience = SECONDS_OF_JUDGE
         failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
-        verdicts += tuple(_answered(question, self.box.said.get(question.id)) for question in questions)
+        verdicts += tuple(self._answered(question, self.box.said.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
         suspicions += [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
         suspicions += self.box.odd
@@ -210,27 +231,32 @@ class Grader:
                 judge.explain_further(report, known, answer.outcomes, pairs=False)
         return report
 
+    def _answered(self, question, said):
+        """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None.
 
-def _answered(question, said):
-    """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None."""
-    if said is None:
-        return Verdict(question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.')
-    answer, seed = said
-    if type(seed) is not int and isinstance(question, tasks.Question):
-        message = (
-            "The order in which its options stood is not known: keep the `seed` in the check as it was handed out."
+        Only letters for the order that was handed out count: those for another one may come from anywhere.
+        """
+        if said is None:
+            return Verdict(
+                question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.'
+            )
+        answer, seed = said
+        if isinstance(question, tasks.Question) and (type(seed), seed) != (int, self._questions):
+            message = (
+                "Its options stood in another order than in the notebook that was handed out: keep "
+                f"`seed={self._questions}` in the check, as it was there, and answer again."
+            )
+            return Verdict(question.id, "not run", message=message)
+        with time_limit(SECONDS_OF_JUDGE), locks.limited_memory(MEMORY_OF_JUDGE):
+            judged = question.judge(answer, self._questions)
+        return Verdict(
+            question.id,
+            judged.state,
+            "value" if judged.chosen else "",
+            judged.chosen,
+            message=judged.message[:MESSAGE_AT_MOST],
+            code=repr(answer)[:80],
         )
-        return Verdict(question.id, "not run", message=message)
-    judged = question.judge(answer, seed)
-    message = judged.message[:MESSAGE_AT_MOST]
-    return Verdict(
-        question.id,
-        judged.state,
-        "value" if judged.chosen else "",
-        judged.chosen,
-        message=message,
-        code=repr(answer)[:80],
-    )
 
 
 def _unreadable(task):

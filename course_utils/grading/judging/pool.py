@@ -38,6 +38,7 @@ class Plan:
     limits: Limits
     hidden: tuple[str, ...]
     unsafe: bool = False  # whether a machine without locks may grade, where there are several machines
+    questions: int | None = None  # the seed of the order of questions' options; None: they do not count
 
 
 def cores() -> int:
@@ -158,10 +159,10 @@ def _work(pipe, plan, folder):
     limit_memory(MEMORY_OF_WORKER)
     try:
         try:
-            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden) as grader:
+            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden, plan.questions) as grader:
                 while True:
                     pipe.send(grader.grade(*pipe.recv()))
         except CageError as error:
             pipe.send(error)
-    except (EOFError, OSError, ServerGone):  # the parent is gone, or tries again with another worker
+    except (EOFError, OSError, MemoryError, ServerGone):  # the parent is gone, or tries again with another worker
         os._exit(0)

@@ -108,7 +108,7 @@ def _may_be_submission(entry, roster):
 # Who handed it in
 
 # Canvas takes `_123_` out of students' names, so the first one is its own; what follows is the file's name, which students choose.
-CANVAS = re.compile(r"(?P<who>.+?)_(?:LATE_)?(?P<number>\d{2,})_\d{2,}_", re.S)
+CANVAS = re.compile(r"(?P<who>.+?)_(?P<late>LATE_)?(?P<number>\d{2,})_\d{2,}_", re.S)
 # In Moodle both the name before it and the file's name behind it are students' to choose.
 MOODLE = re.compile(r"(?P<who>.+?)_(?P<number>\d{2,})_assignsubmission_file", re.S)
 
@@ -120,6 +120,7 @@ class _Platform:
     who: str
     number: str
     name: str  # of the platform
+    late: bool = False  # whether it marks the submission as late; when it came in stands nowhere
 
 
 def _platform(name):
@@ -128,7 +129,7 @@ def _platform(name):
     if moodle and not canvas and name.count("_assignsubmission_file") == 1:
         return _Platform(moodle["who"], moodle["number"], "Moodle")
     if canvas and "_assignsubmission_" not in name:
-        return _Platform(canvas["who"], canvas["number"], "Canvas")
+        return _Platform(canvas["who"], canvas["number"], "Canvas", canvas["late"] is not None)
     return None
 
 
@@ -141,6 +142,12 @@ def canvas_id(file: str) -> str:
     """Return Canvas's number of the student that the name of a submission begins with, "" where there is none."""
     said = _platform(file.split("/")[0])
     return said.number if said and said.name == "Canvas" else ""
+
+
+def marked_late(file: str) -> bool:
+    """Return whether Canvas has marked a submission as late, as in lovelaceada_LATE_123_4567_queries.ipynb."""
+    said = _platform(file.split("/")[0])
+    return said is not None and said.late
 
 
 def _by_student(entries, roster):

@@ -65,7 +65,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
     )
     return page(
         title,
-        f"<header><h1>{line(title)}</h1>{f'<p><strong>{line(notice, 1000)}</strong></p>' if notice else ''}{_figures(counts)}{_other_lessons(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
+        f"<header><h1>{line(title)}</h1>{f'<p><strong>{line(notice, 1000)}</strong></p>' if notice else ''}{_figures(counts)}{_other_lessons(counts)}{_late_unknown(counts)}<nav aria-label='Sections'><ul class='contents'>{contents}</ul></nav>"
         f"</header><main>{body}</main>",
         wide=True,
     )
@@ -92,6 +92,16 @@ def _other_lessons(counts):
     ]
     more = " <code>--lessons</code> names those that count." if said else ""
     return f"<p>{' '.join(said)}{more}</p>" if said else ""
+
+
+def _late_unknown(counts):
+    """Return how many files Canvas calls late: the rule needs a time, which only the instructor can look up."""
+    if not counts.late_unknown:
+        return ""
+    return (
+        f"<p>Canvas marks what {count(counts.late_unknown, 'student')} handed in as late, but does not say when it came in, so the late "
+        "rule takes nothing off. To apply it, write the times into the roster's column <code>submitted</code> and grade again.</p>"
+    )
 
 
 def _points(counts):

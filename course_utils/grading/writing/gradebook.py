@@ -8,7 +8,7 @@ from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Result
 from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.roster import submitted
-from course_utils.grading.reading.submissions import canvas_id
+from course_utils.grading.reading.submissions import canvas_id, marked_late
 from course_utils.grading.writing import points
 
 
@@ -29,7 +29,8 @@ def graded_class(
         results = list(found)
         person = _with_canvas_id(roster.get(student) or Person(student), results)
         chosen = _one_a_lesson(student, results, lessons)
-        one = points.graded(person, chosen, settings, submitted(person), overrides.get(student, NONE))
+        late = any(marked_late(result.file) for result in chosen)
+        one = points.graded(person, chosen, settings, submitted(person), overrides.get(student, NONE), late)
         strays = tuple(sorted({result.lesson for result in results} - {"", *lessons}))
         yield replace(one, other_lessons=strays, stranger=bool(roster) and student not in roster)
 
@@ -58,14 +59,25 @@ def _one_a_lesson(student, results: list[Result], lessons):
         elif result.lesson:
             problem = f"It is for lesson {result.lesson}, which is not graded here."
             others.append(replace(result, problem=problem, verdicts=()))
-        elif result.file or result.problem:
+        else:
             others.append(result)
-    nothing = [
-        Result("", student, "", lesson, f"Nothing was handed in for lesson {lesson}.")
-        for lesson in lessons
-        if lesson not in chosen
+    absent = [lesson for lesson in lessons if lesson not in chosen]
+    stand_ins = [
+        Result("", student, "", lesson, why) for lesson, why in zip(absent, _why_absent(results, absent), strict=True)
     ]
-    return [*chosen.values(), *nothing, *(result for result in others if result.file)]
+    return [*chosen.values(), *stand_ins, *(result for result in others if result.file)]
+
+
+def _why_absent(results, absent):
+    """Return for each lesson without a notebook what is to be said of that; nothing where something else says it already."""
+    files = [result for result in results if result.file]
+    if not files:  # one sentence for all, such as "The folder holds no notebook."
+        return [next((result.problem for result in results), "Nothing was handed in."), *[""] * len(absent)][
+            : len(absent)
+        ]
+    if any(result.problem and not result.lesson for result in files):  # it may have been for any of them
+        return [""] * len(absent)
+    return [f"Nothing was handed in for lesson {lesson}." for lesson in absent]
 
 
 def _answered(result):

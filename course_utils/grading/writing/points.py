@@ -14,6 +14,9 @@ from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.settings import Settings
 
 CENT = Decimal("0.01")
+MARKED_LATE = (
+    "Canvas marks what you handed in as late, but does not say when it came in: no points are taken off for that."
+)
 
 
 def score(result: Result, settings: Settings) -> tuple[Points, ...]:
@@ -57,6 +60,7 @@ def graded(
     settings: Settings,
     submitted: datetime | None = None,
     override: Override = NONE,
+    marked_late: bool = False,
 ) -> Graded:
     """Return everything on one student.
 
@@ -66,6 +70,7 @@ def graded(
         settings: the instructor's.
         submitted: when it was handed in; without an offset it is taken in the deadline's. None: not known, not late.
         override: what the instructor has set by hand.
+        marked_late: whether Canvas calls it late. Without a time that costs nothing, and is said.
     """
     results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
     counted = [
@@ -78,6 +83,8 @@ def graded(
     if override.deadline and settings.deadline:
         settings = replace(settings, deadline=override.deadline)
     late, lost = _lateness(settings, submitted, earned, possible) if handed_in else ("", Decimal(0))
+    late_unknown = marked_late and submitted is None and settings.deadline is not None and override.deadline is None
+    late = MARKED_LATE if late_unknown else late
     if override.deadline:
         late = f"Your deadline was extended to {override.deadline.isoformat(' ', 'minutes')}. {late}".strip()
     return Graded(
@@ -89,6 +96,7 @@ def graded(
         float(earned - lost),
         float(possible),
         override.comments.get("", ""),
+        late_unknown=late_unknown,
     )
 
 

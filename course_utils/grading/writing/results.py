@@ -189,12 +189,17 @@ def on_points(points: Points) -> list[str]:
 
 
 def problems(graded: Graded) -> list[str]:
-    """Return why files could not be graded, each with its file."""
+    """Return why files could not be graded, each with its file, and what was not handed in."""
     return [
         f"{result.file}: {result.problem}" if result.file else result.problem
         for result in graded.results
         if result.problem
     ]
+
+
+def not_graded(graded: Graded) -> list[str]:
+    """Return why files could not be graded, each with its file."""
+    return [f"{result.file}: {result.problem}" for result in graded.results if result.file and result.problem]
 
 
 def table(file: TextIO):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from course_utils.grading.keeping.record import Graded, Points, Verdict
 from course_utils.grading.keeping.texts import cut
 from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing.results import NOTHING, handed_in, number, problems, set_by_hand, verdicts
+from course_utils.grading.writing.results import NOTHING, handed_in, not_graded, number, set_by_hand, verdicts
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
@@ -162,6 +162,7 @@ class ClassTally:
         self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
         self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
+        self.late_unknown = 0  # students whose files Canvas marks as late, without a time
         self._slowest, self.seconds = [], 0.0
 
     def add(self, graded: Graded) -> None:
@@ -185,7 +186,7 @@ class ClassTally:
         suspicions = [cut(reason, 300) for result in graded.results for reason in result.suspicions]
         if suspicions:
             self.suspicious.add((who, suspicions[:REASONS], len(suspicions[REASONS:])))
-        found = [cut(problem, 400) for problem in problems(graded)]
+        found = [cut(problem, 400) for problem in not_graded(graded)]
         if found:
             self.problems.add((who, found[:REASONS], len(found[REASONS:])))
         set_so = set_by_hand(graded) + [graded.comment] * bool(graded.comment)
@@ -194,6 +195,7 @@ class ClassTally:
         if graded.stranger:
             self.strangers.add(who)
         self.other_lessons.update(graded.other_lessons)
+        self.late_unknown += graded.late_unknown
         for result in graded.results:
             self.seconds += result.seconds
             slow = max(result.verdicts, key=lambda verdict: (verdict.seconds, verdict.task), default=None)
