@@ -58,18 +58,18 @@ def test_the_steps_lead_to_the_right_answer(task):
     [
         ("04.dot", lambda s, h: 3 * (s @ h.mT) * s.shape[-1] ** 0.2, None),
         ("04.dot", lambda s, h: 2 * (s @ h.mT) / s.shape[-1] ** 0.5, "times 2/√D. With D = 2 the number is 1.414, with D = 3 it is 1.155."),
-        ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "would give with 0.5 as the default of temperature."),
+        ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "is what comes out with 0.5 as the default of temperature."),
         ("02.softmax", lambda s, t=1.0: (s / t - (s / t).amax(-1, keepdim=True)).exp(), "is the exponentials: the steps after that"),
         ("04.dot", lambda s, h: -(s @ h.mT), "In every case, what you return is the right scores times -1."),
         ("04.dot", lambda s, h: s @ h.mT + 0.5, "the right scores plus 0.5 everywhere."),
         ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the running sum of the right scores along axis S."),
         ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved forward by one place along axis S."),
         ("04.dot", lambda s, h: (s * 0.5) @ h.mT.tanh(), None),
-        ("04.dot", lambda s, h: s @ h.tanh().mT, "would give with the hyperbolic tangent of hidden in place of hidden."),
-        ("04.dot", lambda s, h: s * h.mT, "if you used `*` (the product number by number) in place of `@` (the matrix product) to compute the product of"),
+        ("04.dot", lambda s, h: s @ h.tanh().mT, "with the hyperbolic tangent of hidden in place of hidden. All else is right."),
+        ("04.dot", lambda s, h: s * h.mT, "with `*` in place of `@` in the product of state and hidden."),
         ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps after that are missing."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "you return what the right computation would give with the sign of bias flipped."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "you return what the right computation would give with theta in place of bias."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what you return is what comes out with the sign of bias flipped."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "what you return is what comes out with theta in place of bias."),
         ("02.masked_softmax", lambda s, m: torch.zeros_like(s), "In every case, what you return is zeros in place of the right weights."),
         ("01.sentiment", lambda s, w, b: 2 * (s @ w + b).sigmoid().round(decimals=1) / 2, "rounded to one decimal place"),
         ("01.build_vocabulary", changed("01.build_vocabulary", lambda v: {w: n + 1 for w, n in v.items()}), "plus 1 everywhere"),
@@ -156,7 +156,7 @@ def test_two_mistakes_at_once_are_refused_and_most_explained():
         report = judge_answer(task, space[task.answer_name])
         assert report.state == "failed" and report.mistake is None, str(report)
         explained += report.relation is not None
-    assert explained >= 0.75 * len(tried), f"{explained} of {len(tried)}"
+    assert explained >= 0.6 * len(tried), f"{explained} of {len(tried)}"
 
 
 def test_letters_name_axes_and_sizes():

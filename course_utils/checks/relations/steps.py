@@ -8,7 +8,7 @@ import torch
 
 from course_utils.checks.relations.arguments import of_one, with_one
 from course_utils.checks.relations.factors import sizes_of
-from course_utils.checks.relations.results import of_tensors
+from course_utils.checks.relations.results import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
 
 OPERATIONS = {
@@ -147,6 +147,9 @@ def _of_a_step(text, operation, operands, called, names, args):
                 if isinstance(arg, torch.Tensor) and other != name:
                     said = f"with {other} in place of {name} in {text}"
                     yield said, ArgumentInstead(place, names.index(other)), False
+    elif is_number(operands[0]):
+        for words, function in of_one(f"the number that goes into {text}", "", operands[0]):
+            yield words, lambda o, a, f=function: o(f(a[0])), False
     elif called[0]:
         yield f"without the step that gives {text}", lambda o, a: a[0], True
         for words, function in of_tensors("", operands[0].dim()):
