@@ -11,6 +11,7 @@ from IPython.utils.capture import capture_output
 from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
+from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state
 
 pytestmark = pytest.mark.usefixtures("course_folder")
@@ -446,3 +447,31 @@ def test_a_prediction_may_be_a_choice():
     assert prediction.wanted() == "one of 'dot', 'additive'"
     assert prediction.compare("dot", "dot") == "It is dot, as you said. It is one product."
     assert prediction.compare("additive", "dot") == "It is dot, and you said additive. It is one product."
+
+
+@pytest.fixture
+def started(shell):
+    """A shell that has run what `course lab` has every kernel run first."""
+    shell.run_cell(STARTUP.read_text(encoding="utf-8"))
+    yield shell
+    shell.set_custom_exc((), None)
+
+
+@pytest.mark.parametrize(
+    "cell", ['check("00.q2", b)', "report = check('00.q2', answer=b)", 'check(\n    "00.q2",\n    b,\n)']
+)
+def test_a_letter_without_quotes_is_told_to_be_put_in_quotes(cell, started):
+    started.run_cell("from course_utils import check")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    said = shown.stdout + shown.stderr
+    assert 'A letter is put in quotes: check("00.q2", "b").' in said
+    assert "Run All Above" not in said
+
+
+@pytest.mark.parametrize("cell", ['check("00.weighted_sum", weighted_sum)', 'check("00.q2", answer)', "print(b)"])
+def test_another_unknown_name_is_told_of_the_cells_above(cell, started):
+    started.run_cell("from course_utils import check")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    assert "choose Run, Run All Above Selected Cell" in shown.stdout + shown.stderr
