@@ -120,6 +120,24 @@ def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):
     assert "There is no task" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution, notebook.play])
+@pytest.mark.parametrize("unknown", ["memory_hop", "15.memory_hop", " 16.memory_hop"])
+def test_an_id_without_its_lesson_is_completed(call, unknown, monkeypatch, capsys):
+    monkeypatch.setattr(history, "in_notebook", lambda: True)
+    call(unknown)
+    assert f'There is no task "{unknown}"' in (out := capsys.readouterr().out)
+    assert 'did you mean "16.memory_hop"?' in out
+
+
+def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
+    several = {}
+    for task in (task for of_lesson in tasks.by_lesson().values() for task in of_lesson):
+        several.setdefault(task.id[3:], []).append(f'"{task.id}"')
+    name, ids = next((name, ids) for name, ids in several.items() if len(ids) > 1)
+    hint(name)
+    assert f"did you mean {' or '.join(ids)}?" in capsys.readouterr().out
+
+
 def test_a_damaged_file_is_set_aside(course_folder, capsys):
     folder = course_folder / ".course"
     folder.mkdir()

@@ -338,7 +338,17 @@ def _task(task_id, use):
     try:
         return tasks.load(task_id)
     except CourseError as error:
-        return Message(str(error))
+        return Message(_ids_meant(task_id) or str(error))
+
+
+def _ids_meant(task_id):
+    """Return the sentence for an id without its lesson, or with another lesson's number; "" where no task has such a name."""
+    name = task_id.strip().rpartition(".")[2]
+    ids = [task.id for of_lesson in tasks.by_lesson().values() for task in of_lesson]
+    meant = [f'"{known}"' for known in ids if known[3:] == name]
+    if not meant:
+        return ""
+    return f'There is no task "{task_id}". An id begins with its lesson: did you mean {" or ".join(meant)}?'
 
 
 def _defined_last():
