@@ -97,6 +97,28 @@ def test_progress_counts_and_lists_every_task(capsys):
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 02.softmax" in out
 
 
+def test_progress_is_grouped_by_lesson(capsys):
+    check("04.dot", right)
+    capsys.readouterr()
+    progress()
+    groups = dict(block.split("\n", 1) for block in capsys.readouterr().out.split("\n\n")[1:])
+    assert len(groups) == len(tasks.by_lesson())
+    heading = (
+        f"04 {tasks.lessons()['04'].title}: 1 of {len(tasks.tasks_of('04'))} tasks passed, 0 of 5 questions answered"
+    )
+    ids = [line.split()[1] for line in groups[heading].strip().split("\n")]
+    assert ids == [task.id for task in tasks.asked("04", questions=True)]
+
+
+def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "_show", shown.append)
+    progress()
+    html = shown[0]._repr_html_()
+    assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(tasks.by_lesson())
+    assert html.index("04 Alignment scores: 0 of ") < html.index("04.dot") < html.index("05.")
+
+
 def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
     assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
     check("02.q1", "a", keep=False)
