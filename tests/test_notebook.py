@@ -1,16 +1,19 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
 import json
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import torch
 from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.report import in_text, side_by_side
 from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state
 
@@ -264,6 +267,48 @@ def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
     tables = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
     assert "expected" in tables and "received" in tables and "≠" in tables
+
+
+def test_a_report_says_what_helps_then_what_came_then_the_input():
+    report = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)
+    for shown in (report._repr_html_().lower(), str(report).lower()):
+        order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
+        places = [shown.index(order[0])]
+        for words in order[1:]:
+            places.append(shown.index(words, places[-1] + 1))
+        assert places == sorted(places)
+    assert "<details open><summary" in report._repr_html_()
+
+
+def test_a_large_input_is_folded_and_in_text_its_large_arguments_are_told_by_their_shapes():
+    report = judge_answer(tasks.load("10.multi_head_attention"), lambda query, *more: query)
+    html = report._repr_html_()
+    assert "<details><summary" in html and "(open to see it)</summary>" in html
+    assert html.index("received") < html.index("<details>") < html.index("in_weight, shape")
+    text = str(report)
+    assert re.search(r"^in_weight = a tensor of shape \(\d+, \d+\)$", text, re.MULTILINE)
+    assert re.search(r"^query = \[\[\[", text, re.MULTILINE)
+
+
+def test_of_a_large_tensor_the_rows_with_nan_are_shown_else_those_that_differ():
+    right = torch.arange(600.0).reshape(50, 12)
+    wrong = right.clone()
+    wrong[[20, 41], [3, 10]] += 1
+
+    def places(scope, html):
+        return [int(n) for n in re.findall(rf"<th scope='{scope}'[^>]*>(\d+)</th>", html)]
+
+    expected, received = side_by_side(right, wrong).split("<div>received")
+    assert places("row", expected) == places("row", received) == [0, 1, 2, 3, 4, 5, 20, 41]
+    assert places("col", expected) == places("col", received) == [0, 1, 2, 3, 4, 5, 6, 10]
+    assert received.count("≠") == 2 and "(8 of 50 rows and 8 of 12 columns)" in received
+    wrong[30, 11] = torch.nan
+    received = side_by_side(right, wrong).split("<div>received")[1]
+    assert places("row", received) == [0, 1, 2, 3, 4, 5, 6, 30] and "≠ nan" in received
+    assert "a tensor of shape (50, 12), NaN at [30, 11]" in dict(in_text(right, wrong))["Received"]
+    several = right.reshape(5, 10, 12)
+    received = side_by_side(several, wrong.reshape(5, 10, 12)).split("<div>received")[1]
+    assert "shape (5, 10, 12), shown: [3]</div>" in received and received.count("<table") == 1
 
 
 def test_importing_the_package_is_cheap():
