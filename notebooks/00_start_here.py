@@ -1,3 +1,6 @@
+# %% [markdown]
+# A notebook consists of text and of **cells** with code. To run a cell, click on it and press Shift + Enter; that also takes you to the next one. Run them in order, from the top: most cells need what those above have computed. The first cell, whose code is folded, finds the course.
+
 # %%
 import ipywidgets
 import matplotlib.pyplot as plt
@@ -12,7 +15,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Predict, run, see
 #
-# Each lesson asks you for a guess before it shows a result. Make your guess, run the cell (Shift + Enter), and compare.
+# Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
 # Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that not all numbers in the mix are alike.
 
@@ -41,7 +44,7 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Such a guess is not graded, but it helps you to look closely. What colour is the mix?
+# Such a guess is not graded, but it helps you to look closely. What colour is the mix? Run the next cell to see it.
 
 # %%
 panels = plots.axes(4, width=1.5, height=1.7)
@@ -50,7 +53,7 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
     ax.set(title=name, xticks=[], yticks=[])
 
 # %% [markdown]
-# Half red and half green give a dark olive; blue has the weight 0 and does not show.
+# The mix has as much of the red as of the green. Blue has the weight 0 and does not show.
 #
 # Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
 

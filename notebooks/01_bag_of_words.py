@@ -157,7 +157,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## Polarity is a direction
 #
-# If the vectors have only two dimensions, we can draw them. Words of positive reviews were pushed along $w$, words of negative ones against it. Where will "fun", "dull" and "the" point?
+# If the vectors have only two dimensions, we can draw them. Words of positive reviews were pushed along $w$, words of negative ones against it. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)

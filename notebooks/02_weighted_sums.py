@@ -349,7 +349,7 @@ print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews con
 plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0, 1.1))
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So attention by itself is no gain here, not even where it could help. A fixed attention treats "not" the same way in every review; it cannot know which of several opinions "not" belongs to, which may be why. In lesson 03 "not" will look for its opinion.
+# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself is no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. Where generated reviews stand in, you see a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
 #
 # ## Questions
 #

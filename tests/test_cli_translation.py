@@ -33,7 +33,14 @@ from course_utils.models import files
 from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
-from course_utils.training.settings import KINDS, load_preset, make_settings, preset_names
+from course_utils.training.settings import (
+    KINDS,
+    Settings,
+    load_preset,
+    make_settings,
+    preset_names,
+    setting_defaults,
+)
 from course_utils.translation import scores, translate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -266,10 +273,10 @@ def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_sta
 @posix
 def test_what_is_wrong_in_every_process_is_said_once(here):
     before = sorted(Path("runs").iterdir())
-    process = in_processes(here, 2, "seq2seq", *TINY, "--set", "world.planets=9")
+    process = in_processes(here, 2, "seq2seq", *TINY, "--set", "world.order=mars")
     _, said = process.communicate(timeout=patience.SECONDS)
     assert process.returncode == 2
-    assert re.fullmatch(r"course: the world has no setting 'planets': .*\n", said)
+    assert re.fullmatch(r"course: order must be one of .*, not 'mars'\n", said)
     assert sorted(Path("runs").iterdir()) == before
 
 
@@ -486,16 +493,54 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("train attention --data mars", "data must be one of world, multi30k, not 'mars'"),
         ("train attention --data multi30k --pair en-xx", "pair must be one of en-de"),
         ("train attention --set colour=red", "there is no setting 'colour': the settings are kind"),
-        ("train attention --set rate.peak=1", "there is no setting 'rate.peak': only model and world"),
+        ("train attention --set rate.peak=1", "there is no setting 'rate.peak': the settings are kind"),
+        ("train attention --set width=64", "'width' (perhaps model.width is meant): the settings are kind"),
+        ("train attention --set modle.width=64", "'modle.width' (perhaps model.width is meant): the settings are kind"),
+        ("train attention --set model.rate=1", "'model.rate' (perhaps rate is meant): the settings are model.width"),
+        (
+            "train transformer --set model.widht=64",
+            "there is no setting 'model.widht' (perhaps model.width is meant): the settings are model.width, model.heads",
+        ),
+        (
+            "train seq2seq --set model.attention=luong",
+            "there is no setting 'model.attention': the settings are model.w",
+        ),
+        (
+            "train attention --set model.width=abc",
+            "the setting model.width must be a whole number such as 256, not 'abc'",
+        ),
+        ("train attention --set model.width=", "the setting model.width must be a whole number such as 256, not ''"),
+        (
+            "train attention --set model.width=2.5",
+            "the setting model.width must be a whole number such as 256, not 2.5",
+        ),
+        ("train attention --set model.dropout=x", "the setting model.dropout must be a number such as 0.2, not 'x'"),
+        ("train transformer --set model.tied=5", "the setting model.tied must be true or false, not 5"),
+        ("train transformer --set model.norm=3", "the setting model.norm must be a word such as pre, not 3"),
+        (
+            "train transformer --set model=3",
+            "the setting model must be a table, of which you name one setting at a time",
+        ),
+        ("train transformer --set kind=[1]", "kind must be one of seq2seq, attention, transformer, not [1]"),
+        (
+            "train attention --set world.agreement=maybe",
+            "the setting world.agreement must be true or false, not 'maybe'",
+        ),
+        ("train attention --set world.longest=abc", "the setting world.longest must be a whole number such as 12, not"),
         ("train attention --set rate", "--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not 'rate'"),
-        ("train attention --set rate=fast", "the setting rate must be float, not 'fast'"),
-        ("train attention --set world.planets=9", "the world has no setting 'planets': it has pairs, shortest"),
-        ("train attention --set world.pairs=2.5", "the world can't be made of these settings"),
+        ("train attention --set rate=fast", "the setting rate must be a number such as 0.002, not 'fast'"),
+        (
+            "train attention --set world.planets=9",
+            "there is no setting 'world.planets': the settings are world.pairs, world.shortest",
+        ),
+        (
+            "train attention --set world.pairs=2.5",
+            "the setting world.pairs must be a whole number such as 20000, not 2.5",
+        ),
         ("train transformer --set world.pairs=9 --set model.width=30", "30 is none of 4"),
         ("train transformer --set world.pairs=9 --set model.width=0", "width must be at least 1, not 0"),
         ("train transformer --set world.pairs=9 --set model.decoder_layers=0", "decoder_layers must be at least 1"),
         ("train attention --set world.pairs=9 --set model.encoder_hidden=0", "encoder_hidden must be at least 1"),
-        ("train transformer --set world.pairs=9 --set model.wings=2", "unexpected keyword argument 'wings'"),
         ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
         (
             "train transformer --precision fp8",
@@ -706,6 +751,27 @@ def test_the_settings_that_the_docs_change_are_there():
     assert len(changes) == 4
     for setting in changes:
         train_command._settings(options("transformer", "--set", setting))
+
+
+def test_the_help_names_every_setting():
+    text = train_command.SETTINGS
+    for kind, begin in (
+        ("transformer", "a transformer"),
+        ("seq2seq", "seq2seq and attention"),
+        (None, "the generated world"),
+    ):
+        table = "model" if kind else "world"
+        listed = re.search(rf"[Oo]f {begin}: {table}\.([\w,\s]*)", text)[1].replace("\n", " ").split(", ")
+        known = [
+            name.removeprefix(f"{table}.")
+            for name in setting_defaults(kind or "seq2seq")
+            if name.startswith(table + ".")
+        ]
+        assert listed == known
+    more = setting_defaults("attention").keys() - setting_defaults("seq2seq").keys()
+    assert more == {"model.attention"} and "of attention\nalso model.attention" in text
+    shown = next(group for group in commands.make_parser()._subparsers._group_actions).choices["train"].format_help()
+    assert all(name in shown for name in vars(Settings()))
 
 
 def test_the_docs_name_every_preset_with_its_kinds():

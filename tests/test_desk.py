@@ -370,6 +370,20 @@ def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
     assert "Not answered yet: 02.q2, 02.q3. Put" in "\n".join(submit(clone, "02").remarks)
 
 
+@pytest.mark.parametrize("content", [b"# Attention\n\nA course.\n", b"\x89PNG\r\n", b"Attention", b""])
+@pytest.mark.parametrize("name", ["README.md", "answers", "02.py"])
+def test_a_file_that_is_no_notebook_is_named_so(clone, content, name):
+    (clone / name).write_bytes(content)
+    with pytest.raises(CourseError) as refusal:
+        submit(clone, "02", clone / name)
+    assert str(refusal.value) == f"{clone / name} is not a notebook: --file takes the .ipynb file with your answers."
+
+
+def test_a_notebook_under_another_name_is_handed_in(clone):
+    shutil.copy(own(clone), clone / "02.ipynb.txt")
+    assert submit(clone, "02", clone / "02.ipynb.txt").path.exists()
+
+
 @pytest.mark.thorough
 def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, tmp_path):
     elsewhere = tmp_path / "from colab.ipynb"

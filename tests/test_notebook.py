@@ -1,16 +1,20 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
 import json
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import torch
 from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, predict, progress, reveal, solution, tasks
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.report import in_text, side_by_side
+from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state
 
 pytestmark = pytest.mark.usefixtures("course_folder")
@@ -96,6 +100,28 @@ def test_progress_counts_and_lists_every_task(capsys):
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 02.softmax" in out
 
 
+def test_progress_is_grouped_by_lesson(capsys):
+    check("04.dot", right)
+    capsys.readouterr()
+    progress()
+    groups = dict(block.split("\n", 1) for block in capsys.readouterr().out.split("\n\n")[1:])
+    assert len(groups) == len(tasks.by_lesson())
+    heading = (
+        f"04 {tasks.lessons()['04'].title}: 1 of {len(tasks.tasks_of('04'))} tasks passed, 0 of 5 questions answered"
+    )
+    ids = [line.split()[1] for line in groups[heading].strip().split("\n")]
+    assert ids == [task.id for task in tasks.asked("04", questions=True)]
+
+
+def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "_show", shown.append)
+    progress()
+    html = shown[0]._repr_html_()
+    assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(tasks.by_lesson())
+    assert html.index("04 Alignment scores: 0 of ") < html.index("04.dot") < html.index("05.")
+
+
 def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
     assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
     check("02.q1", "a", keep=False)
@@ -117,6 +143,24 @@ def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder,
 def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):
     call(unknown)
     assert "There is no task" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution, notebook.play])
+@pytest.mark.parametrize("unknown", ["memory_hop", "15.memory_hop", " 16.memory_hop"])
+def test_an_id_without_its_lesson_is_completed(call, unknown, monkeypatch, capsys):
+    monkeypatch.setattr(history, "in_notebook", lambda: True)
+    call(unknown)
+    assert f'There is no task "{unknown}"' in (out := capsys.readouterr().out)
+    assert 'did you mean "16.memory_hop"?' in out
+
+
+def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
+    several = {}
+    for task in (task for of_lesson in tasks.by_lesson().values() for task in of_lesson):
+        several.setdefault(task.id[3:], []).append(f'"{task.id}"')
+    name, ids = next((name, ids) for name, ids in several.items() if len(ids) > 1)
+    hint(name)
+    assert f"did you mean {' or '.join(ids)}?" in capsys.readouterr().out
 
 
 def test_a_damaged_file_is_set_aside(course_folder, capsys):
@@ -223,6 +267,48 @@ def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
     tables = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
     assert "expected" in tables and "received" in tables and "≠" in tables
+
+
+def test_a_report_says_what_helps_then_what_came_then_the_input():
+    report = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)
+    for shown in (report._repr_html_().lower(), str(report).lower()):
+        order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
+        places = [shown.index(order[0])]
+        for words in order[1:]:
+            places.append(shown.index(words, places[-1] + 1))
+        assert places == sorted(places)
+    assert "<details open><summary" in report._repr_html_()
+
+
+def test_a_large_input_is_folded_and_in_text_its_large_arguments_are_told_by_their_shapes():
+    report = judge_answer(tasks.load("10.multi_head_attention"), lambda query, *more: query)
+    html = report._repr_html_()
+    assert "<details><summary" in html and "(open to see it)</summary>" in html
+    assert html.index("received") < html.index("<details>") < html.index("in_weight, shape")
+    text = str(report)
+    assert re.search(r"^in_weight = a tensor of shape \(\d+, \d+\)$", text, re.MULTILINE)
+    assert re.search(r"^query = \[\[\[", text, re.MULTILINE)
+
+
+def test_of_a_large_tensor_the_rows_with_nan_are_shown_else_those_that_differ():
+    right = torch.arange(600.0).reshape(50, 12)
+    wrong = right.clone()
+    wrong[[20, 41], [3, 10]] += 1
+
+    def places(scope, html):
+        return [int(n) for n in re.findall(rf"<th scope='{scope}'[^>]*>(\d+)</th>", html)]
+
+    expected, received = side_by_side(right, wrong).split("<div>received")
+    assert places("row", expected) == places("row", received) == [0, 1, 2, 3, 4, 5, 20, 41]
+    assert places("col", expected) == places("col", received) == [0, 1, 2, 3, 4, 5, 6, 10]
+    assert received.count("≠") == 2 and "(8 of 50 rows and 8 of 12 columns)" in received
+    wrong[30, 11] = torch.nan
+    received = side_by_side(right, wrong).split("<div>received")[1]
+    assert places("row", received) == [0, 1, 2, 3, 4, 5, 6, 30] and "≠ nan" in received
+    assert "a tensor of shape (50, 12), NaN at [30, 11]" in dict(in_text(right, wrong))["Received"]
+    several = right.reshape(5, 10, 12)
+    received = side_by_side(several, wrong.reshape(5, 10, 12)).split("<div>received")[1]
+    assert "shape (5, 10, 12), shown: [3]</div>" in received and received.count("<table") == 1
 
 
 def test_importing_the_package_is_cheap():
@@ -446,3 +532,31 @@ def test_a_prediction_may_be_a_choice():
     assert prediction.wanted() == "one of 'dot', 'additive'"
     assert prediction.compare("dot", "dot") == "It is dot, as you said. It is one product."
     assert prediction.compare("additive", "dot") == "It is dot, and you said additive. It is one product."
+
+
+@pytest.fixture
+def started(shell):
+    """A shell that has run what `course lab` has every kernel run first."""
+    shell.run_cell(STARTUP.read_text(encoding="utf-8"))
+    yield shell
+    shell.set_custom_exc((), None)
+
+
+@pytest.mark.parametrize(
+    "cell", ['check("00.q2", b)', "report = check('00.q2', answer=b)", 'check(\n    "00.q2",\n    b,\n)']
+)
+def test_a_letter_without_quotes_is_told_to_be_put_in_quotes(cell, started):
+    started.run_cell("from course_utils import check")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    said = shown.stdout + shown.stderr
+    assert 'A letter is put in quotes: check("00.q2", "b").' in said
+    assert "Run All Above" not in said
+
+
+@pytest.mark.parametrize("cell", ['check("00.weighted_sum", weighted_sum)', 'check("00.q2", answer)', "print(b)"])
+def test_another_unknown_name_is_told_of_the_cells_above(cell, started):
+    started.run_cell("from course_utils import check")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    assert "choose Run, Run All Above Selected Cell" in shown.stdout + shown.stderr

@@ -3,6 +3,7 @@
 Not here: lessons on real data, which the build and nbval run.
 """
 
+import re
 from pathlib import Path
 
 import extent
@@ -10,12 +11,24 @@ import jupytext
 import nbclient
 import pytest
 
+from course_utils.data.loading import load_reviews
+from course_utils.models.sentiment import build_vocabulary
+
 ROOT = Path(__file__).parents[1]
 WITH_DATA = [
     path
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
     if "load_reviews" in path.read_text(encoding="utf-8")
 ]
+
+
+def test_lesson_01_asks_where_words_point_that_it_also_draws_without_its_data():
+    (asked,) = re.findall(
+        r"Where will (.*) point\?", (ROOT / "notebooks/01_bag_of_words.py").read_text(encoding="utf-8")
+    )
+    words = re.findall(r'"(\w+)"', asked)
+    vocabulary = build_vocabulary(load_reviews("train", prefer="generated").sentences)
+    assert len(words) == 3 and set(words) <= set(vocabulary)
 
 
 @pytest.mark.parametrize("lesson", extent.usually(WITH_DATA, 1), ids=lambda path: path.stem)

@@ -1007,12 +1007,12 @@ def test_presets_are_settings_of_models_there_are(kind):
 @pytest.mark.parametrize(
     "values, message",
     [
-        ({"epoch": 3}, "there is no setting 'epoch': the settings are"),
-        ({"epochs": "3"}, "the setting epochs must be float, not '3'"),
+        ({"epoch": 3}, r"there is no setting 'epoch' \(perhaps epochs is meant\): the settings are kind"),
+        ({"epochs": "3"}, "the setting epochs must be a number such as 1.0, not '3'"),
         ({"epochs": math.inf}, "epochs and validate must be finite"),
         ({"epochs": math.nan}, "epochs must be more than 0"),
-        ({"accumulate": True}, "the setting accumulate must be int, not True"),
-        ({"compile": 1}, "the setting compile must be bool, not 1"),
+        ({"accumulate": True}, "the setting accumulate must be a whole number such as 1, not True"),
+        ({"compile": 1}, "the setting compile must be true or false, not 1"),
         ({"batches": "words"}, "batches must be one of tokens, sentences, not 'words'"),
         ({"optimizer": "adam"}, "optimizer must be one of adamw, muon, sgd, not 'adam'"),
         ({"accumulate": 0}, "accumulate must be more than 0"),

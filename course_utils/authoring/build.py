@@ -57,7 +57,8 @@ ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 SETUP = """\
-# Finds the course's package where this Python has none: in the folder around this notebook, else at its address, as on Colab.
+# Finds the course's package where this Python has none:
+# in the folder around this notebook, else at its address, as on Colab.
 import importlib.util, os, pathlib, subprocess, sys
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # in several threads, tensors as small as ours are slower
 if importlib.util.find_spec("course_utils") is None:

@@ -1,5 +1,6 @@
 """What a learner reads after a check: as HTML in a notebook, as plain text elsewhere. Judges nothing.
 
+The sentence that helps comes first, then what was expected and what came, then the input, folded where it is large.
 HTML uses inline styles only (JupyterLab drops others from outputs it does not trust), takes its text colour from the theme,
 and says in words whatever a colour or a symbol says.
 """
@@ -13,10 +14,13 @@ from course_utils.checks.compare import DIGITS, close, describe, digits_apart, n
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
-TABLE_AT_MOST = 8  # rows and columns of a matrix shown in full
+TABLE_AT_MOST = 8  # rows and columns of a matrix shown
 MATRICES_AT_MOST = 3
 LIST_AT_MOST = 8
+NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
+SMALL = 32  # numbers and words of an input that is not folded
+LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
 
 
 class Report:
@@ -86,11 +90,12 @@ class Report:
         if self.failure and self.failure.source:
             marked = [f"{'->' if here else '  '} {n:3} {text}" for n, text, here in self.failure.source]
             yield f"In {self.failure.function}", "\n".join(marked)
+        if self.shows_values:
+            yield from in_text(self._finding.expected, self._finding.received)
         if self.case:
-            yield f"Input ({self.case.name})", "\n".join(f"{n} = {_text(a)}" for n, a in self._inputs())
-        expected, received = self._finding.expected, self._finding.received
-        if expected is not None:
-            yield from in_text(expected, received)
+            at_most = TEXT_AT_MOST if self._input_size() <= SMALL else LEFT_IN_TEXT
+            lines = [f"{name} = {_text(value, at_most=at_most)}" for name, value in self._inputs()]
+            yield f"Input ({self.case.name})", "\n".join(lines)
         if self.printed:
             yield "Your function printed", self.printed
 
@@ -99,6 +104,13 @@ class Report:
         for place, arg in enumerate(self.case.args):
             paths = list(trees.paths(arg, (place,))) if trees.tensors(arg) else [((place,), arg)]
             yield from ((trees.path_text(self._names, path), leaf) for path, leaf in paths)
+
+    def _input_size(self):
+        """Return how many numbers and words the arguments have together."""
+        return sum(
+            value.numel() if isinstance(value, torch.Tensor) else len(_text(value).split())
+            for _, value in self._inputs()
+        )
 
     def _repr_html_(self):
         parts = [_paragraph(self.message)]
@@ -119,12 +131,14 @@ class Report:
                 for n, text, here in self.failure.source
             )
             yield f"<div>In <code>{escape(self.failure.function)}</code>:</div>{_pre(chr(10).join(rows))}"
+        if self.shows_values:
+            yield side_by_side(self._finding.expected, self._finding.received)
         if self.case:
             inputs = "".join(_shown(name, arg) for name, arg in self._inputs())
-            yield f"<div>The smallest input that shows it: {escape(self.case.name)}</div>{_row(inputs)}"
-        expected, received = self._finding.expected, self._finding.received
-        if expected is not None:
-            yield side_by_side(expected, received)
+            small = self._input_size() <= SMALL
+            begin, large = ("<details open>", "") if small else ("<details>", " (open to see it)")
+            summary = f"The smallest input that shows it: {escape(self.case.name)}{large}"
+            yield f"{begin}<summary style='cursor:pointer'>{summary}</summary>{_row(inputs)}</details>"
         if self.printed:
             yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
 
@@ -142,8 +156,9 @@ class Report:
 def side_by_side(expected, *received):
     """Return the HTML of two values beside each other, what differs marked in the second. Where nothing came, of the first."""
     digits = _digits(expected, *received) if received else DIGITS
-    values = [_shown("received", came, against=expected, digits=digits) for came in received]
-    return _row("".join([_shown("expected", expected, digits=digits), *values]))
+    telling = _telling(*received, against=expected) if received else None
+    values = [_shown("received", came, expected, digits, telling) for came in received]
+    return _row("".join([_shown("expected", expected, None, digits, telling), *values]))
 
 
 def in_text(expected, *received):
@@ -184,15 +199,41 @@ def _row(cells):
     return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
 
 
-def _shown(name, value, against=None, digits=DIGITS):
-    """Return a value under its name: tensors of up to three axes as tables, the rest as text."""
+def _shown(name, value, against=None, digits=DIGITS, telling=None):
+    """Return a value under its name: tensors of up to three axes as tables, the rest as text.
+
+    Of a large tensor those matrices, rows and columns are shown where `telling`, of its shape, is True; else those with NaN.
+    """
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
-        matrices = value.reshape(-1, *value.shape[-2:]) if value.dim() == 3 else value.reshape(1, -1, value.shape[-1])
-        other = against.reshape(matrices.shape) if _comparable(value, against) else [None] * len(matrices)
-        tables = "".join(_table(m, o, digits) for m, o in zip(matrices[:MATRICES_AT_MOST], other, strict=False))
-        cut = f", its first {MATRICES_AT_MOST} matrices" if len(matrices) > MATRICES_AT_MOST else ""
+        telling = value != value if telling is None or telling.shape != value.shape else telling
+        matrices, telling = _matrices(value), _matrices(telling)
+        others = _matrices(against) if _comparable(value, against) else [None] * len(matrices)
+        chosen = _chosen(telling.sum((1, 2)), MATRICES_AT_MOST)
+        if len(chosen) < len(matrices):
+            chosen = [place for place in chosen if telling[place].any()] or chosen
+        tables = "".join(_table(matrices[n], others[n], digits, telling[n]) for n in chosen)
+        cut = f", shown: {', '.join(f'[{n}]' for n in chosen)}" if len(chosen) < len(matrices) else ""
         return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
     return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value, digits)))}</div>"
+
+
+def _matrices(tensor):
+    return tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() == 3 else tensor.reshape(1, -1, tensor.shape[-1])
+
+
+def _chosen(telling, at_most):
+    """Return the places to show, in order: those that tell most, the first ones where several tell as much."""
+    counts = telling.tolist()
+    places = sorted(range(len(counts)), key=lambda place: -counts[place])
+    return sorted(places[:at_most])
+
+
+def _telling(received, against):
+    """Return where a wrong tensor is NaN, and if it is nowhere, where it differs; None for what is no such tensor."""
+    if not _comparable(received, against):
+        return None
+    nan = received != received
+    return nan if nan.any() else ~close(against, received)
 
 
 def _comparable(value, against):
@@ -203,9 +244,13 @@ def _digits(expected, received):
     return digits_apart(expected, received) if _comparable(received, expected) else DIGITS
 
 
-def _table(matrix, against, digits):
-    """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠."""
-    rows, columns = (min(n, TABLE_AT_MOST) for n in matrix.shape)
+def _table(matrix, against, digits, telling):
+    """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠.
+
+    Where not all rows are shown, each has its place in front; above columns likewise.
+    """
+    rows, columns = _chosen(telling.sum(1), TABLE_AT_MOST), _chosen(telling.sum(0), TABLE_AT_MOST)
+    fewer_rows, fewer_columns = len(rows) < matrix.shape[0], len(columns) < matrix.shape[1]
     off = None if against is None else (matrix.double() - against.double()).abs()
     right = None if against is None else close(against, matrix)
     worst = 0 if off is None else off[off.isfinite()].max().item() if off.isfinite().any() else 1
@@ -217,17 +262,30 @@ def _table(matrix, against, digits):
             text, style = f"≠ {text}", f"{style};background:rgba(217,83,79,{0.15 + 0.45 * strength:.2f})"
         return f"<td style='{style}'>{text}</td>"
 
-    body = "".join(f"<tr>{''.join(cell(i, j) for j in range(columns))}</tr>" for i in range(rows))
-    cut = "" if (rows, columns) == tuple(matrix.shape) else f"<div>(its first {rows} rows and {columns} columns)</div>"
-    return f"<table style='border-collapse:collapse;margin:.2em 0'>{body}</table>{cut}"
+    def place(n, scope):
+        return f"<th scope='{scope}' style='padding:.1em .5em;text-align:right;font-weight:normal;font-style:italic'>{n}</th>"
+
+    corner = "<td></td>" if fewer_rows else ""
+    head = f"<tr>{corner}{''.join(place(j, 'col') for j in columns)}</tr>" if fewer_columns else ""
+    body = "".join(
+        f"<tr>{place(i, 'row') if fewer_rows else ''}{''.join(cell(i, j) for j in columns)}</tr>" for i in rows
+    )
+    words = [f"{len(rows)} of {matrix.shape[0]} rows"] if fewer_rows else []
+    words += [f"{len(columns)} of {matrix.shape[1]} columns"] if fewer_columns else []
+    cut = f"<div>({' and '.join(words)})</div>" if words else ""
+    return f"<table style='border-collapse:collapse;margin:.2em 0'>{head}{body}</table>{cut}"
 
 
-def _text(value, digits=DIGITS):
-    """Return a plain value as short text."""
+def _text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
+    """Return a plain value as short text; a tensor of more than so many numbers by its shape, and where it is NaN."""
     if isinstance(value, torch.Tensor):
         if value.dim() == 0:
             return number(value, digits)
-        return _rows(value, digits) if value.numel() <= TEXT_AT_MOST else f"a tensor of shape {shape(value)}"
+        if value.numel() <= at_most:
+            return _rows(value, digits)
+        nan = (value != value).nonzero()
+        places = [*map(str, nan[:NAN_AT_MOST].tolist()), *["…"] * (len(nan) > NAN_AT_MOST)]
+        return f"a tensor of shape {shape(value)}" + (f", NaN at {', '.join(places)}" if places else "")
     if isinstance(value, dict):
         entries = [f"{k!r}: {_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
         return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"

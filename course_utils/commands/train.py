@@ -5,6 +5,7 @@ What is heavy, PyTorch first, is imported where it is used, since every command'
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import os
 import sys
@@ -12,10 +13,14 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.commands._arguments import add_device, at_least, how_to_resume, quoted, threads
+from course_utils.training.settings import KINDS, TABLES, Settings, load_preset, make_settings
 
 WORDS = "Train a translator, from the generated world or Multi30k."
 RUNS = Path("runs")  # in the current folder
-TABLES = ("model", "world")  # the settings that have settings of their own
+SETTINGS = """\
+Settings, for --set: {own}. Of a transformer: model.width, heads, hidden, encoder_layers, decoder_layers, dropout, norm, positions, longest,
+tied. Of seq2seq and attention: model.width, hidden, encoder_hidden, score, input_feeding, dropout, longest; of attention
+also model.attention. Of the generated world: world.pairs, shortest, longest, order, vocabulary, fertility, agreement."""
 
 
 def add_arguments(parser) -> None:
@@ -29,11 +34,13 @@ def add_arguments(parser) -> None:
     parser.add_argument("--seed", type=int, help="another gives another run; 0 if left out")
     parser.add_argument("--epochs", type=float, help="how often to go through the data, such as 0.5")
     parser.add_argument("--precision", help="auto (if left out: bf16 where that is faster), fp32 or bf16")
-    words = "any setting, such as rate=2e-3, model.width=64, world.order=reversed; may be repeated"
+    words = "any setting of those below, such as rate=2e-3, model.width=64, world.order=reversed; may be repeated"
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=words)
     words = "that share the run, each with its part of every batch; one for each GPU if left out"
     parser.add_argument("--processes", type=at_least(1, int), metavar="N", help=words)
     add_device(parser)
+    own = [field.name for field in dataclasses.fields(Settings) if field.name not in TABLES]
+    parser.epilog = SETTINGS.format(own=", ".join(own))
 
 
 def run(options) -> int:
@@ -108,8 +115,6 @@ def _say_how_it_ended(trainer, run):
 
 def _settings(options):
     """Return a preset's settings, changed by the options that have a name, then by each --set."""
-    from course_utils.training.settings import KINDS, load_preset, make_settings
-
     if options.kind is None:
         raise CourseError(f"expected a kind of model ({', '.join(KINDS)}), or --resume with a run's folder")
     named = {name: getattr(options, name) for name in ("data", "pair", "seed", "epochs", "precision")}
@@ -128,14 +133,12 @@ def _change(changes, text):
     table, dot, key = name.strip().partition(".")
     if not equals or not table:
         raise CourseError(f"--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not {text!r}")
-    if not dot:
-        changes[table] = _value(value)
-    elif table in TABLES and isinstance(changes.setdefault(table, {}), dict):
+    if dot and table in TABLES:
+        if not isinstance(changes.get(table), dict):
+            changes[table] = {}
         changes[table][key] = _value(value)
     else:
-        raise CourseError(
-            f"there is no setting {name.strip()!r}: only {' and '.join(TABLES)} have settings of their own"
-        )
+        changes[name.strip()] = _value(value)
 
 
 def _value(text):

@@ -78,6 +78,8 @@ def _readable(path, said, name):
     try:
         notebook = read_notebook(path, names_by_lesson())
     except Unreadable as problem:
+        if said.suffix.lower() != ".ipynb":
+            raise CourseError(f"{said} is not a notebook: --file takes the .ipynb file with your answers.") from None
         raise CourseError(f"{said} could not be graded. {problem}") from None
     if notebook.lesson != number_of(name):
         holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of the course"

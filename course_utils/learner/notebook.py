@@ -274,22 +274,20 @@ def progress(*more, save=None, load=None, **unknown):
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
-    kept, rows = state.read(_say), []
-    for number in tasks.by_lesson():
-        for task in tasks.asked(number, questions=True):
-            entry = kept.get(task.id, {})
-            reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
-            rows.append(
-                (
-                    isinstance(task, tasks.Task),
-                    task.id,
-                    task.title,
-                    reached,
-                    entry.get("attempts", 0),
-                    entry.get("hints", 0),
-                )
-            )
-    return _show(Message(_progress_text(rows), _progress_html(rows)))
+    kept = state.read(_say)
+    groups = {
+        f"{number} {tasks.lessons()[number].title}": [
+            _progress_row(task, kept.get(task.id, {})) for task in tasks.asked(number, questions=True)
+        ]
+        for number in tasks.by_lesson()
+    }
+    return _show(Message(_progress_text(groups), _progress_html(groups)))
+
+
+def _progress_row(task, entry):
+    reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
+    hints = entry.get("hints", 0)
+    return isinstance(task, tasks.Task), task.id, task.title, reached, entry.get("attempts", 0), hints
 
 
 def _carry(save, load):
@@ -310,21 +308,35 @@ def _summary(rows):
     return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
 
 
-def _progress_text(rows):
-    lines = [f"{SYMBOLS[reached]} {id:26} {reached:14} attempts {a:2}  hints {h}" for _, id, _, reached, a, h in rows]
-    return "\n".join([_summary(rows), *lines])
+def _progress_text(groups):
+    lines = [_summary(sum(groups.values(), []))]
+    for lesson, rows in groups.items():
+        lines += ["", f"{lesson}: {_summary(rows)}"]
+        for is_task, id, _, reached, attempts, hints in rows:
+            line = f"  {SYMBOLS[reached]} {id:26} {reached:14} attempts {attempts:2}"
+            lines.append(line + f"  hints {hints}" * is_task)
+    return "\n".join(lines)
 
 
-def _progress_html(rows):
-    body = "".join(
-        f"<tr><td style='text-align:left'>{id}</td><td style='text-align:left'>{escape(title)}</td>"
-        f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td><td>{a}</td><td>{h if is_task else ''}</td></tr>"
-        for is_task, id, title, reached, a, h in rows
+def _progress_html(groups):
+    left = "style='text-align:left'"
+
+    def row(is_task, id, title, reached, attempts, hints):
+        return (
+            f"<tr><td {left}>{id}</td><td {left}>{escape(title)}</td>"
+            f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td>"
+            f"<td>{attempts}</td><td>{hints if is_task else ''}</td></tr>"
+        )
+
+    names = ("task", "what", "state", "attempts", "hints")
+    head = "".join(f"<th scope='col' {left}>{name}</th>" for name in names)
+    bodies = "".join(
+        f"<tbody><tr><th scope='rowgroup' colspan='{len(names)}' {left}>{escape(lesson)}: {_summary(rows)}</th></tr>"
+        f"{''.join(row(*each) for each in rows)}</tbody>"
+        for lesson, rows in groups.items()
     )
-    head = "".join(
-        f"<th scope='col' style='text-align:left'>{t}</th>" for t in ("task", "what", "state", "attempts", "hints")
-    )
-    return f"<table><caption style='text-align:left'>{_summary(rows)}</caption><tr>{head}</tr>{body}</table>"
+    summary = _summary(sum(groups.values(), []))
+    return f"<table><caption {left}>{summary}</caption><thead><tr>{head}</tr></thead>{bodies}</table>"
 
 
 def _task(task_id, use):
@@ -338,7 +350,17 @@ def _task(task_id, use):
     try:
         return tasks.load(task_id)
     except CourseError as error:
-        return Message(str(error))
+        return Message(_ids_meant(task_id) or str(error))
+
+
+def _ids_meant(task_id):
+    """Return the sentence for an id without its lesson, or with another lesson's number; "" where no task has such a name."""
+    name = task_id.strip().rpartition(".")[2]
+    ids = [task.id for of_lesson in tasks.by_lesson().values() for task in of_lesson]
+    meant = [f'"{known}"' for known in ids if known[3:] == name]
+    if not meant:
+        return ""
+    return f'There is no task "{task_id}". An id begins with its lesson: did you mean {" or ".join(meant)}?'
 
 
 def _defined_last():

@@ -1,6 +1,6 @@
 """Run by every kernel that `course lab` starts, before a notebook's first cell: explains a name that the kernel does not know.
 
-After a restart a kernel knows nothing, `check` included, so this cannot wait for the course to be imported. It imports nothing.
+After a restart a kernel knows nothing, `check` included, so this cannot wait for the course to be imported. It imports nothing of it.
 """
 
 
@@ -16,15 +16,21 @@ def _explain_unknown_names():
             last = last.tb_next
         if last.tb_frame.f_code.co_name != "<module>" or not getattr(error, "name", None):
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        return shell._showtraceback(
-            kind,
-            error,
-            [
-                f"NameError: {error}",
-                f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells above "
-                "have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again.",
-            ],
+        advice = letter_without_quotes(last.tb_frame.f_code.co_filename, error.name) or (
+            f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells above "
+            "have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again."
         )
+        return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
+
+    def letter_without_quotes(file, name):
+        import linecache
+        import re
+
+        cell = "".join(linecache.getlines(file))
+        call = re.search(rf"""\bcheck\(\s*["'](\d\d\.q\d+)["']\s*,\s*(?:answer\s*=\s*)?{name}\s*[,)]""", cell)
+        if call and len(name) == 1:
+            return f'A letter is put in quotes: check("{call[1]}", "{name}").'
+        return None
 
     shell.set_custom_exc((NameError,), explain)
 

@@ -7,6 +7,7 @@ Here: making, saving and loading. Not here: the models themselves, and how they 
 """
 
 import hashlib
+import inspect
 import json
 import os
 from pathlib import Path
@@ -26,6 +27,24 @@ def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
 
     Raises `CourseError` for another kind, and for options the model does not take.
     """
+    maker, fixed = _maker(kind)
+    try:
+        return maker(vocabulary, **(options | fixed))
+    except (TypeError, ArithmeticError, RuntimeError) as error:  # an unknown option, heads=0, width=-1
+        raise CourseError(
+            f"a model of kind {kind} can't be made of these settings ({error}): see `course train --help`"
+        ) from None
+
+
+def model_options(kind: str) -> dict:
+    """Return {name: default} of the options that a kind of model takes. Raises `CourseError` for another kind."""
+    maker, fixed = _maker(kind)
+    found = list(inspect.signature(maker).parameters.values())[1:]  # behind the vocabulary
+    return {option.name: option.default for option in found if option.name not in fixed}
+
+
+def _maker(kind):
+    """Return the class of a kind's models, and the options that make the kind."""
     from course_utils.models.recurrent import RecurrentTranslator
     from course_utils.models.transformer import Transformer
 
@@ -34,15 +53,9 @@ def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
         "attention": (RecurrentTranslator, {}),
         "transformer": (Transformer, {}),
     }
-    if kind not in makers:
+    if kind not in tuple(makers):
         raise CourseError(f"kind must be one of {', '.join(makers)}, not {kind!r}")
-    maker, fixed = makers[kind]
-    try:
-        return maker(vocabulary, **(options | fixed))
-    except (TypeError, ArithmeticError, RuntimeError) as error:  # an unknown option, heads=0, width=-1
-        raise CourseError(
-            f"a model of kind {kind} can't be made of these settings ({error}): see `course train --help`"
-        ) from None
+    return makers[kind]
 
 
 def save_model(folder: Path, kind: str, model: nn.Module, subwords: Subwords, about: dict, dtype=torch.float32) -> None:

@@ -5,12 +5,15 @@ A preset is a short TOML file in `presets/`, named after the kind of model and w
 """
 
 import dataclasses
+import difflib
+import inspect
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
+from course_utils.data.world import generate_translations
 
 PRESETS = Path(__file__).parent / "presets"
 OPTIMIZERS = ("adamw", "muon", "sgd")
@@ -18,6 +21,8 @@ BATCHES = ("tokens", "sentences")
 SCHEDULES = ("linear", "paper")
 KINDS = ("seq2seq", "attention", "transformer")
 DATA = ("world", "multi30k")
+TABLES = ("model", "world")  # the settings that have settings of their own
+PAIRS = 20_000  # of the generated world to train on, where its setting `pairs` does not say how many
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Settings:
     kind: str = "transformer"  # of model: one of KINDS
     data: str = "world"  # one of DATA
     pair: str = "en-de"  # source and target language of Multi30k; the world has its own two languages
-    world: dict = field(default_factory=dict)  # how the world is made: arguments of generate_translations
+    world: dict = field(default_factory=dict)  # how the world is made: pairs, and arguments of generate_translations
     vocabulary: int = 4000  # subwords of both languages together; the world's words are counted, not chosen
     model: dict = field(default_factory=dict)  # arguments of the model
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
@@ -93,21 +98,59 @@ def load_preset(kind: str, name: str) -> dict:
 
 def make_settings(values: dict) -> Settings:
     """Return checked settings from a dict as TOML or JSON give it. Raises `CourseError` for unknown names and wrong types."""
-    known = {f.name: f for f in dataclasses.fields(Settings)}
-    converted = {}
-    for name, value in values.items():
-        if name not in known:
-            raise CourseError(f"there is no setting {name!r}: the settings are {', '.join(known)}")
-        converted[name] = _converted(name, value, known[name].type)
-    return Settings(**converted)
+    defaults = setting_defaults(values.get("kind", Settings.kind))
+    read = {name: _read(name, value, defaults) for name, value in values.items()}
+    for table in {*TABLES} & {*read}:
+        read[table] = {name: _read(f"{table}.{name}", value, defaults) for name, value in read[table].items()}
+    return Settings(**read)
 
 
-def _converted(name: str, value, wanted):
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+def setting_defaults(kind: str) -> dict:
+    """Return {name: default} of all settings for a kind of model, by names such as "rate", "model.width" and "world.order".
+
+    Raises `CourseError` for another kind.
+    """
+    from course_utils.models.files import model_options
+
+    world = inspect.signature(generate_translations).parameters.values()
+    of_world = {"pairs": PAIRS} | {each.name: each.default for each in world if each.kind is each.KEYWORD_ONLY}
+    tables = {"model": model_options(kind), "world": of_world}
+    own = {f"{table}.{name}": default for table, options in tables.items() for name, default in options.items()}
+    return vars(Settings()) | own
+
+
+def _read(name, value, defaults):
+    """Return a setting's value as one of its default's type."""
+    if name not in defaults:
+        raise _unknown(name, defaults)
+    default = defaults[name]
+    wanted = type(default)
+    if wanted is float and type(value) is int:
         return float(value)
-    if name == "betas" and isinstance(value, list | tuple) and len(value) == 2:
-        return tuple(_converted(name, number, float) for number in value)
-    if wanted in (int, float, str, dict, bool) and type(value) is wanted:
+    if (
+        wanted is tuple
+        and isinstance(value, list | tuple)
+        and [type(each) in (int, float) for each in value] == [True] * 2
+    ):
+        return tuple(map(float, value))
+    if wanted is not tuple and type(value) is wanted:
         return value
-    expected = "two numbers such as [0.9, 0.98]" if name == "betas" else wanted.__name__
-    raise CourseError(f"the setting {name} must be {expected}, not {value!r}")
+    expected = {
+        bool: "true or false",
+        dict: "a table, of which you name one setting at a time, such as model.width=64 or world.order=reversed",
+        float: f"a number such as {default}",
+        int: f"a whole number such as {default}",
+        str: f"a word such as {default}",
+        tuple: "two numbers such as [0.9, 0.98]",
+    }
+    raise CourseError(f"the setting {name} must be {expected[wanted]}, not {value!r}")
+
+
+def _unknown(name, defaults):
+    """Return what to raise for a name that no setting has: it says which is meant, and which there are."""
+    table, _, last = name.rpartition(".")
+    ends = {known.rpartition(".")[2]: known for known in reversed(defaults)}
+    like = [last] if last in ends else difflib.get_close_matches(last, ends, 1)
+    meant = f" (perhaps {ends[like[0]]} is meant)" if like else ""
+    known = [each for each in defaults if each.rpartition(".")[0] == (table if table in TABLES else "")]
+    return CourseError(f"there is no setting {name!r}{meant}: the settings are {', '.join(known)}")
