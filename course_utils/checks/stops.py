@@ -15,6 +15,7 @@ IN_OTHER_WORDS = {
     "size for first two dimensions of batch2": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
     "not enough values to unpack": "`chunk`, `split` and `unbind` go along the first axis unless `dim` says another.",
     "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
+    "type must be tuple of ints,but got float": "`/` gives a number with a point, also where it divides without a remainder: write `//`.",
     "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "

@@ -12,7 +12,9 @@ HERE = {"answered": "answered", "not attempted": "not attempted yet", "missing":
 def add_arguments(parser) -> None:
     """Add the lesson and --file."""
     parser.add_argument("lesson", metavar="LESSON", help="such as 03 or 03_queries_keys_values")
-    words = "the notebook (.ipynb) with your answers, such as one from Colab; your own copy of the exercises if left out"
+    words = (
+        "the notebook (.ipynb) with your answers, such as one from Colab; your own copy of the exercises if left out"
+    )
     parser.add_argument("--file", metavar="NOTEBOOK", type=Path, help=words)
 
 

@@ -81,6 +81,13 @@ def not_added(weights, values):
     return weights[:, None] * values
 
 
+@task.mistake(
+    "Your result is the last vector times its weight: each turn of the loop forgets what came before. Write `total = total + …`, or `total += …`."
+)
+def only_the_last(weights, values):
+    return weights[-1] * values[-1]
+
+
 @task.mistake("You add along the wrong axis: over the features of each vector. Add over the vectors instead.")
 def added_over_features(weights, values):
     return (weights[:, None] * values).sum(1)

@@ -105,6 +105,13 @@ def padding_counted(states, mask):
     return _at(states, (~mask).sum(1) - 1)
 
 
+@task.mistake(
+    "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place."
+)
+def places_taken_for_sentences(states, mask):
+    return states[mask.sum(1) - 1]
+
+
 @task.mistake("You return the mean of the states at the words. Return the last of them as it is.")
 def mean_of_words(states, mask):
     return torch.stack([s[m].mean(0) for s, m in zip(states, mask, strict=True)])

@@ -257,6 +257,13 @@ def divided_by_the_vocabulary(logits, target, mask):
 
 
 @task.mistake(
+    "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each word shares out its probability among the V words of the vocabulary: take the last axis."
+)
+def softmax_over_the_words(logits, target, mask):
+    return _mean(-_taken(logits.log_softmax(1), target), mask)
+
+
+@task.mistake(
     "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit."
 )
 def largest_of_the_batch(logits, target, mask):

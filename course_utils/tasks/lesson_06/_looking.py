@@ -34,6 +34,11 @@ def summed(weights, annotations):
     return (weights[..., None] * annotations).sum(1)
 
 
+def least_apart(value, of, annotations, mask):
+    """Return how far a value is from of(annotations) at most, with annotations as they are or with zeros at padding: whichever is nearer."""
+    return min((value - of(a)).abs().max() for a in (annotations, without_garbage(annotations, mask)))
+
+
 def weights_by_loops(scores, mask):
     """Return the softmax over the True places of each row, one score after another: an oracle's, in float64."""
     rows = []
@@ -133,13 +138,11 @@ def scores_unmasked(score, annotations, mask):
 
 
 def _masked_after(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
     weights = score(annotations).softmax(-1) * mask
     return summed(weights, annotations), weights
 
 
 def masked_with_zeros(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
     weights = (score(annotations) * mask).softmax(-1)
     return summed(weights, annotations), weights
 

@@ -11,6 +11,7 @@ from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
     SHARES,
     gaps,
+    least_apart,
     masked_with_zeros,
     properties,
     scattered,
@@ -50,7 +51,7 @@ def context_is_weighted_sum(case, value):
     """The context follows from the weights, whatever they are."""
     context, weights = value
     _, annotations, mask, *_ = case.args
-    apart = (context - summed(weights.double(), without_garbage(annotations, mask).double())).abs().max()
+    apart = least_apart(context, lambda a: summed(weights.double(), a.double()), annotations, mask)
     return "Your context is not the sum of the annotations with your own weights." if apart > 1e-4 else None
 
 

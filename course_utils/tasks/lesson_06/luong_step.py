@@ -11,6 +11,7 @@ from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06._looking import (
     SHARES,
     gaps,
+    least_apart,
     masked_with_zeros,
     properties,
     scattered,
@@ -48,8 +49,8 @@ def features_follow_from_the_weights(case, value):
     """The features follow from the weights, whatever they are."""
     features, weights = value
     state, annotations, mask, weight, weight_c = (t.double() if t.dtype != torch.bool else t for t in case.args)
-    context = summed(weights.double(), without_garbage(annotations, mask))
-    apart = (features - torch.tanh(torch.cat([context, state], -1) @ weight_c.T)).abs().max()
+    of = lambda a: torch.tanh(torch.cat([summed(weights.double(), a), state], -1) @ weight_c.T)  # noqa: E731
+    apart = least_apart(features, of, annotations, mask)
     return (
         "Your features are not tanh(W_c [c; s]) with the context that your own weights give." if apart > 1e-4 else None
     )

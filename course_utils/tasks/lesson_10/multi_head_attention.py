@@ -202,7 +202,7 @@ def _project_out(merged, weight, bias, mask):
 
 
 def heads_with(
-    clean=_clean,
+    clean=_no_cleaning,
     use=lambda query, key, value: (query, key, value),
     blocks=blocks_of,
     project=linear,
