@@ -165,6 +165,10 @@ def _clean(x, mask):
     return x if mask is None else x.masked_fill(_not_used(mask)[..., None], 0.0)
 
 
+def _no_cleaning(x, mask):
+    return x
+
+
 def _scaled(query, key, scale=None):
     return query @ key.mT / (query.shape[-1] ** 0.5 if scale is None else scale)
 
@@ -174,12 +178,12 @@ def _attend(query, key, value, mask, weights=lambda scores, mask: masked_softmax
     return weights(_scaled(query, key, scale), mask) @ value
 
 
-def _projected(x, weight_q, weight_k, weight_v, mask=None, clean=_clean):
+def _projected(x, weight_q, weight_k, weight_v, mask=None, clean=_no_cleaning):
     x = clean(x, mask)
     return x @ weight_q, x @ weight_k, x @ weight_v, mask
 
 
-def _right_but(name, sentence, weights=None, scale=None, clean=_clean, other_mask=None):
+def _right_but(name, sentence, weights=None, scale=None, clean=_no_cleaning, other_mask=None):
     """Register a mistake that attends rightly but for what is named."""
 
     def mistaken(x, weight_q, weight_k, weight_v, mask=None):
@@ -199,7 +203,7 @@ def _right_but(name, sentence, weights=None, scale=None, clean=_clean, other_mas
 )
 def query_not_projected(x, weight_q, weight_k, weight_v, mask=None):
     _, key, value, _ = _projected(x, weight_q, weight_k, weight_v, mask)
-    return _attend(_clean(x, mask), key, value, mask)
+    return _attend(x, key, value, mask)
 
 
 @task.mistake(
@@ -207,7 +211,7 @@ def query_not_projected(x, weight_q, weight_k, weight_v, mask=None):
 )
 def key_not_projected(x, weight_q, weight_k, weight_v, mask=None):
     query, _, value, _ = _projected(x, weight_q, weight_k, weight_v, mask)
-    return _attend(query, _clean(x, mask), value, mask)
+    return _attend(query, x, value, mask)
 
 
 @task.mistake(
@@ -215,12 +219,11 @@ def key_not_projected(x, weight_q, weight_k, weight_v, mask=None):
 )
 def value_not_projected(x, weight_q, weight_k, weight_v, mask=None):
     query, key, _, _ = _projected(x, weight_q, weight_k, weight_v, mask)
-    return _attend(query, key, _clean(x, mask), mask)
+    return _attend(query, key, x, mask)
 
 
 @task.mistake("No projection is used: this is attention of the plain words to one another.")
 def nothing_projected(x, weight_q, weight_k, weight_v, mask=None):
-    x = _clean(x, mask)
     return _attend(x, x, x, mask)
 
 
@@ -474,10 +477,6 @@ EMPTY = "A word that may attend to nothing takes nothing: its context should be 
 GARBAGE = "What stands at padding may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of the words that attend to nothing and that nothing attends to, before you compute anything."
 
 
-def _no_cleaning(x, mask):
-    return x
-
-
 def _filled(number, zeroed=False):
     """Weights where masked scores become a number; with zeros for the weights of False places."""
 
@@ -498,7 +497,7 @@ _right_but(
     f"A word that may attend to nothing attends to everything: a very negative but finite number makes all its scores equal. {EMPTY}",
     _filled(-1e9),
 )
-_right_but("garbage_times_zero", GARBAGE, clean=_no_cleaning)
+_right_but("garbage_times_zero", GARBAGE)
 _right_but(
     "fill_undercut",
     "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then masked words take the weight. Only -inf lies below every score.",
@@ -510,7 +509,7 @@ _right_but(
     "The values are right, but NaN from padding gets into the gradient: you leave it out of the sum, but the backward pass still runs through its projections. Put zeros in place of the words that attend to nothing and that nothing attends to, before you compute anything."
 )
 def garbage_reaches_the_gradient(x, weight_q, weight_k, weight_v, mask=None):
-    query, key, value, _ = _projected(x, weight_q, weight_k, weight_v, mask, _no_cleaning)
+    query, key, value, _ = _projected(x, weight_q, weight_k, weight_v, mask)
     value = value if mask is None else value.masked_fill(_not_used(mask)[..., None], 0.0)
     return _attend(query, key, value, mask)
 
@@ -590,7 +589,6 @@ def weights_too(x, weight_q, weight_k, weight_v, mask=None):
     "You add the word itself to what it takes from others. That is a residual connection, which comes in a later lesson: return the context alone."
 )
 def word_added(x, weight_q, weight_k, weight_v, mask=None):
-    x = _clean(x, mask)
     return x + _attend(*_projected(x, weight_q, weight_k, weight_v, mask))
 
 
