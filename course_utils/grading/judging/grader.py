@@ -24,7 +24,7 @@ from course_utils.checks.running import contract
 from course_utils.checks.running.contract import Outcome, question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
-from course_utils.grading.judging.box import Box, Limits, ServerGone
+from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
 from course_utils.grading.keeping.texts import cut, steady
@@ -142,7 +142,9 @@ class Grader:
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
-        wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
+        wanted = [
+            Wanted(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3], task.offers) for task in asked
+        ]
         questions = tasks.questions_of(notebook.lesson)
         came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
         self._patience = SECONDS_OF_JUDGE
