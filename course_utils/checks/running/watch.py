@@ -49,7 +49,9 @@ class Watch:
         return self
 
     def __exit__(self, error, *_):
-        self.ended |= error is None and sys.getprofile() is not self._look  # time may be up anywhere, also where it is not watched
+        self.ended |= (
+            error is None and sys.getprofile() is not self._look
+        )  # time may be up anywhere, also where it is not watched
         sys.setprofile(self._before)
 
     @property

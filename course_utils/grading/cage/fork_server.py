@@ -200,7 +200,10 @@ def _stand_in_for_checks():
     own = types.ModuleType("course_utils.learner.own")
     own.train_own = lambda *layers: None
     compared, properties = (types.ModuleType(f"course_utils.models.{name}") for name in ("compared", "properties"))
-    compared.report, properties.PROMISES = lambda *given, **named: None, {}  # lesson 20's own report trains for ten seconds
+    compared.report, properties.PROMISES = (
+        lambda *given, **named: None,
+        {},
+    )  # lesson 20's own report trains for ten seconds
     stand_ins = learner, module, graded, told, own, compared, properties
     sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
@@ -229,7 +232,9 @@ def _as_number(answer):
         return None
 
 
-def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int, offered: offers.Offers) -> None:
+def serve(
+    control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int, offered: offers.Offers
+) -> None:
     """Fork and reap on request, one process at a time."""
     pid = None
     while True:
@@ -459,7 +464,10 @@ def _definitions(source, name, flags, line):
 
 def _line(error, name):
     """Return the line of a cell at which an error stopped it."""
-    return next((line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name), sys.maxsize)
+    return next(
+        (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name),
+        sys.maxsize,
+    )
 
 
 class Shell:

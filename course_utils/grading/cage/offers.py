@@ -23,7 +23,9 @@ class Offers:
     def __init__(self):
         self.asked = False
         names = [path.relative_to(PACKAGE.parent).with_suffix("") for room in ROOMS for path in _files(room)]
-        self._names = {".".join(name.parts).removesuffix(".__init__") for name in names}  # listed before the folders are closed
+        self._names = {
+            ".".join(name.parts).removesuffix(".__init__") for name in names
+        }  # listed before the folders are closed
 
     def find_spec(self, name, path=None, target=None):
         """Return how a module of these rooms is made; None for any other name, which others find."""
@@ -33,7 +35,7 @@ class Offers:
 
     def create_module(self, spec):
         """Leave it to Python to make one."""
-        return None
+        return
 
     def exec_module(self, module):
         """Let a module have a name for whatever is asked of it."""
@@ -62,7 +64,7 @@ class StandIn:
     """A name of the course's own. Used while nothing stands behind it, it raises NotOffered."""
 
     def __init__(self, offers, module, name):
-        vars(self).update(_offers=offers, _module=module, _name=name)
+        vars(self).update(_offers=offers, _module=module, _name=name, __name__=name)
 
     def _itself(self):
         names = vars(self._module)

@@ -250,9 +250,7 @@ class Box:
 
     # One notebook.
 
-    def answers(
-        self, cells: list[str], wanted: list[Wanted], questions: bool = False
-    ) -> Iterator[Answer | str]:
+    def answers(self, cells: list[str], wanted: list[Wanted], questions: bool = False) -> Iterator[Answer | str]:
         """Run a notebook's cells, then its answers.
 
         Args:
@@ -296,7 +294,11 @@ class _Run:
         self._limits, self._deaths, began = box.limits, 0, time.monotonic()
         self._until = began + box.limits.whole
         self._slow_until, self._cells_until = (began + share * box.limits.whole for share in CELLS_SHARE)
-        self._alive, self._offers, self._asked = False, (), set()  # what the process was given; cells that lacked some of it
+        self._alive, self._offers, self._asked = (
+            False,
+            (),
+            set(),
+        )  # what the process was given; cells that lacked some of it
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
@@ -318,7 +320,9 @@ class _Run:
         while self._deaths <= self._limits.processes and self._left() > 0:
             self._box._begin()
             self._alive, self._offers = True, ()
-            if self._give(offers) and all(self._cell(number) for number in range(len(self._cells)) if number not in self._skip):
+            if self._give(offers) and all(
+                self._cell(number) for number in range(len(self._cells)) if number not in self._skip
+            ):
                 return True
         return False
 

@@ -5,6 +5,7 @@ import dis
 import types
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from course_utils.grading.cage.locks import PACKAGE
 from course_utils.grading.cage.offers import ROOMS
@@ -21,12 +22,19 @@ def sources(offers: tuple[str, ...]) -> dict[str, str]:
     """
     wanted = {}  # {module: the names that are needed of it}
     for offer in offers:
-        module, _, name = offer.rpartition(".")
-        if _file(offer).is_file():
-            _add(offer, {name for statement in _statements(offer) for name in _binds(statement)}, wanted)
-        else:
-            _add(module, {name}, wanted)
+        module, name = _parts(offer)
+        _add(module, {name} if name else {each for one in _statements(module) for each in _binds(one)}, wanted)
     return {module: _only(module, names) for module, names in wanted.items()}
+
+
+def file_of(offer: str) -> Path:
+    """Return the file that holds what is offered."""
+    return _file(_parts(offer)[0])
+
+
+def _parts(offer):
+    """Return the module of an offer and the function in it; "" where the whole module is offered."""
+    return (offer, "") if _file(offer).is_file() else offer.rpartition(".")[::2]
 
 
 def _file(module):
