@@ -122,7 +122,7 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
 
 @caged
 def test_what_is_offered_to_one_task_answers_no_other(grade):
-    given = "from course_utils.models.attention import attention as reference"
+    given = "import torch\nfrom course_utils.models.attention import attention as reference"
     result = grade("03", given, "attention = reference", tasks.answers()["03.catch_wrong_attention"])
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
     assert verdicts["03.attention"].state == "error" and "not at hand" in verdicts["03.attention"].message

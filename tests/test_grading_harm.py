@@ -282,7 +282,7 @@ own.__module__ = causal_mask.__module__ = "__main__"
 @caged
 def test_the_courses_own_code_is_not_there_to_be_called(grade):
     result = grade(BORROWED)
-    assert states(result) == ["error", "error", "missing", "missing"]
+    assert states(result) == ["error", "error", "error", "missing"]
     assert "not at hand" in result.verdicts[0].message and "padding_mask" in result.verdicts[0].message
     assert {p.points for p in score(result, Settings())} == {0}
 

@@ -107,9 +107,12 @@ def copies() -> dict[str, str]:
 
 
 def _digest(code):
-    """Return what stays when a code is given other names and another place. Its docstring is among the constants."""
+    """Return what stays when a code is given another name and another place: its docstring, constants and names.
+
+    Not its instructions, which are others where `import torch` stands in another cell.
+    """
     constants = [_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
-    return hashlib.sha256(repr((code.co_code, code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
+    return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
 
 
 def _text(const):
