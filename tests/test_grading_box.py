@@ -15,8 +15,8 @@ from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
 from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
-from course_utils.grading.cage import locks, wire
-from course_utils.grading.judging.box import Box, Limits
+from course_utils.grading.cage import locks, offers, wire
+from course_utils.grading.judging.box import Box, Limits, Wanted
 from course_utils.grading.judging.grader import Candidates, Grader, result_key
 from course_utils.grading.reading.submissions import Found
 
@@ -122,9 +122,10 @@ def test_what_stands_under_a_name_is_told(grade):
 
 
 def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
-    result, verdicts = grade("from course_utils.models.attention import attention")
-    assert verdicts["attention"].state == "passed"
-    assert "03.attention calls the course's own models.attention.attention" in result.suspicions
+    result, verdicts = grade("from course_utils.models.attention import attention, causal_mask")
+    assert verdicts["attention"].state == verdicts["causal_mask"].state == "error"
+    assert "course_utils.models.attention.attention is not at hand" in verdicts["attention"].message
+    assert any("imports what no exercise offers" in reason for reason in result.suspicions)
 
 
 def adds(x, more=None):
@@ -268,7 +269,8 @@ def test_a_test_of_gradients_has_the_same_verdict_as_in_a_notebook():
     task = tasks.load("05.catch_wrong_loss")
     cases = task.make_cases(2**40 + 1)
     imports = "import torch\nfrom course_utils.models.plain import sequence_loss as reference\n"
-    wanted = [("catch_wrong_loss", ("callable",), pack(list(map(question, cases))), Candidates(task, cases))]
+    asked = pack(list(map(question, cases)))
+    wanted = [Wanted("catch_wrong_loss", ("callable",), asked, Candidates(task, cases), task.offers)]
     reports = []
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         for cell in (imports + tasks.answers()[task.id], BY_VALUE):
@@ -435,7 +437,8 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
     cases = task.make_cases(2**40 + 1)
     expected = Expected(task, cases)
     cells = {"the solution": tasks.answers()[task.id], **SEARCHES}
-    wanted = [("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), Candidates(task, cases))]
+    asked = pack(list(map(question, cases)))
+    wanted = [Wanted("catch_wrong_beam", ("callable",), asked, Candidates(task, cases), task.offers)]
     verdicts = {}
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         for name, cell in cells.items():
@@ -461,7 +464,7 @@ def test_a_test_of_searches_crosses_the_pipe_little_more_than_once_a_search():
     cases, asked = task.make_cases(5), []
     candidates = Candidates(task, cases)
     ask = lambda request: asked.append(request) or candidates(request)  # noqa: E731
-    wanted = [("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), ask)]
+    wanted = [Wanted("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), ask, task.offers)]
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         list(box.answers([MADE_UP_STEP + tasks.answers()[task.id]], wanted))
     assert len(asked) < 10 * len(cases)  # of which each is tried twice, and a right one with ten searches each time
@@ -595,23 +598,30 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
         "course_utils.commands.doctor",
         "course_utils.grading.handing_out.nbgrader",
     }
-    private = sorted(set(modules(["."])) - set(public) - above - stand_ins)
-    assert len(public) > 20 and len(private) > 50
+    withheld = sorted(set(modules(offers.ROOMS)) - {"course_utils.models", "course_utils.models.compared"})
+    private = sorted(set(modules(["."])) - set(public) - set(modules(offers.ROOMS)) - above - stand_ins)
+    assert len(public) > 20 and len(private) > 50 and len(withheld) > 30
     imports = f"import importlib\nfor name in {public}:\n    importlib.import_module(name)"
     hidden = (
         f"import importlib\nfound = []\nfor name in {private}:\n    try:\n        found.append(importlib.import_module(name))\n"
         "    except (ImportError, OSError):\n        pass\nassert not found, found"
     )
     files = sorted(
-        str(file) for folder in ("tasks", "learner", "authoring") for file in (locks.PACKAGE / folder).rglob("*.*")
+        str(file)
+        for folder in ("tasks", "learner", "authoring", *offers.ROOMS)
+        for file in (locks.PACKAGE / folder).rglob("*.*")
     )
     files += [str(locks.PACKAGE / "checks/judge.py"), str(locks.PACKAGE / "grading/judging/grader.py")]
     unread = (
         f"found = []\nfor file in {files}:\n    try:\n        found.append(open(file).read(1))\n    except OSError:\n        pass\n"
         "assert not found, found"
     )
+    empty = f"for name in {withheld}:\n    names = vars(importlib.import_module(name))\n" + (
+        "    names = [key for key in names if key[:2] != '__' and key != 'PROMISES' and not isinstance(names[key], type(importlib))]\n"
+        "    assert not names, (name, names)"
+    )
     with Box(locks.chosen(), Limits(seconds=60, whole=200)) as box:
-        assert list(box.answers([imports, hidden, unread], [])) == []
+        assert list(box.answers([imports, hidden, unread, empty], [])) == []
         (said,) = box.answers(["import course_utils.tasks"], [])
     assert "course_utils" in said and "tasks" in said  # no such module, or no permission to read it
 

@@ -14,7 +14,7 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Box, Limits
+from course_utils.grading.judging.box import Box, Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
 from course_utils.tasks import answers
 
@@ -100,7 +100,8 @@ def assert_right(name, box, known):
     for task, seed in runs:
         cases = known(task, seed)[0]
         candidate = Candidates(task, cases) if task.candidates else None
-        wanted.append((task.answer_name, task.answer_kinds, pack([question(case) for case in cases]), candidate))
+        asked = pack([question(case) for case in cases])
+        wanted.append(Wanted(task.answer_name, task.answer_kinds, asked, candidate, task.offers))
     came = list(box.answers(cells, wanted))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
@@ -115,6 +116,6 @@ def test_a_wrong_answer_does_fail_here(box, known):
     cases, truth = known(task, 0)
     (answer,) = box.answers(
         ["def dot(state, hidden):\n    return hidden @ state.mT"],
-        [("dot", ("callable",), pack(list(map(question, cases))), None)],
+        [Wanted("dot", ("callable",), pack(list(map(question, cases))))],
     )
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

@@ -5,6 +5,7 @@ Each was done to an earlier version. Not here: breaking out of the cage (`test_g
 """
 
 import csv
+import inspect
 import json
 import re
 import subprocess
@@ -41,6 +42,7 @@ from course_utils.grading.reading import lessons
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found, canvas_id, find
 from course_utils.grading.writing.points import score
+from course_utils.models import attention
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
@@ -367,19 +369,26 @@ own.__module__ = causal_mask.__module__ = "__main__"
 
 
 @caged
-def test_the_courses_own_code_is_seen_by_its_code_and_earns_nothing_unless_the_instructor_says_so(grade):
+def test_the_courses_own_code_is_not_there_to_be_called(grade):
     result = grade(BORROWED)
+    assert states(result) == ["error", "error", "error", "missing"]
+    assert "not at hand" in result.verdicts[0].message and "padding_mask" in result.verdicts[0].message
+    assert {p.points for p in score(result, Settings())} == {0}
+
+
+@caged
+def test_a_copy_of_the_courses_own_code_is_seen_and_earns_nothing_unless_the_instructor_says_so(grade):
+    copied = "\n".join(inspect.getsource(function) for function in (attention.padding_mask, attention.causal_mask))
+    result = grade("import torch\nfrom torch import Tensor", copied)
     found = {v.task: v.borrowed for v in result.verdicts if v.state == "passed"}
     assert found == {
         "03.padding_mask": "models.attention.padding_mask",
         "03.causal_mask": "models.attention.causal_mask",
-        "03.attention": found["03.attention"],
     }
-    assert "models.attention.attention" in found["03.attention"]
     assert {p.points for p in score(result, Settings())} == {0}
     assert "does not offer" in score(result, Settings())[0].explanation
     counted = {p.task: p.points for p in score(result, Settings(reference_counts=True))}
-    assert [counted[task] for task in FOUR] == [1, 1, 1, 0] and sum(counted.values()) == 3
+    assert [counted[task] for task in FOUR] == [1, 1, 0, 0] and sum(counted.values()) == 2
     assert "03.causal_mask calls the course's own models.attention.causal_mask" in result.suspicions
 
 

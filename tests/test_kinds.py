@@ -19,7 +19,7 @@ from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Box, Limits
+from course_utils.grading.judging.box import Box, Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
 
 KINDS = Path(__file__).parent / "kinds"
@@ -468,11 +468,12 @@ def graded(cells, names, seed=2**40 + 1):
     """Reports on the answers in a notebook's cells, run as those of a class are."""
     known = {name: Expected(TASKS[name], TASKS[name].make_cases(seed)) for name in names}
     wanted = [
-        (
+        Wanted(
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,
             pack(list(map(question, known[name].cases))),
             Candidates(TASKS[name], known[name].cases) if TASKS[name].candidates else None,
+            TASKS[name].offers,
         )
         for name in names
     ]

@@ -48,7 +48,7 @@ NOT_THE_LEARNERS = tuple(
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
-def run(answer, cases, seconds=10.0, candidates=None, repeated=True):
+def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None):
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
@@ -58,8 +58,9 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True):
         seconds: how long it may compute for all cases together; see `time_limit`. The list ends at the case that ran into it.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
         repeated: whether to call it a second time, to see that it gives the same.
+        watch: sees what it calls; a new one if None.
     """
-    outcomes, printed, watch, set_back = [], _Kept(), Watch(), _as_now()
+    outcomes, printed, watch, set_back = [], _Kept(), watch or Watch(), _as_now()
     _import_late(answer)
     try:
         with time_limit(seconds), torch.random.fork_rng(devices=[]):

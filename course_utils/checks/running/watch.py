@@ -1,24 +1,32 @@
 """Sees which functions of the course's own an answer calls, by their code: under whatever name, and also a copy of one.
 
-Seen is not prevented: the answer runs in the same process. Who writes an exercise says which functions it offers (`Task.offers`).
+Seen is not prevented: the answer runs in the same process, and can end the watch, which `Watch.ended` tells. Who writes an exercise says
+which functions it offers (`Task.offers`).
 """
 
+import hashlib
+import inspect
 import os
 import sys
 import types
 from contextlib import contextmanager
-from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
 ROOMS = ("models", "data", "training", "translation")  # of the package, which hold what an exercise may ask for
 FOLDERS = tuple(f"{PACKAGE / room}{os.sep}" for room in ROOMS)
-OURS, RUNNING = f"{PACKAGE}{os.sep}", f"{PACKAGE / 'checks' / 'running'}{os.sep}"
+OURS = f"{PACKAGE}{os.sep}"
+RUNNING = tuple(f"{PACKAGE / room}{os.sep}" for room in ("checks/running", "grading/cage"))  # which call answers
 SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
+COPIES = {}  # what `copies` has returned, or was told
 
 
 class Watch:
-    """A context manager, which may be entered again; `called` then holds names such as "models.attention.dot", in order."""
+    """A context manager, which may be entered again; `called` then holds names such as "models.attention.dot", in order.
+
+    `ended` tells whether something else, or nothing, watched when a body had come to its end.
+    """
 
     def __init__(self):
         called = {}  # in a closure, where an answer does not come upon it by chance
@@ -32,15 +40,18 @@ class Watch:
             if name and name not in called and _is_the_learners(frame.f_back):
                 called[name] = None
 
-        self._look, self._names = look, lambda: tuple(called)
-        _copied()  # before anything is watched
+        self._look, self._names, self.ended = look, lambda: tuple(called), False
+        copies()  # before anything is watched
 
     def __enter__(self):
         self._before = sys.getprofile()
         sys.setprofile(self._look)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
+        self.ended |= (
+            error is None and sys.getprofile() is not self._look
+        )  # time may be up anywhere, also where it is not watched
         sys.setprofile(self._before)
 
     @property
@@ -70,7 +81,7 @@ def _name(code):
     """Return the name of a function of the course's by its code, "" for any other."""
     if code.co_filename.startswith(FOLDERS):
         return _named(code)
-    return _copied().get(_content(code), "")
+    return COPIES.get(_digest(code), "")
 
 
 def _named(code):
@@ -78,35 +89,32 @@ def _named(code):
     return ".".join([*place.parts, getattr(code, "co_qualname", code.co_name)])
 
 
-def _content(code):
-    """Return what stays when a code is given other names and another place. Its docstring is among the constants."""
-    constants = tuple(repr(const) for const in code.co_consts if not isinstance(const, types.CodeType))
-    return code.co_code, code.co_names, code.co_varnames, constants
+def copies() -> dict[str, str]:
+    """Return {digest of its code: name} of all functions of the course's own that have a docstring; read once, from their files.
+
+    Without a docstring, a line or two may well be written twice. A digest tells nothing of the code, so the table may stand in the cage.
+    """
+    if not COPIES:
+        waiting = []
+        for file in sorted(file for folder in FOLDERS for file in Path(folder).rglob("*.py")):
+            waiting.append(SourceFileLoader(file.stem, str(file)).get_code(file.stem))
+        while waiting:
+            code = waiting.pop()
+            if code.co_flags & inspect.CO_OPTIMIZED and isinstance(next(iter(code.co_consts), None), str):
+                COPIES[_digest(code)] = _named(code)
+            waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    return COPIES
 
 
-@cache
-def _copied():
-    """Return {content: name} of all functions in the modules that have been imported by now."""
-    rooms = tuple(f"{PACKAGE.name}.{room}" for room in ROOMS)
-    found, waiting = {}, []
-    for name, module in list(sys.modules.items()):
-        if name.startswith(rooms):
-            waiting += _codes_in(vars(module), name)
-    while waiting:
-        code = waiting.pop()
-        if isinstance(
-            next(iter(code.co_consts), None), str
-        ):  # a docstring; without one, a line or two may well be written twice
-            found[_content(code)] = _named(code)
-        waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
-    return found
+def _digest(code):
+    """Return what stays when a code is given another name and another place: its docstring, constants and names.
+
+    Not its instructions, which are others where `import torch` stands in another cell.
+    """
+    constants = [_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
+    return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
 
 
-def _codes_in(names, module):
-    for value in names.values():
-        value = getattr(value, "__func__", getattr(value, "fget", value))
-        if isinstance(value, types.FunctionType) and value.__module__ == module:
-            if value.__code__.co_filename.startswith(FOLDERS):
-                yield value.__code__
-        elif isinstance(value, type) and value.__module__ == module:
-            yield from _codes_in(vars(value), module)
+def _text(const):
+    """Return a constant as text that is the same in each process: a set has its own order in each."""
+    return f"{{{sorted(map(_text, const))}}}" if isinstance(const, frozenset) else repr(const)

@@ -2,7 +2,8 @@
 
 Started by `box.Box`, to which it talks over one socket: "start" comes with the two ends of a pipe each way and gives a
 process id, "end" kills and reaps that process. In the forked process a notebook's cells and answers run; what it is
-asked and what it replies are frames of `wire`. Neither tasks nor judge can be read from here.
+asked and what it replies are frames of `wire`. Neither tasks nor judge nor an answer can be read from here: what a task offers of the
+course's own comes with "offer", when that task's answer is to run.
 """
 
 import __future__
@@ -23,6 +24,7 @@ import signal
 import socket
 import struct
 import sys
+import traceback
 import types
 from dataclasses import replace
 from functools import partial
@@ -38,7 +40,8 @@ from course_utils.base import trees
 from course_utils.checks.running.contract import Callback, Case, Foreign, NotAsAsked, pack, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import kind_of_answer, marked, plain, run
-from course_utils.grading.cage import locks, seccomp, wire
+from course_utils.checks.running.watch import COPIES, Watch
+from course_utils.grading.cage import locks, offers, seccomp, wire
 
 USED_BY_ANSWERS = (
     *(
@@ -89,8 +92,10 @@ def main() -> None:
         settings = json.loads(told.readline())
     layers = locks.Layers(**settings["layers"])
     sys.path[:] = [path for path in sys.path if path]
+    COPIES.update(settings["copies"])  # of what cannot be read from here
     try:
-        warm_up()
+        offered = offers.install()
+        warm_up(offered)
         gc.collect()
         gc.freeze()  # what is here now is never looked at again, so that its pages stay shared
         into_huge_pages()
@@ -104,7 +109,7 @@ def main() -> None:
     control.sendall(b"ready")
     for name in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), name)
-    serve(control, layers, memory, settings["cpu_seconds"])
+    serve(control, layers, memory, settings["cpu_seconds"], offered)
 
 
 def forget(data: str) -> None:
@@ -116,7 +121,7 @@ def forget(data: str) -> None:
     matplotlib.get_configdir = matplotlib.get_cachedir = lambda: "/"
 
 
-def warm_up() -> None:
+def warm_up(offered: offers.Offers) -> None:
     """Import and use once whatever answers import late, so that no submission waits for it."""
     for name in (*USED_BY_ANSWERS, *_of_the_course()):
         importlib.import_module(name)
@@ -138,12 +143,11 @@ def warm_up() -> None:
     plt.subplots()
     plt.close("all")
     _stand_in_for_checks()
-    rehearse()
+    rehearse(offered)
 
 
 REHEARSAL = """
 import torch
-from course_utils.models.attention import attention as reference
 
 def answer(query, key, value, mask):
     scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
@@ -153,14 +157,13 @@ def answer(query, key, value, mask):
     other = torch.where(mask, other, 0.0) / other.sum(-1, keepdim=True) + torch.arange(scores.shape[-1])
     torch.allclose(other, scores, atol=1e-5), torch.equal(other, scores), torch.ones(3, 3).tril().bool()
     torch.stack([torch.tanh(other), torch.cat([other, other], 0)[:2]]), torch.zeros(2, 2).masked_fill_(torch.eye(2).bool(), 1)
-    reference(query, key, value, mask)
     return weights @ value, weights
 """
 
 
-def rehearse() -> None:
+def rehearse(offered: offers.Offers) -> None:
     """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
-    answers = Answers(None, None)
+    answers = Answers(None, None, offered)
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
@@ -181,11 +184,9 @@ def into_huge_pages() -> None:
 
 
 def _of_the_course():
-    """Return the modules of the course that an answer may use, by name."""
-    for folder in ("models", "figures"):
-        yield from (
-            f"course_utils.{folder}.{found.name}" for found in pkgutil.iter_modules([str(locks.PACKAGE / folder)])
-        )
+    """Return the modules of the course that a notebook may well use, by name."""
+    for found in pkgutil.iter_modules([str(locks.PACKAGE / "figures")]):
+        yield f"course_utils.figures.{found.name}"
 
 
 def _stand_in_for_checks():
@@ -201,7 +202,13 @@ def _stand_in_for_checks():
     told.doctor = lambda: None
     own = types.ModuleType("course_utils.learner.own")
     own.train_own = lambda *layers: None
-    sys.modules.update({stand_in.__name__: stand_in for stand_in in (learner, module, graded, told, own)})
+    compared, properties = (types.ModuleType(f"course_utils.models.{name}") for name in ("compared", "properties"))
+    compared.report, properties.PROMISES = (
+        lambda *given, **named: None,
+        {},
+    )  # lesson 20's own report trains for ten seconds
+    stand_ins = learner, module, graded, told, own, compared, properties
+    sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
     module.said = {}
 
@@ -228,7 +235,9 @@ def _as_number(answer):
         return None
 
 
-def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int) -> None:
+def serve(
+    control: socket.socket, layers: locks.Layers, memory: dict[str, int], cpu_seconds: int, offered: offers.Offers
+) -> None:
     """Fork and reap on request, one process at a time."""
     pid = None
     while True:
@@ -237,7 +246,7 @@ def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], 
             pid = os.fork()
             if pid == 0:
                 control.close()
-                _child(*pipes, layers, memory, cpu_seconds)
+                _child(*pipes, layers, memory, cpu_seconds, offered)
             for pipe in pipes:
                 os.close(pipe)
             control.sendall(STARTED.pack(pid))
@@ -251,14 +260,14 @@ def serve(control: socket.socket, layers: locks.Layers, memory: dict[str, int], 
             return
 
 
-def _child(requests, replies, layers, memory, cpu_seconds):
+def _child(requests, replies, layers, memory, cpu_seconds, offered):
     """Do what a forked process does, to its end."""
     try:
         os.dup2(requests, 3)
         os.dup2(replies, 4)
         os.closerange(5, 64)
         locks.lock_child(layers, memory, cpu_seconds)
-        Answers(3, 4).serve()
+        Answers(3, 4, offered).serve()
     finally:
         os._exit(0)
 
@@ -274,8 +283,9 @@ def always_alike() -> None:
 class Answers:
     """A notebook's names, and the requests about them."""
 
-    def __init__(self, requests, replies):
+    def __init__(self, requests, replies, offered):
         self._requests, self._replies, self._nonce, self._came, self._guesses = requests, replies, b"", {}, {}
+        self._offered = offered
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
         shell = Shell(self._module.__dict__)
@@ -295,6 +305,9 @@ class Answers:
                 do = request.pop("do")
                 if do == "cell":
                     self._reply(self._cell(**request))
+                elif do == "offer":
+                    self._offered.put(**request)
+                    self._reply({})
                 elif do == "said":
                     self._reply({"said": plain(sys.modules["course_utils.learner.notebook"].said)})
                 else:
@@ -308,12 +321,14 @@ class Answers:
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds):
-        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up}.
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up, "asked": whether it used what was not offered}.
 
         Of a cell that is stopped, the functions, classes and imports are defined all the same: what stops it here, such as
-        starting another program, may have worked where it was written.
+        starting another program, may have worked where it was written. Where it was something that is not offered, all that stands
+        below runs, too.
         """
-        name, came = f"cell {number}", {"failed": "", "late": False}
+        name, came, line = f"cell {number}", {"failed": "", "late": False}, sys.maxsize
+        self._offered.asked = False
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds):
@@ -324,9 +339,11 @@ class Answers:
             came["late"] = True
         except BaseException as error:
             came["failed"] = _told(error)
+            line = _line(error, name) if self._offered.asked else line
+        came["asked"] = self._offered.asked
         if came["late"] or came["failed"]:
             with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
-                for part in _definitions(source, name, self._futures):
+                for part in _definitions(source, name, self._futures, line):
                     with contextlib.suppress(Exception):
                         exec(part, self._module.__dict__)
         return came
@@ -339,7 +356,9 @@ class Answers:
         kind, shown = kind_of_answer(answer)
         if kind not in kinds:
             return {"no answer": (kind, shown)}
-        return {"outcomes": run(answer, cases, seconds, lambda key: marked(self._candidate(key)))}
+        watch = Watch()
+        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)), watch=watch)
+        return {"outcomes": outcomes, "unwatched": watch.ended}
 
     def _candidate(self, key):
         """Return a function that stays on the other side: its arguments go there, its value or exception comes back.
@@ -439,11 +458,19 @@ def _compiled(source, name, flags=0):
         return compile(TransformerManager().transform_cell(source), name, "exec", flags, dont_inherit=True)
 
 
-def _definitions(source, name, flags):
-    """Give the code of each import, function and class at the top of a cell."""
+def _definitions(source, name, flags, line):
+    """Give the code of each import, function and class at the top of a cell, and of all that begins below a line."""
     for node in _compiled(source, name, flags | ast.PyCF_ONLY_AST).body:
-        if isinstance(node, DEFINITIONS):
+        if isinstance(node, DEFINITIONS) or node.lineno > line:
             yield compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
+
+
+def _line(error, name):
+    """Return the line of a cell at which an error stopped it."""
+    return next(
+        (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name),
+        sys.maxsize,
+    )
 
 
 class Shell:

@@ -34,7 +34,8 @@ except ImportError:  # Windows, where nothing is graded
 
 PACKAGE = Path(__file__).resolve().parents[2]
 # Folders of the package that hold neither tasks nor judge nor an answer to a task, and this one, which runs in the cage itself.
-PUBLIC = ("base", "models", "translation", "data", "training", "figures", "checks/running", "grading/cage")
+# In place of `offers.ROOMS`, which do hold answers, stands what a task offers.
+PUBLIC = ("base", "data", "figures", "checks/running", "grading/cage")
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
 DEPTH_OF_COPIES = 2  # below a folder of libraries, as in lib/python3.12/site-packages/course_utils
 DEVICES = ("/dev/null",)

@@ -15,19 +15,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from course_utils.base.files import scratch
 from course_utils.checks.running.contract import Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.watch import copies
 from course_utils.data.download import cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
 from course_utils.grading.cage.fork_server import ENDED, SAID_AT_MOST, STARTED
+from course_utils.grading.judging.offered import sources
 from course_utils.grading.keeping.texts import steady
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 SECONDS_TO_START = 120  # of the server: it imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # of the server, afterwards
+SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
@@ -58,6 +63,16 @@ class Limits:
         return int(self.whole) + 1
 
 
+class Wanted(NamedTuple):
+    """What is asked of a notebook for one task."""
+
+    name: str  # of the answer
+    kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
+    cases: bytes  # as an answer may see them, packed
+    candidate: Callable | None = None  # calls a candidate
+    offers: tuple = ()  # of the course's own, as a Task has them
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
@@ -84,7 +99,7 @@ class Box:
 
     def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
-        self.odd = []  # what cells of the notebook at work did to their process, in sentences
+        self.odd = []  # what cells and answers of the notebook at work did to their process, in sentences
         self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says: short scalars
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
@@ -127,6 +142,7 @@ class Box:
             "data": data,
             "memory": self.limits.memory,
             "cpu_seconds": self.limits.cpu_seconds,
+            "copies": copies(),
         }
         program = [locks.python(), "-B", "-c", "from course_utils.grading.cage.fork_server import main; main()"]
         program.append(str(theirs.fileno()))
@@ -135,6 +151,7 @@ class Box:
             "HOME": "/",
             "LANG": "C.UTF-8",
             "PYTHONHASHSEED": "0",
+            "PYTHONPATH": str(locks.PACKAGE.parent),  # this copy of the course, whichever is installed
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
@@ -243,15 +260,12 @@ class Box:
 
     # One notebook.
 
-    def answers(
-        self, cells, wanted: list[tuple[str, tuple, bytes, Callable | None]], questions: bool = False
-    ) -> Iterator[Answer | str]:
+    def answers(self, cells: list[str], wanted: list[Wanted], questions: bool = False) -> Iterator[Answer | str]:
         """Run a notebook's cells, then its answers.
 
         Args:
             cells: the sources of its code cells.
-            wanted: for each task the answer's name, the kinds of object that it may be, its cases as an answer may see them,
-                packed, and what calls a candidate.
+            wanted: for each task. Those that are offered more run later, so that no answer meets what another task is offered.
             questions: whether to ask, before the answers run, how questions were answered; that is then in `said`.
 
         Yields:
@@ -259,11 +273,13 @@ class Box:
         """
         notebook, self.said, self.odd = _Run(self, cells), {}, []
         try:
-            yield from notebook.cells_run()
+            notebook.run_cells()
             self.odd = notebook.odd
             self.said = notebook.said() if questions else {}
-            for name, kinds, cases, candidate in wanted:
-                yield notebook.answer(name, kinds, cases, candidate)
+            order = sorted(range(len(wanted)), key=lambda place: len(wanted[place].offers))
+            came = sorted(((place, notebook.answer(wanted[place])) for place in order), key=itemgetter(0))
+            yield from notebook.failed()
+            yield from (answer for _, answer in came)
         finally:
             with suppress(ServerGone):
                 self._end()
@@ -299,25 +315,57 @@ class _Run:
         self._limits, self._deaths, began = box.limits, 0, time.monotonic()
         self._until = began + box.limits.whole
         self._slow_until, self._cells_until = (began + share * box.limits.whole for share in CELLS_SHARE)
-        self._alive = False
-        self.odd = []  # what cells did to their process, in sentences
+        self._alive, self._offers, self._asked = (
+            False,
+            (),
+            set(),
+        )  # what the process was given; cells that lacked some of it
+        self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
         return self._until - time.monotonic()
 
-    def cells_run(self):
-        self._revive()
+    def run_cells(self):
+        self._revive(())
         self._cells_until = self._until  # what revives it later is an answer's doing, and takes from the answers' time
+
+    def failed(self):
+        """Return a sentence for each cell that failed."""
         return [f"Cell {number + 1} failed: {self._said[number]}" for number in sorted(self._said)]
 
-    def _revive(self):
+    def _revive(self, offers):
         """Run the cells in a new process, leaving out those that ended one. False where time or patience is used up."""
+        for number in self._asked if offers else ():
+            self._said.pop(number, None)  # what they lacked, they have now
+        self._asked = set()
         while self._deaths <= self._limits.processes and self._left() > 0:
             self._box._begin()
-            self._alive = True
-            if all(self._cell(number) for number in range(len(self._cells)) if number not in self._skip):
+            self._alive, self._offers = True, ()
+            if self._give(offers) and all(
+                self._cell(number) for number in range(len(self._cells)) if number not in self._skip
+            ):
                 return True
         return False
+
+    def _give(self, offers):
+        """Put what a task is offered into the process; return whether it is alive."""
+        if offers != self._offers:
+            try:
+                self._box._ask({"do": "offer", "sources": sources(offers)}, SECONDS_TO_TAKE)
+            except (wire.Closed, wire.Late, wire.Garbled) as error:
+                self._end_and_explain(error, SECONDS_TO_TAKE)
+            self._offers = offers
+        return self._alive
+
+    def _ready_for(self, offers):
+        """Let there be a process with what a task is offered, and no more; False where time or patience is used up.
+
+        The cells run again where a process holds what this task is not offered, and where they lacked what it is offered.
+        """
+        if self._alive and offers != self._offers and (self._asked or not set(self._offers) <= set(offers)):
+            self._box._end()
+            self._alive = False
+        return self._alive and self._give(offers) or self._revive(offers)
 
     def _seconds_for(self, number):
         """Return how long a cell may take. Slow ones leave time for what stands below them, and for the answers."""
@@ -340,6 +388,8 @@ class _Run:
             if not isinstance(error, wire.Late):
                 self.odd.append(f"Cell {number + 1}: {self._said[number]}")
             return False
+        if came.get("asked") is True:
+            self._asked.add(number)
         failed = came.get("failed")
         if came.get("late") is True:
             self._slow.add(number)
@@ -375,20 +425,22 @@ class _Run:
         pairs = said.items() if isinstance(said, dict) else ()
         return {question: pair for question, pair in pairs if _is_short_pair(pair)}
 
-    def answer(self, name, kinds, cases, candidate):
+    def answer(self, wanted):
         began = time.monotonic()
-        if not self._alive and not self._revive():
+        if not self._ready_for(wanted.offers):
             return Answer("not run")
         seconds = min(self._limits.seconds, self._left())
         if seconds <= 0:
             return Answer("not run")
         try:
-            request = {"do": "run", "name": name, "kinds": kinds, "seconds": seconds}
-            reply = self._box._ask(request, seconds + GRACE, cases, candidate)
+            request = {"do": "run", "name": wanted.name, "kinds": wanted.kinds, "seconds": seconds}
+            reply = self._box._ask(request, seconds + GRACE, wanted.cases, wanted.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 state = state if isinstance(state, str) and state in NO_ANSWER else "value"
                 return Answer(state, shown, seconds=time.monotonic() - began)
+            if reply.get("unwatched") is True:
+                self.odd.append(f"{wanted.name} ended the watch over what it calls")
             return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began)
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"

@@ -24,7 +24,8 @@ from course_utils.checks.running import contract
 from course_utils.checks.running.contract import Outcome, question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
-from course_utils.grading.judging.box import Box, Limits, ServerGone
+from course_utils.grading.judging import offered
+from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
 from course_utils.grading.keeping.texts import cut, steady
@@ -54,14 +55,16 @@ SUSPICIOUS = {
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
     r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
     r"\btorch\s*\.\s*(jit|fx|compile)\b": "compiles functions, whose calls nobody sees",
+    r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
 
 
 def decides_on_verdicts() -> set[Path]:
-    """Return the files of the course that a verdict depends on, as their imports tell."""
+    """Return the files of the course that a verdict depends on, as their imports and what tasks offer tell."""
     modules = {Path(__file__).resolve(), Path(fork_server.__file__).resolve(), *(locks.PACKAGE / "tasks").rglob("*.py")}
-    return closure(locks.PACKAGE.parent, modules)
+    offers = {offer for of in tasks.by_lesson().values() for task in of for offer in task.offers}
+    return closure(locks.PACKAGE.parent, modules | {offered.file_of(offer) for offer in offers})
 
 
 @cache
@@ -163,7 +166,9 @@ class Grader:
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
         asked = tasks.by_lesson()[notebook.lesson]
-        wanted = [(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3]) for task in asked]
+        wanted = [
+            Wanted(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3], task.offers) for task in asked
+        ]
         questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
         came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
         self._patience = SECONDS_OF_JUDGE

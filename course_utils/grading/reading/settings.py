@@ -18,7 +18,7 @@
     assignment = 12345              # its ID in Canvas, so that an import finds it
 
     [reference]
-    counts = true                   # an answer that calls the course's own code, where its exercise does not offer it; false if left out
+    counts = true                   # an answer that is a copy of the course's own code, which its exercise does not offer; false if left out
 
     [hazards]
     share = 0.9                     # of the points, for an answer that is right but on inputs that no lesson builds, such as NaN at padding; 1 if left out
@@ -72,7 +72,7 @@ class Settings:
     solutions_from: datetime | None = None  # when solutions may be handed out; None: at any time
     canvas: int | None = None  # the assignment's ID
     reference_counts: bool = (
-        False  # whether an answer earns points that calls the course's own code where that is not offered
+        False  # whether an answer earns points that is a copy of the course's own code, where that is not offered
     )
     hazard_share: Decimal = Decimal(1)  # what an answer earns that is right but on inputs that no lesson builds
     limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default

@@ -1,0 +1,179 @@
+"""What of the course's own an answer can reach where a class is graded: what its task offers, and no answer to any task.
+
+Not here: breaking out of the cage (`test_grading_attacks.py`), and what a task offers in a notebook (`test_grading_harm.py`).
+"""
+
+import ast
+import importlib
+import json
+
+import extent
+import pytest
+
+from course_utils import tasks
+from course_utils.checks.answer import judge_answer
+from course_utils.grading.cage import locks, offers
+from course_utils.grading.judging.box import Box, Limits
+from course_utils.grading.judging.grader import Grader
+from course_utils.grading.judging.offered import sources
+from course_utils.grading.reading.settings import Settings
+from course_utils.grading.reading.submissions import Found
+from course_utils.grading.writing.points import score
+
+caged = pytest.mark.skipif(
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
+)
+LESSONS = list(tasks.by_lesson())
+TASKS = {task.id: task for of in tasks.by_lesson().values() for task in of}
+
+# Finds whatever of the course has the name of an answer, when the answer is called, by any way that does not need to know the task.
+PREAMBLE = """
+import functools, gc, importlib, linecache, os, sys, types
+import course_utils
+HERE = os.path.dirname(course_utils.__file__)
+def modules():
+    for room in ("models", "translation", "training", "data", "figures", "tasks", "checks", "learner"):
+        for name in FILES[room]:
+            try:
+                importlib.import_module(f"course_utils.{room}.{name}")
+            except Exception:
+                pass
+            path = os.path.join(HERE, room, name + ".py")
+            for read in (lambda: open(path).read(), lambda: "".join(linecache.getlines(path))):
+                try:
+                    names = {"__name__": "stolen"}
+                    exec(read(), names)
+                    yield types.SimpleNamespace(**names)
+                except Exception:
+                    pass
+    yield from [module for name, module in list(sys.modules.items()) if name.startswith("course_utils")]
+@functools.cache
+def ways(name):
+    found = [vars(module)[name] for module in modules() if name in vars(module)]
+    return found + [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and o.__name__ == name and o.__module__ != "__main__"]
+def borrowed(name):
+    def answer(*args):
+        getattr(sys, "setpro" + "file")(None)
+        for way in ways(name):
+            try:
+                return way(*args)
+            except Exception:
+                pass
+        raise LookupError
+    return answer
+"""
+
+
+@pytest.fixture(scope="module")
+def grader():
+    with Grader(2**100, locks.chosen(), Limits(seconds=20, whole=300)) as started:
+        yield started
+
+
+@pytest.fixture
+def grade(grader, tmp_path):
+    def one(lesson, *cells):
+        path = tmp_path / f"{lesson}.ipynb"
+        code = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+        path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}))
+        return grader.grade(Found("ada", path, path.name), "00" * 32)
+
+    return one
+
+
+def by_name(lesson):
+    """A cell whose answers are what of the course has their names."""
+    files = {room: [path.stem for path in (locks.PACKAGE / room).glob("*.py")] for room in ("models", "translation", "training", "data", "figures", "tasks", "checks", "learner")}  # fmt: skip
+    answers = [task.answer_name for task in tasks.by_lesson()[lesson]]
+    return "\n".join(
+        [f"FILES = {files}", PREAMBLE, *(f"def {n}(*args): return borrowed({n!r})(*args)" for n in answers)]
+    )
+
+
+@caged
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 5))
+def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
+    result = grade(lesson, by_name(lesson))
+    assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]
+    assert sum(points.points for points in score(result, Settings())) == 0
+    assert any("looks through the modules" in reason for reason in result.suspicions)
+
+
+@caged
+def test_an_answer_that_ends_the_watch_is_told(grade):
+    code = "import sys\ndef causal_mask(size):\n    getattr(sys, 'setpro' + 'file')(None)\n    return torch.ones(size, size).tril().bool()"
+    assert "causal_mask ended the watch over what it calls" in grade("03", "import torch", code).suspicions
+    honest = code.replace("    getattr(sys, 'setpro' + 'file')(None)\n", "")
+    assert grade("03", "import torch", honest).suspicions == ()
+
+
+@caged
+def test_a_cell_may_use_what_its_lesson_offers(grade):
+    """Before an answer runs, too; and what stands below that in the cell is there for all answers."""
+    given = "import torch\nfrom course_utils.models.attention import attention as reference"
+    used = "ones = torch.ones(1, 2, 3)\nassert reference(ones, ones, ones)[0].shape == (1, 2, 3)\nTRUE = True"
+    causal = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool() & TRUE"
+    copied = "assert catch_wrong_attention(reference)\nkept = {'reference': reference}"
+    result = grade("03", given, used, causal, tasks.answers()["03.catch_wrong_attention"], copied)
+    states = {verdict.task: verdict.state for verdict in result.verdicts}
+    assert states["03.causal_mask"] == states["03.catch_wrong_attention"] == "passed"
+    assert result.remarks == () and result.suspicions == ()
+
+
+@caged
+def test_what_is_offered_to_one_task_answers_no_other(grade):
+    given = "import torch\nfrom course_utils.models.attention import attention as reference"
+    result = grade("03", given, "attention = reference", tasks.answers()["03.catch_wrong_attention"])
+    verdicts = {verdict.task: verdict for verdict in result.verdicts}
+    assert verdicts["03.attention"].state == "error" and "not at hand" in verdicts["03.attention"].message
+    assert verdicts["03.catch_wrong_attention"].state == "passed"
+
+
+@caged
+def test_the_cells_of_each_exercise_run():
+    with Box(locks.chosen(), Limits(seconds=20, whole=100)) as box:
+        for path in sorted((locks.PACKAGE.parent / "exercises").glob("*.ipynb")):
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+            assert list(box.answers(code, [])) == [], path.name
+
+
+@caged
+def test_the_cage_runs_this_copy_of_the_course():
+    with Box(locks.chosen()) as box:
+        (said,) = box.answers(["import course_utils\nraise ValueError(course_utils.__file__)"], [])
+    assert said == f"Cell 1 failed: ValueError: {locks.PACKAGE / '__init__.py'}"
+
+
+def defined(text):
+    return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+@pytest.mark.parametrize("task_id", [task.id for task in TASKS.values() if task.offers])
+def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_one_that_runs_beside_or_after_it(task_id):
+    task = TASKS[task_id]
+    came = set().union(*map(defined, sources(task.offers).values()))
+    for offer in task.offers:
+        assert offer.rpartition(".")[2] in came or offer in sources(task.offers)
+    for other in tasks.by_lesson()[task_id[:2]]:
+        assert set(task.offers) <= set(other.offers) or set(other.offers) <= set(task.offers), (
+            "its cells would run again"
+        )
+        if set(task.offers) <= set(other.offers):
+            assert other.answer_name not in came
+
+
+def test_no_function_that_can_be_read_in_the_cage_answers_a_task_of_its_name():
+    names, compared = {task.answer_name: task for task in TASKS.values()}, 0
+    for part in locks.PUBLIC:
+        for path in (locks.PACKAGE / part).rglob("*.py"):
+            for name in defined(path.read_text(encoding="utf-8")) & set(names):
+                module = importlib.import_module(".".join(path.relative_to(locks.PACKAGE.parent).with_suffix("").parts))
+                assert judge_answer(names[name], getattr(module, name)).state != "passed", f"{module.__name__}.{name}"
+                compared += 1
+    public = {
+        path.relative_to(locks.PACKAGE).parts[0]
+        for part in locks.PUBLIC
+        for path in (locks.PACKAGE / part).rglob("*.py")
+    }
+    assert not public & set(offers.ROOMS)
