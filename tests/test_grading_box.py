@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,9 +88,27 @@ def test_what_fails_costs_itself(grade):
     )
     assert [remark.split(":")[0] for remark in result.remarks] == [f"Cell {n} failed" for n in (1, 2, 3, 4, 6)]
     assert verdicts["padding_mask"].state == verdicts["causal_mask"].state == "passed"
-    assert verdicts["attention"].state == "error" and "stopped after 5 seconds" in verdicts["attention"].message
+    assert verdicts["attention"].state == "error" and "stopped after 5 seconds of computing" in verdicts["attention"].message
     assert verdicts["catch_wrong_attention"].state == "missing"
     assert any("ended the process" in reason for reason in result.suspicions)
+
+
+def test_a_busy_machine_costs_no_answer_in_a_class_its_time():
+    """Half a second of computing, within eight tenths, beside as many loops as there are cores."""
+    slow = (
+        "import time\nfirst = [True]\ndef padding_mask(lengths, size):\n    end = time.process_time() + 0.5 * first.pop() if first else 0\n"
+        "    while time.process_time() < end: pass\n    return torch.arange(size) < lengths[:, None]"
+    )
+    wanted = Wanted("padding_mask", ("callable",), pack([Case("", (torch.tensor([1, 2]), 3))]), None, ())
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    try:
+        with Box(locks.chosen(), Limits(seconds=0.8, whole=20)) as box:
+            *failed, answer = box.answers(["import torch", slow], [wanted])
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    assert not failed and [outcome.status for outcome in answer.outcomes] == ["value"]
 
 
 def test_an_answer_that_ends_its_process_costs_its_own_task(grade):

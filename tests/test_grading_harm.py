@@ -185,7 +185,7 @@ def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grad
     again = grade(*cells)
     assert first.remarks == again.remarks and " at …>" in first.remarks[0]
     assert [v.message for v in first.verdicts] == [v.message for v in again.verdicts]
-    assert "stopped after 5 seconds" in first.remarks[1]
+    assert "stopped after 5 seconds of computing" in first.remarks[1]
 
 
 # What the trusted side takes from a process

@@ -361,6 +361,16 @@ def test_dot_products_are_known_by_any_factor(factor):
     assert judge_answer(TASKS["20.my_attention"], scaled).mistake == "unchanged"
 
 
+def test_an_answer_that_sets_the_seed_is_told():
+    def seeding(weights, values):
+        torch.manual_seed(0)
+        return weights @ values
+
+    report = judge_answer(TASKS["00.weighted_sum"], seeding)
+    assert report.state == "passed" and "`torch.manual_seed`" in report.message
+    assert "seed" not in judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values).message
+
+
 def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)

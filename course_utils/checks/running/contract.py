@@ -93,6 +93,7 @@ class Outcome:
     seconds: float | None = None  # the limit that a timeout ran into
     unstable: bool = False  # a second call with the same input gave another value
     mode_matters: bool = False  # a module gave another value in evaluation mode than in training mode
+    seeded: bool = False  # it set the seed of all random numbers
     in_float32: bool = False  # it stopped on float64 numbers, and this is what it did with the same ones in float32
     called: tuple = ()  # functions of the course's own that the answer called in any case, as "models.attention.dot"
 

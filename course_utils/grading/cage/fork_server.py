@@ -25,6 +25,7 @@ import socket
 import struct
 import sys
 import traceback
+import time
 import types
 from dataclasses import replace
 from functools import partial
@@ -302,7 +303,7 @@ class Answers:
             except wire.Closed:
                 return
             if isinstance(request, dict) and "do" in request:
-                do = request.pop("do")
+                do, self._began = request.pop("do"), time.process_time()
                 if do == "cell":
                     self._reply(self._cell(**request))
                 elif do == "offer":
@@ -314,10 +315,11 @@ class Answers:
                     self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
 
     def _reply(self, value):
+        value["computed"] = time.process_time() - self._began
         body = pack(value)
         if len(body) > wire.LARGEST:
             values = [replace(outcome, value=Foreign("value of several megabytes")) for outcome in value["outcomes"]]
-            body = pack({"outcomes": values})
+            body = pack({**value, "outcomes": values})
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds):

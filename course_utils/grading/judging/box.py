@@ -36,6 +36,7 @@ SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
+WAITING = 4  # times as long by the clock as a process may compute: for what waits, and on a busy machine
 SENTENCE_AT_MOST = 400  # characters
 SMALL = 2**17  # bytes of a reply, as right ones have: they take milliseconds at most
 SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
@@ -45,8 +46,8 @@ SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right 
 class Limits:
     """What one submission may cost."""
 
-    seconds: float = 5.0  # wall clock, for a cell and for all calls of an answer
-    whole: float = 20.0  # wall clock, for the whole notebook
+    seconds: float = 5.0  # of computing, for a cell and for all calls of an answer
+    whole: float = 20.0  # of computing, for the whole notebook
     memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 
@@ -312,9 +313,9 @@ class _Run:
 
     def __init__(self, box, cells):
         self._box, self._cells, self._skip, self._slow, self._said = box, cells, set(), set(), {}
-        self._limits, self._deaths, began = box.limits, 0, time.monotonic()
-        self._until = began + box.limits.whole
-        self._slow_until, self._cells_until = (began + share * box.limits.whole for share in CELLS_SHARE)
+        self._limits, self._deaths, self._spent = box.limits, 0, 0.0  # seconds of computing, as processes tell
+        self._until = time.monotonic() + WAITING * box.limits.whole  # and by the clock, whatever they tell
+        self._slow_share, self._cells_share = (share * box.limits.whole for share in CELLS_SHARE)
         self._alive, self._offers, self._asked = (
             False,
             (),
@@ -323,11 +324,23 @@ class _Run:
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
-        return self._until - time.monotonic()
+        return min(self._limits.whole - self._spent, self._until - time.monotonic())
+
+    def _ask(self, request, seconds, *more):
+        """Ask what may take so many seconds of computing, and note how many it took, on this side too."""
+        began, here = time.monotonic(), time.process_time()
+        spent = seconds
+        try:
+            reply = self._box._ask(request, WAITING * seconds + GRACE, *more)
+            told = reply.get("computed")
+            spent = told if type(told) is float and 0 <= told <= seconds + GRACE else spent
+            return reply
+        finally:
+            self._spent += min(spent, time.monotonic() - began) + time.process_time() - here
 
     def run_cells(self):
         self._revive(())
-        self._cells_until = self._until  # what revives it later is an answer's doing, and takes from the answers' time
+        self._cells_share = self._limits.whole  # what revives it later is an answer's doing, and takes from the answers' time
 
     def failed(self):
         """Return a sentence for each cell that failed."""
@@ -369,9 +382,9 @@ class _Run:
 
     def _seconds_for(self, number):
         """Return how long a cell may take. Slow ones leave time for what stands below them, and for the answers."""
-        now = time.monotonic()
         most = self._limits.seconds if number not in self._slow else 0
-        return min(max(SLICE * self._limits.seconds, min(most, self._slow_until - now)), self._cells_until - now)
+        slow = max(SLICE * self._limits.seconds, min(most, self._slow_share - self._spent))
+        return min(slow, self._cells_share - self._spent, self._left())
 
     def _cell(self, number):
         """Return whether the process outlived the cell."""
@@ -381,7 +394,7 @@ class _Run:
             return True
         request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
         try:
-            came = self._box._ask(request, seconds + GRACE)
+            came = self._ask(request, seconds)
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._skip.add(number)
             self._said[number] = self._end_and_explain(error, seconds)
@@ -401,7 +414,7 @@ class _Run:
     def _stopped(self, seconds):
         """Say that time was up, without a measured number, which would differ from run to run."""
         if seconds == self._limits.seconds:
-            return f"stopped after {seconds:g} seconds"
+            return f"stopped after {seconds:g} seconds of computing"
         return "stopped, since the time for the notebook's cells was used up"
 
     def _end_and_explain(self, error, seconds):
@@ -418,7 +431,7 @@ class _Run:
     def said(self):
         """Return how the cells have answered questions."""
         try:
-            said = self._box._ask({"do": "said"}, GRACE).get("said") if self._alive else {}
+            said = self._box._ask({"do": "said"}, WAITING * GRACE).get("said") if self._alive else {}
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._end_and_explain(error, GRACE)
             return {}
@@ -434,7 +447,7 @@ class _Run:
             return Answer("not run")
         try:
             request = {"do": "run", "name": wanted.name, "kinds": wanted.kinds, "seconds": seconds}
-            reply = self._box._ask(request, seconds + GRACE, wanted.cases, wanted.candidate)
+            reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 state = state if isinstance(state, str) and state in NO_ANSWER else "value"

@@ -210,7 +210,7 @@ class Grader:
         message = report.message if report.state != "not attempted" else ""
         if answer.state == "outcomes" and report.state == "error" and _status(answer.outcomes) == "timeout":
             message = (
-                f"Your function was stopped after {self._limits.seconds:g} seconds. Is there a loop that never ends?"
+                f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
             )
         return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
