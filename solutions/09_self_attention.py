@@ -186,7 +186,7 @@ def catch_leak(model):
     ### BEGIN SOLUTION
     draw = torch.Generator().manual_seed(0)
     try:
-        for T in range(1, 13):
+        for T in (1, 5, 12):
             x = torch.randn(T, 4, generator=draw)
             before = model(x)
             for t in range(T):
@@ -212,7 +212,7 @@ check("09.catch_leak", catch_leak)
 #
 # Write the test. You are given one model after another. Each takes rows T×4, float32, for any T from 1, and returns rows T×4. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
 #
-# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells places apart only in long sequences, or at a single T. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
+# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells places apart only in long sequences. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
 # $10^{-5}$ for rounding. Gradients do not pass through these models either.
 
 

@@ -170,13 +170,10 @@ def catch_wrong_heads(candidate):
 
     ### BEGIN SOLUTION
     def agrees(*args):
-        tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
-        before = [tensor.clone() for tensor in tensors]
         right = reference(*args)
         try:
             came = candidate(*args)
-            alike = came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
-            return alike and all(map(torch.equal, tensors, before))
+            return came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
         except Exception:
             return False
 
@@ -186,10 +183,7 @@ def catch_wrong_heads(candidate):
     query, *given = (torch.randn(shape, generator=draw) for shape in shapes)
     mask = torch.rand(B, T, S, generator=draw) < 0.6
     mask[0, 1] = False  # a word that may attend to nothing
-    calls = ((query, None), (query, mask), (10_000 * query, mask))
-    return all(
-        agrees(asking, *given, heads, kept.clone() if kept is not None else None) for asking, kept in calls
-    )
+    return agrees(query, *given, heads, None) and agrees(query, *given, heads, mask)
     ### END SOLUTION
 
 

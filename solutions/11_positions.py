@@ -158,7 +158,7 @@ def catch_order_blind(model):
     ### BEGIN SOLUTION
     draw = torch.Generator().manual_seed(0)
     verdicts = []
-    for T in range(2, 13):
+    for T in (5, 12):
         x = torch.randn(T, 4, generator=draw)
         before = model(x)
         for _ in range(6):

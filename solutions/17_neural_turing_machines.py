@@ -403,12 +403,14 @@ def catch_wrong_write(candidate):
     for b in range(2):
         for i in range(5):
             expected[b, i] = memory[b, i] * (1 - weights[b, i] * erase[b]) + weights[b, i] * add[b]
-    args = memory, weights, erase, add
-    given = [arg.clone() for arg in args]
+    given = memory.clone()
     try:
-        came = candidate(*given)
-        unaltered = all(torch.equal(after, before) for after, before in zip(given, args, strict=True))
-        return unaltered and came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
+        came = candidate(given, weights, erase, add)
+        return (
+            torch.equal(given, memory)
+            and came.shape == expected.shape
+            and torch.allclose(came, expected, atol=1e-5)
+        )
     except Exception:
         return False
     ### END SOLUTION
