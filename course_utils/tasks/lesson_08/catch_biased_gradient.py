@@ -168,7 +168,7 @@ RIGHT = {
     right_expected_reward: "a right estimator whose baseline is the expected reward",
     right_mean_of_all_rewards: "a right estimator whose baseline is the mean over the places",
     right_exact: "a right estimator that adds up over all places and needs no draw",
-    right_by_autograd: "a right estimator written with backward, in float64",
+    right_by_autograd: "a right estimator written with backward, in float64: where a uniform number equals a cumulative probability, rounding may pick another place",
 }
 
 
