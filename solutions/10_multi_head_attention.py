@@ -141,15 +141,14 @@ check("10.multi_head_attention", multi_head_attention)
 # %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Multi-head attention hardly ever raises an error when it is wrong: almost every mistake leaves the shape right, and the model still trains, only worse. So you write the test. The check hands your function one **candidate** after another: functions that claim to do `10.multi_head_attention`. Return `True` for a right one and `False` for a wrong one. A right one returns what
-# `reference(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)`, the course's own, returns, up to rounding: allow about $10^{-5}$. It takes `None` as a mask, too, and it leaves its arguments unchanged. Gradients are not checked. `reference` takes a mask that is True where a word may attend. You may also compare with `nn.MultiheadAttention`, whose masks mean the opposite,
-# and which gives NaN for a word that may attend to nothing.
+# Multi-head attention hardly ever raises an error when it is wrong, so you write the test. The check hands your function one **candidate** after another, which should do what `10.multi_head_attention` asks for. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# Candidates take any B, T, S and d from 1 up, any number of heads, and D = H · d, in float32. All your numbers should be finite, and the mask should be B×T×S or `None`.
+# 1. It returns what `reference`, the course's own function with the same arguments, returns, up to $10^{-5}$.
+# 2. It does so for several sentences and heads, and where T and S differ.
+# 3. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.
+# 4. A word that may attend to nothing gets `out_bias`, as in `reference`.
 #
-# What goes wrong in real code: words are mixed when heads are cut or joined, or heads are interleaved, or there is only one head; each head reads only its own part of the words; scores are divided by √D instead of √d; the softmax runs over the wrong axis, overflows for scores of about 10,000, is computed with only three digits, or dropout is left on; all heads use the same weights;
-# blocks of `in_weight` are exchanged or interleaved; values are made from the keys; biases are forgotten; the output projection is missing or transposed; the mask is turned round, has no axis for the heads, or is the same for all sentences; a word that may attend to nothing gets NaN, or is left without `out_bias`; there is an error without a mask, or where T and S differ; the mask that was passed in is altered.
-# A candidate that raises an error is wrong, and must not stop your test.
+# Random numbers of about 1, also for the biases, show each mistake, if there are several heads and several numbers in each (D = H · d). A candidate that raises an error is wrong, and must not stop your test. Gradients are not checked.
 
 
 # %%
@@ -171,13 +170,10 @@ def catch_wrong_heads(candidate):
 
     ### BEGIN SOLUTION
     def agrees(*args):
-        tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
-        before = [tensor.clone() for tensor in tensors]
         right = reference(*args)
         try:
             came = candidate(*args)
-            alike = came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
-            return alike and all(map(torch.equal, tensors, before))
+            return came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
         except Exception:
             return False
 
@@ -187,10 +183,7 @@ def catch_wrong_heads(candidate):
     query, *given = (torch.randn(shape, generator=draw) for shape in shapes)
     mask = torch.rand(B, T, S, generator=draw) < 0.6
     mask[0, 1] = False  # a word that may attend to nothing
-    calls = ((query, None), (query, mask), (10_000 * query, mask))
-    return all(
-        agrees(asking, *given, heads, kept.clone() if kept is not None else None) for asking, kept in calls
-    )
+    return agrees(query, *given, heads, None) and agrees(query, *given, heads, mask)
     ### END SOLUTION
 
 

@@ -265,19 +265,14 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check hands your function one **model** after another. Each takes `source` B×S and `target` B×T, tensors of ids, and gives logits B×T×V. Return `True` for a right one and `False` for a wrong one. A model is right if the logits **at real words of the target** stay as they are
+# The check hands your function one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and stands behind them. No sentence is all padding. Return `True` for a model that keeps these promises, and `False` for any other. Its logits **at words of the target** are finite, and stay as they are
 #
-# - when padding is appended to the source,
-# - when padding is appended to the target,
-# - when other sentences join the batch, or a sentence stands alone,
-# - when later words of the target change: the logits at place t depend on the target's words 0 … t alone.
+# 1. when columns of padding are appended to the source,
+# 2. when columns of padding are appended to the target,
+# 3. when a sentence stands alone, and not in a batch with longer and shorter ones,
+# 4. at the places 0 … t, for every t, when the words of the target after t change.
 #
-# Logits at padding of the target may be anything, even NaN. A model that raises an error, or that gives NaN at a word, is wrong, and must not stop your test.
-#
-# The id 0 is padding. It stands behind the words, and no sentence is all padding. V is at least 6, so ids from 1 to 5 are words in every model. Any B, S and T from 1 to 30 are allowed. No gradient passes through these models.
-#
-# What goes wrong in real code: the source's padding is hidden nowhere, or only in the encoder, or only where the decoder looks at the source; the mask of one sentence is used for all, or the target's in place of the source's; hidden scores are lowered too little; a causal mask is missing or off by one, or a later word gets through in another way; means, maxima or norms run over padding or over the batch;
-# positions count from the end; the softmax runs over the wrong axis; a reshape or a sorting mixes sentences; a recurrent network reads on through padding; a single sentence loses its axis. Some of these mistakes show in only one of the four ways. Where something gets through, logits move by more than $10^{-4}$ for most inputs; where nothing does, rounding may move them: allow about $10^{-5}$.
+# Logits at padding may be anything, even NaN. In a batch of random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.
 
 
 # %%

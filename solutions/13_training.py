@@ -229,17 +229,15 @@ check("13.cached_step", cached_step)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# The check hands your function one **candidate** after another: functions `train(weight, batches, rate, clip)` that train a matrix `weight`, D×V, and return a list with the weights after each step. Return `True` for a right one and `False` for a wrong one. A right one takes one step of gradient descent for each batch, in their order:
+# The check hands your function one **candidate** after another: `train(weight, batches, rate, clip)` trains a matrix `weight`, D×V, and returns a list with the weights after each step. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# - A batch is a tuple `(x, target, mask)` of N rows: vectors N×D, ids N and truth values N. The logits are `x @ weight`, and the loss is the **mean** cross-entropy over the rows whose `mask` is True. Other rows are padding.
-# - Where the **norm** of the whole gradient, the root of the sum of all its squares, is above `clip`, the gradient is scaled down to the norm `clip`: it is multiplied by $\min(1, \text{clip} / \text{norm})$.
-# - The gradient times `rate` is subtracted from the weight, and the next batch uses the new weight.
-# - The list holds as many weights as there are batches, each D×V and as it was after its step. The given `weight` stays as it is.
+# 1. A batch is a tuple `(x, target, mask)`: N vectors, ids and truth values, with N of its own. Logits are `x @ weight`, and the loss is the mean cross-entropy over the rows whose mask is True, wherever they stand.
+# 2. If the norm of the whole gradient is above `clip`, the gradient is scaled down to the norm `clip`; otherwise it stays.
+# 3. The gradient times `rate` is subtracted, and the next batch uses the new weight.
+# 4. The list holds one D×V weight for each batch, as it was after its step.
+# 5. The given `weight` is not altered.
 #
-# Candidates take any D and N from 1 up, V from 2 up, and 1 to 10 batches. Numbers are float32 and finite; each mask has a True, anywhere; `target` holds ids from 0 to V − 1, also at padding; `rate` is above 0 and at most 1, `clip` above 0. Rounding may move weights by about $10^{-5}$.
-#
-# What goes wrong in real code: gradients add up over batches; padding counts in the sum, in the number of rows, or both; the loss is a sum; the size of the first batch is used for all, or padding is taken to stand at the end; the weights are clipped, or each number of the gradient, or each row or column, or the change of the weights; the gradient is clipped after the step, or never, or always, or by another norm; the rate is divided by the number of batches, or changes from step to step;
-# the first batch is used again and again, or another one than should be, or all at once; gradients are taken at the first weight, or mixed with earlier ones; the weights shrink on the way, or lose digits; there is a softmax too many, over the wrong axis, or with smoothed targets; weights are missing from the list, too many, in another order, of another shape, or all the same tensor; NaN comes out; the given weight is altered. A candidate that raises an error is wrong, and must not stop your test.
+# Each mask has a True. Random float32 numbers of about 1 will do, with `rate` up to 1 and a small and a large `clip`; rounding stays below $10^{-5}$. A candidate that raises an error is wrong, and must not stop your test.
 
 
 # %%

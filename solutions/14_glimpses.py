@@ -225,13 +225,14 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another. Each is called as `model(image, locations, size, scales)`, where `image` is Y×X and `locations` T×2, and returns V numbers. It looks at the image through T glimpses, as `14.glimpse` makes them: at each location, `scales` patches of `size` × `size` cells. Return `True` if **pixels that lie in none of its glimpses have no effect** on what it returns, and `False` if they have. What a model does with its glimpses is its own affair: it may use them all, the first one alone, or none, and it may know the locations and how large the image is.
+# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# Models take images of 1 to 64 pixels on each side, high or wide, as float32 numbers from −10 to 10; 1 to 20 locations, float32 numbers from −1 to 1; `size` from 1 to 8 and `scales` from 1 to 4. No gradient passes through them. Rounding may move their numbers by about $10^{-5}$. A model that peeks moves some of them by more than $10^{-4}$ in at least some pictures, if pixels become other random numbers of about 1.
-# `reference_corner` and `reference_glimpse(image B×Y×X, location B×2, size, scales)` are `14.corner` and `14.glimpse`.
+# 1. It sees the image only through its T glimpses, made as in `14.glimpse`: pixels that lie in none of them have **no effect** on any of its numbers.
+# 2. So it is for images of any shape, and for locations anywhere from −1 to 1.
+# 3. Its numbers are finite.
 #
-# What goes wrong in real code: the model begins with a coarse view of the whole image, or adds a glimpse of the centre or of another place; there is one scale too many, or glimpses are too wide, or a pixel too far; patches begin at their location; x and y, or height and width, are exchanged; glimpses near the border are moved into the image, or go on at its other end; the image is blurred, reduced, or divided by its spread or its largest pixel before the glimpses are cut out, or its mean is subtracted; a single pixel, a row or every third pixel is read;
-# only one class sees too much, or one grows by as much as another one shrinks; a model peeks a little, or only with a single glimpse, with three glimpses or more, at a single scale, at the size 1, in high images, in wide ones, or in those of more than 20 pixels on a side. A model that gives NaN or raises an error is wrong, and must not stop your test.
+# It may use its glimpses as it likes, or not at all, and may know the locations and the image's shape. Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3. With random pixels of about 1, what peeks moves by more than $10^{-4}$ in some of them; rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test. No gradient passes through models.
+# `reference_corner` and `reference_glimpse` are `14.corner` and `14.glimpse`.
 
 
 # %%

@@ -159,15 +159,13 @@ check("15.pointing_accuracy", pointing_accuracy)
 # %% [markdown]
 # ## 15.catch_blind_captioner
 #
-# The check hands your function one **captioner** after another. Return `True` for a right one and `False` for a wrong one. There is no reference: every captioner has weights of its own, and you find out by changing what it is given. It is called as `captioner(annotations, words)`, with annotations B×L×5 and words B×T×3, both float32, and returns features B×T×F. B, L and T are any numbers from 1 to 30. A right captioner has both of these properties:
+# The check hands your function one **captioner** after another, each with weights of its own: `captioner(annotations, words)` takes annotations B×L×5 and words B×T×3, float32, and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# - **It sees the whole picture.** Whichever annotation changes, some feature of its own row changes, at some step. That is enough: soft attention with a state is right, attention that depends only on the place is right, and so is an average of the annotations. It may look only once, and the words need have no effect.
-# - **It does not see words to come.** Features at step $t$ stay as they are when words after $t$ change. Word $t$ itself has been read.
+# 1. **It sees the whole picture.** Whichever single annotation changes, in whichever row, some feature of the same row moves, at some step.
+# 2. **It does not see words to come.** For every t and in every row, features at the steps 0 … t stay as they are when words after t change.
+# 3. It takes any B, L and T, and its features are finite.
 #
-# What goes wrong in real code: the picture is ignored, or looked at and not used; the first annotation has no effect, or the last, or one in the middle, every other one, or a whole half; only the place with the largest weight has an effect, or only the two with the largest; a row looks at another row's picture, or all at the same one, or some rows at none; the weights stand one place off, so that an annotation gets none;
-# it works only where there are as many words as places. Or a step sees the next word, or the one after that, or the last, or all of them: in what it reads, in what it looks with, in the first state, in a softmax or a mean over the steps, because it reads from both ends, because its output stands one step too early, or because only the first row's words are hidden from it. A captioner that raises an error is wrong, and must not stop your test.
-#
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. Where a captioner sees such a change, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$. Features are plain numbers: no gradient flows through them.
+# Nothing else is asked: it may look only once, and words need have no effect. A batch of two rows or more, with L and T of 3 or more that differ, shows a broken promise. Change things by adding random numbers of about 1, a different one for each feature: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$. A captioner that raises an error is wrong, and must not stop your test.
 
 
 # %%

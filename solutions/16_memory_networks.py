@@ -205,16 +205,14 @@ check("16.answer", answer)
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one **model** after another. Return `True` for a right one and `False` for a wrong one. There is no reference: every model has weights of its own, and you find out by changing what it is given. It is called as `model(question, facts, mask)`, with a question B×4 and facts B×M×4, both float32, and a mask B×M in which the facts stand first, one at least in each row. It returns B×V, with V from 1 on. B and M are any numbers from 1 to 20. A right model has all of these properties:
+# The check hands your function one **model** after another, each with weights of its own: `model(question, facts, mask)` takes questions B×4 and facts B×M×4, float32, and a mask B×M in which the facts stand first, at least one in each row. It returns B×V. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# - **It hears the question.** When the question of a row changes, some number of that row changes.
-# - **It reads every fact.** When any one real fact changes, some number of its row changes. That is enough: the sum of all facts is right, and so is a network that reads them one after another. It may know how many facts there are, and the order of the facts may matter.
-# - **It does not read padding.** Whatever stands at padding, in any row, all numbers stay.
+# 1. **It hears the question.** When the question of any one row changes, some number of this row moves.
+# 2. **It reads every fact**, in long stories too. When any single fact changes, some number of its row moves.
+# 3. **It does not read padding.** Whatever stands at padding, in any row, all numbers of all rows stay.
+# 4. Its numbers are finite.
 #
-# What goes wrong in real code: the question is ignored, or a row answers another row's question, or all rows answer the same one; the facts are ignored, or looked at and not used; the first fact is overlooked, or the last real one, or one in the middle, or every other one; only the fact with the largest weight has an effect, or the two with the largest; the memory holds only the first six facts, or the latest six, and forgets the others; a row reads another row's story.
-# Or padding is read: by all, because the mask is ignored or is the wrong way round, or only in a softmax or in a mean; the mask is one place too long, or that of the first row or of the longest story serves for all; the last place is taken for the last fact; padding is read in some rows only, or has a very small effect. A model that raises an error or gives NaN is wrong, and must not stop your test.
-#
-# One batch of a few stories is enough; a test that calls a model hundreds of times may run out of time. Give it random numbers of ordinary size, also at padding, and add random numbers of about 1 to change something. Where a model reads such a change, some number moves by more than $10^{-4}$. Where numbers should stay, they may differ by rounding: allow about $10^{-5}$. No gradient flows through these models.
+# Nothing else is asked. One batch shows a broken promise: three stories or so of different lengths, one of them with seven facts or more, and padding behind all. Change things by adding random numbers of about 1, a different one for each feature: what is read moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.
 
 
 # %%

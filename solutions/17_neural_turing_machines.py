@@ -371,12 +371,14 @@ check("17.follow_link", follow_link)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly still learns something, and its loss does not show what is wrong. The check hands your function one **candidate** after another: functions `candidate(memory, weights, erase, add)`, which should do what 17.write asks for. Return `True` for a right one and `False` for a wrong one. A right one returns the new memory, B×N×W, and leaves all four tensors that it is given as they are.
+# A machine that writes wrongly still learns something, and its loss does not show what is wrong. The check hands your function one **candidate** after another: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# Candidates take any B, N and W from 1 to 30, in float32. The numbers of `weights` and of `erase` lie between 0 and 1, and a row of weights sums to 1 at most. Those of `memory` and `add` may be anything from −100 to 100. Rounding may change a result by about $10^{-5}$, where numbers are of ordinary size. No gradient flows through candidates.
+# 1. It returns the new memory, B×N×W, as the equations of `17.write` give it.
+# 2. Each row of the batch uses its own weights, erase and add.
+# 3. It does so for all weights and all `erase` from 0 to 1, also where a row of weights sums to less than 1, and for numbers of any sign in `memory` and `add`.
+# 4. The `memory` that it is given stays as it was.
 #
-# What goes wrong in real code: the share that should go is kept; erase works at all places alike, has no effect, is turned round, is rounded, or is subtracted from what stands there; nothing is erased, or nothing added; what is added comes before erasing, goes to all places alike, is added up over the places, has the wrong sign, loses its sign or its negative numbers, is squeezed by tanh, or depends on erase; a vector is replaced by its mean; erase and add are exchanged; one row of the batch uses the vectors of another, or all rows are added up;
-# the weights have no effect, are squared, turned round, divided by their sum, replaced by their mean, moved to other places, passed through a softmax, or count only at the place with the largest one; the first or the last place, row or column is forgotten; N and W are mixed up; only one row is returned, only what is added, a sum over the places, or the old memory, by itself or added to the new one; numbers lose digits or are NaN; what was given is altered. A candidate that raises an error is wrong, and must not stop your test.
+# Random numbers show each mistake, in float32 and with B, N and W that differ and are above 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong, and must not stop your test.
 
 
 # %%
@@ -401,12 +403,14 @@ def catch_wrong_write(candidate):
     for b in range(2):
         for i in range(5):
             expected[b, i] = memory[b, i] * (1 - weights[b, i] * erase[b]) + weights[b, i] * add[b]
-    args = memory, weights, erase, add
-    given = [arg.clone() for arg in args]
+    given = memory.clone()
     try:
-        came = candidate(*given)
-        unaltered = all(torch.equal(after, before) for after, before in zip(given, args, strict=True))
-        return unaltered and came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
+        came = candidate(given, weights, erase, add)
+        return (
+            torch.equal(given, memory)
+            and came.shape == expected.shape
+            and torch.allclose(came, expected, atol=1e-5)
+        )
     except Exception:
         return False
     ### END SOLUTION

@@ -219,13 +219,13 @@ check("18.within_capacity", within_capacity)
 # %% [markdown]
 # ## 18.catch_wrong_routing
 #
-# To run an expert only on the rows that chose it, a layer gathers these rows, runs the expert, and puts the results back. Many mistakes in such code leave all shapes right. The check hands your function one **layer** after another: functions `layer(x)` with weights of their own, which return `(y, gates, outputs)` for `x` of shape B×4. y is B×4, gates are B×N, and outputs are B×N×4: what each expert puts out for each row. Return `True` for a layer in which each row of y is the sum of its own row's outputs, weighted by its gates, $y_b = \sum_i g_{b,i}\, o_{b,i}$, and `False` for any other.
+# A layer that runs each expert only on the rows that chose it gathers these rows, and puts the results back. Many mistakes in that leave all shapes right. The check hands your function one **layer** after another: `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`: B×4, B×N and B×N×4, what each expert puts out for each row. N is the layer's own. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# Any gates are right as long as y goes with them. A row of gates need not sum to 1: there are layers with a sigmoid, with the single best gate of a softmax as it is, with gates below 0, and layers that set a gate to 0 if its expert has no room for the row. Each layer has its own number N of experts, at least 1. Where a gate is 0, outputs may hold any number.
+# 1. Each row of y is the sum of its own row's outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
+# 2. So it is in a batch of a single row, in one of a few, and in one of 50, where some layers run out of room.
+# 3. y has the shape B×4 and is finite.
 #
-# Layers take any B from 1 to 60, in float32. What goes wrong in real code: y uses gates other than those returned (divided by their sum, put through another softmax, squared, rounded, made equal, taken from the row or the expert before, sorted by size, or left out); some experts are left out, or one counts twice; of several experts only the best or the last one counts, or their mean is taken; results come back in the wrong order, or in the row of another; rows for which an expert has no room are left out of y, while their gates are not 0; the first or the last row is forgotten; x is added, or y goes through an activation, or has another sign, size or shape; an expert that nobody chose makes y NaN; a batch of one row fails, or loses its axis.
-#
-# Some mistakes show in large batches only, and some in a batch of a single row. No layer has more than six experts, and if an expert has no room for all rows, it has room for at most eight. Give the layers random numbers of about 1. If a layer is wrong, some number in y is then off by more than $10^{-3}$ in a batch that shows the mistake; rounding errors stay below $10^{-5}$. A layer that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through layers.
+# Gates may be any numbers: they need not sum to 1. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$. A layer that raises an error is wrong, and must not stop your test.
 
 
 # %%

@@ -166,18 +166,13 @@ check("19.attention_block", attention_block)
 # %% [markdown]
 # ## 19.catch_label_leak
 #
-# A model that learns from a few examples reads pairs of an input and a label, and predicts the label of the last input. If that label is left in what it reads, it has nothing to learn: it is right in every training task, and no better than chance without it. If, on the other hand, it does not get the earlier labels, it can't know which class is which.
+# A model that learns from a few examples reads pairs of an input and a label, and predicts each label from the pairs before. The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, classes 0 to 4), and returns T×V numbers, one row of predictions for each place. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (whole numbers from 0 to 4, torch.int64), and returns T×V numbers, one row of predictions for each place. V is the model's own, from 1 on. Return `True` for a model in which
+# 1. The prediction at each place t, from 0 on, depends **neither on the label at t nor on any later one**.
+# 2. The prediction at each place t > 0 depends on **at least one label before t**, whichever it is.
+# 3. It takes a single place, too, and its numbers are finite.
 #
-# - the prediction at each place t > 0 depends on **at least one label before t**, be it the first, the one right before or another,
-# - and the prediction at each place t, also at t = 0, depends **neither on the label at t nor on any later one**.
-#
-# Return `False` for any other. A right model may use the inputs in any way, or not at all, and it may know the length T.
-#
-# What goes wrong in real code: the labels are not moved at all, are moved by two places or the wrong way, or the last one comes round to the front; the mask of the attention is missing or off by one; a mean over the whole sequence, or a softmax over the wrong axis, mixes in later labels; the mistake affects only the first place, the last, those with even numbers, a single class, or sequences of more than 8 places; the leak is small, or reaches a single number of the prediction; labels are left out everywhere, only at some place, or only in long sequences; the first place gives NaN; the model fails on a single place.
-#
-# Each mistake shows at T = 1 or at T = 10, the largest T that models take. Give random inputs of about 1. If a label has an effect on a place, then changing it to some other class moves some number there by more than $10^{-4}$; rounding stays below $10^{-5}$. Some models notice only changes to or from a single class. A test that calls a model many hundred times may run out of time. A model that raises an error or gives NaN is wrong, and must not stop your test. No gradient flows through these models.
+# T = 1 or T = 10 shows a broken promise. A model may notice only changes to or from one class, so try all five at each place. Then what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Let inputs be random, of about 1. A model that raises an error is wrong, and must not stop your test; one that is called a thousand times may take too long.
 
 
 # %%

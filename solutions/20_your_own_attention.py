@@ -182,19 +182,15 @@ check("20.delta_memory", delta_memory)
 # %% [markdown]
 # ## 20.catch_broken_attention
 #
-# How do you test an attention that nobody has written before? There is nothing to compare it with, but there are promises that every attention keeps. The check hands your function one attention after another, and with each it says whether **order matters** there: `attend(query, key, value, mask)` takes three tensors B×2×T×4 (float32) and a mask B×1×T×T (bool), with B from 1 to 4 and T from 1 to 8. It returns contexts B×2×T×4 and weights B×2×T×T. Return `True` for an attention that keeps all of these promises, and `False` for any other:
+# How do you test an attention that nobody has written before? By the promises that every attention keeps. The check hands your function one after another, and says whether **order matters** there: `attend(query, key, value, mask)` takes three tensors B×2×T×4 (float32) and a mask B×1×T×T (bool), and returns contexts B×2×T×4 and weights B×2×T×T. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# 1. Both results have these shapes, and the four arguments are left as they were.
+# 1. The results have these shapes, and the arguments stay as they were.
 # 2. No weight is below 0. A weight is 0 where the mask is False. A row sums to 1 if its mask has a True, and to 0 if not.
 # 3. The contexts are `weights @ value`.
-# 4. A row of a sentence and a head depends on **its own query** and on the **keys and values that its mask lets it see** in this sentence and this head, on the places they stand at, and on nothing else: not on hidden places, nor on other rows' queries, other sentences or the other head.
-# 5. If `order_matters` is False: reorder the keys, the values and the last axis of the mask together, and the contexts stay as they were, while the weights come in the new order along their last axis.
+# 4. A row of a sentence and a head depends on its own query, and on the keys and values **that its mask lets it see** in this sentence and head; not on hidden places, other rows' queries, other sentences or the other head.
+# 5. If `order_matters` is False: when keys, values and the mask's last axis are reordered together, the contexts stay, and the weights come in the new order.
 #
-# Any weights that keep to this are right: those of softmax, sparsemax, linear attention or ALiBi, and also all the weight on the largest score, or the same weight for all. The two heads may differ.
-#
-# What goes wrong in real code: a leak from the next place, or from padding, through weights or through the sum that they are divided by; rows that do not sum to 1, or whose weights are below 0; NaN, or even weights, in a row that may see nothing; contexts from other weights than those returned; a softmax over the wrong axis; one mask for all sentences; something shared by a batch or by all heads; places that count although order does not matter; wrong axes, or an axis lost; an argument changed in place. A fault may be in a single head, sentence or row, or only at T = 1, or only at T above 5.
-#
-# Each mistake shows at T = 1 or at T = 8 with three sentences, random numbers of about 1, and random masks that differ between sentences, about half of them True; at each T some row should see nothing, and some row something. Then some number is off by more than $10^{-4}$, and rounding stays below $10^{-5}$. An attention that raises an error or gives NaN is wrong, and must not stop your test. A test that calls an attention many hundred times may run out of time. No gradient flows through them.
+# T = 1 or T = 8 shows a broken promise, with three sentences of random numbers of about 1 and a random mask for each; at both T let some row see nothing, and some row something. Rounding stays below $10^{-5}$. An attention that raises an error or gives NaN is wrong, and must not stop your test. A thousand calls may take too long.
 
 
 # %%

@@ -210,7 +210,7 @@ def trial_of_estimators(numbers=(0.125, 0.375, 0.625, 0.875), draws=(2, 3)):
 
 def test_a_test_of_estimators_is_told_of_one_candidate_and_of_a_broken_rule():
     borders = told("08.catch_biased_gradient", trial_of_estimators((0.0, 0.25, 0.5, 0.75)))
-    assert ("estimator is right" in borders.message) != ("estimator is wrong" in borders.message), str(borders)
+    assert ("False to a right estimator" in borders.message) != ("True to a wrong" in borders.message), str(borders)
     assert trial_of_estimators()(lambda logits, rewards, uniform: logits) is False
     for trial, says in ((trial_of_estimators(draws=(1, 2)), "N = 1"), (trial_of_estimators((0.5, 1.0)), "not below 1")):
         report = judge_answer(TASKS["08.catch_biased_gradient"], trial)
@@ -260,7 +260,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
 def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rounding():
     task = TASKS["03.catch_wrong_attention"]
     right = next(case for case in task.make_cases(0) if case.name.startswith("a right"))
-    assert "does it ask for nothing that a right result need not have?" in task.properties[0](right, False)
+    assert "ask for nothing that a right one need not do?" in task.properties[0](right, False)
 
 
 # Relations

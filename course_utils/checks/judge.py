@@ -100,8 +100,13 @@ def _right(task, cases, outcomes, expected, at_hazards):
         place, finding = min(at_hazards, key=lambda item: _urgency(cases[item[0]], item[1]))
         mistake = named_mistake(task, cases, outcomes, expected, [place])
         mistake = mistake or named_at(task, cases, outcomes, expected, place)
-        why = mistake.sentence if mistake else finding.sentence
-        remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
+        if task.candidates:
+            broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
+            why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
+            remark = f"Right, for every promise of the exercise. A remark on a rarer candidate: {why}"
+        else:
+            why = mistake.sentence if mistake else finding.sentence
+            remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
     report = Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed)
     report.hazard = bool(at_hazards)
     return report

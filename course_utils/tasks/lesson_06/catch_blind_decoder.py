@@ -275,7 +275,7 @@ def _computes_and_forgets(words, state, annotations, mask):
     return _looks_before(words, state, annotations, mask, lambda *args: 0 * _bahdanau(*args))
 
 
-WRONG_SHOWN = {
+WRONG = {
     _with(_nothing): "a wrong decoder: it ignores the source",
     _with(_last_place): "a wrong decoder: it looks at the last annotation only",
     _with(_unmasked): "a wrong decoder: it looks at padding",
@@ -284,32 +284,28 @@ WRONG_SHOWN = {
     _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
     _seeing(lambda words: words + _following(words)): "a wrong decoder: it sees the next word",
     _with(_over_the_batch): "a wrong decoder: sentences share their weights",
-}
-
-
-WRONG_HIDDEN = (
-    _computes_and_forgets,
-    _with(_nothing, _looks_after),
-    _with(_first_place),
-    _with(_last_place, _looks_after),
-    _with(_masked_after),
-    _with(_lowered_a_little),
-    _with(_inverted),
-    _with(_mask_as_lengths),
-    _with(_first_mask),
-    _with(_sum),
-    _with(_state_decides_how_much),
-    _with(_mean, _looks_after),
-    _with(_one_place_off_and_onto_padding),
-    _with(_weights_by_place),
-    _with(_places_added),
-    _with(_sentence_before),
-    _with(_mean_of_the_batch_beside, _looks_after),
-    _with(_cut_into_equal_parts),
-    _query_from_all_words,
-    _query_from_the_next_word,
-    _seeing(lambda words: words.flip(1).cumsum(1).flip(1)),
-)
+    _computes_and_forgets: "a wrong decoder: it looks, and uses nothing of what it sees",
+    _with(_nothing, _looks_after): "a wrong decoder: it looks after each step, and ignores the source",
+    _with(_first_place): "a wrong decoder: it looks at the first annotation only",
+    _with(_last_place, _looks_after): "a wrong decoder: after each step it looks at the last annotation only",
+    _with(_masked_after): "a wrong decoder: padding counts in the total that the weights are divided by",
+    _with(_lowered_a_little): "a wrong decoder: the scores of padding are lowered a little only",
+    _with(_inverted): "a wrong decoder: the mask is turned round",
+    _with(_mask_as_lengths): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
+    _with(_first_mask): "a wrong decoder: the mask of the first sentence for all",
+    _with(_sum): "a wrong decoder: a plain sum of the annotations",
+    _with(_state_decides_how_much): "a wrong decoder: a gate decides how much of the plain mean counts",
+    _with(_mean, _looks_after): "a wrong decoder: a plain mean of the annotations, after each step",
+    _with(_one_place_off_and_onto_padding): "a wrong decoder: its weights are off by one place, and fall on padding, too",
+    _with(_weights_by_place): "a wrong decoder: its weights depend on the state and the place only",
+    _with(_places_added): "a wrong decoder: the number of its place is added to each annotation",
+    _with(_sentence_before): "a wrong decoder: each sentence looks at the one before it in the batch",
+    _with(_mean_of_the_batch_beside, _looks_after): "a wrong decoder: the mean context of the batch is added",
+    _with(_cut_into_equal_parts): "a wrong decoder: the annotations of the batch are cut into equal parts",
+    _query_from_all_words: "a wrong decoder: it looks with the sum of all words, also those to come",
+    _query_from_the_next_word: "a wrong decoder: it looks with the next word",
+    _seeing(lambda words: words.flip(1).cumsum(1).flip(1)): "a wrong decoder: it reads all words that are to come",
+}  # fmt: skip
 
 
 def _without_gradient(decoder):
@@ -329,7 +325,7 @@ task = Task(
     "a test that finds decoders which look wrongly",
     arguments=("decoder",),
     result="verdict",
-    candidates=tuple(map(_without_gradient, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN))),
+    candidates=tuple(map(_without_gradient, (*RIGHT, *WRONG))),
     difficulty=4,
     importance=5,
     minutes=40,
@@ -345,18 +341,7 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong decoder that is not shown")
-
-
-@task.property
-def right_ones_pass(case, value):
-    """No right candidate is refused."""
-    if value is False and task.oracle_function(task.candidate(case.args[0].key)):
-        return (
-            "This decoder is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? Some do not notice when the same number is added to all features of an "
-            "annotation, or when an annotation is doubled. Add random numbers of about 1."
-        )
-    return None
+one_case_each(task, RIGHT, WRONG)
 
 
 MASK = ((True, False, True, True), (False, True, False, True))

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each, told_of_the_verdict
+from course_utils.tasks.candidates import one_case_each
 from course_utils.tasks.lesson_09._models import (
     VALUE,
     WIDTH,
@@ -62,15 +62,15 @@ def _added_one_by_one(x):
 
 
 UNAWARE = {
-    attention: "it does not notice the order: self-attention",
-    _two_layers: "it does not notice the order: two layers of self-attention",
-    identity: "it does not notice the order: it changes nothing",
-    each_by_itself: "it does not notice the order: each row by itself",
-    _mean_of_all: "it does not notice the order: all rows become their mean",
-    _less_the_mean: "it does not notice the order: each row less the mean of all",
-    _largest_of_all: "it does not notice the order: the largest numbers of all rows are added",
-    _knows_the_length: "it does not notice the order: self-attention that knows the length",
-    _added_one_by_one: "it does not notice the order: it adds up one row after another",
+    attention: "a model that does not notice the order: self-attention",
+    _two_layers: "a model that does not notice the order: two layers of self-attention",
+    identity: "a model that does not notice the order: it changes nothing",
+    each_by_itself: "a model that does not notice the order: each row by itself",
+    _mean_of_all: "a model that does not notice the order: all rows become their mean",
+    _less_the_mean: "a model that does not notice the order: each row less the mean of all",
+    _largest_of_all: "a model that does not notice the order: the largest numbers of all rows are added",
+    _knows_the_length: "a model that does not notice the order: self-attention that knows the length",
+    _added_one_by_one: "a model that does not notice the order: it adds up one row after another",
 }
 
 
@@ -132,36 +132,36 @@ def _at(length):
     return lambda x: attention(x + (len(x) == length) * PLACES[: len(x)])
 
 
-AWARE_SHOWN = {
-    _with_places: "it notices the order: places are added",
-    causal_attention: "it notices the order: a causal mask",
-    causal_convolution: "it notices the order: a convolution",
-    recurrent: "it notices the order: a recurrent network",
-    _first_row: "it notices the order: the first row counts more",
-    _places_far_out: "it notices the order in long sequences alone",
-    _sorted: "it notices the order: what comes out is sorted",
+AWARE = {
+    _with_places: "a model that notices the order: places are added",
+    causal_attention: "a model that notices the order: a causal mask",
+    causal_convolution: "a model that notices the order: a convolution",
+    recurrent: "a model that notices the order: a recurrent network",
+    _first_row: "a model that notices the order: the first row counts more",
+    _places_far_out: "a model that notices the order in long sequences alone, from eight rows on",
+    _sorted: "a model that notices the order: what comes out is sorted, and does not move along with the rows",
+    running_mean: "a model that notices the order: a running mean",
+    _last_row: "a model that notices the order: the last row counts more",
+    _circle: "a model that notices the order: each row sees its neighbours, round in a circle",
+    _both_neighbours: "a model that notices the order: each row sees both neighbours, alike",
+    _reversed: "a model that notices the order: rows come out in the opposite order",
+    _weakly: "a model that notices the order weakly: a hundredth of each place is added",
+    lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
+    lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two places before, round in a circle",
+}  # fmt: skip
+
+
+RARE = {
+    _where_t_is_width: "a model that notices the order of four rows alone",
+    **{_at(T): f"a model that notices the order of {T} rows alone" for T in (7, 10, LONGEST)},
 }
-
-
-AWARE_HIDDEN = (
-    running_mean,
-    _last_row,
-    _circle,
-    _both_neighbours,
-    _reversed,
-    _weakly,
-    _where_t_is_width,
-    *map(_at, (7, 10, LONGEST)),
-    lambda x: convolution(x, 1),
-    lambda x: x + x.roll(2, 0) / 2,
-)
 
 task = Task(
     "09.sees_order",
     "a test that finds models which notice order",
     arguments=("model",),
     result="verdict",
-    candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE_SHOWN, *AWARE_HIDDEN))),
+    candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE, *RARE))),
     suspects=False,
     difficulty=3,
     importance=4,
@@ -177,14 +177,7 @@ task = Task(
 )
 
 
-one_case_each(task, UNAWARE, AWARE_SHOWN, AWARE_HIDDEN, "it notices the order, and is not shown", verdict=False)
-
-
-told_of_the_verdict(
-    task,
-    "This model notices the order, and your test says that it does not. Try every length up to 12, and several random orders of the rows of each: some models notice the order at a single length, and some do not notice when rows are reversed, or all moved on by the same number of places. And compare all rows, each with what came out for it before.",
-    "This model does not notice the order, and your test says that it does. Do you compare model(x[order]) with model(x)[order]? Do only the rows change their order, and not the columns? Does your test leave room for rounding, about 1e-5? The output may depend on how many rows there are.",
-)
+one_case_each(task, UNAWARE, AWARE, RARE, verdict=False)
 
 
 def _random(T, draw):
@@ -284,18 +277,6 @@ MISTAKES = {
     "short_alone": (
         "Your test says False to models that notice the order in long sequences alone. Try every T up to 12.",
         lambda model: _test(model, lengths=range(1, 6)),
-    ),
-    "long_alone": (
-        "Your test says False to models that notice the order in short sequences alone, where T is 4 or 7. Try every T from 2 to 12.",
-        lambda model: _test(model, lengths=range(8, LONGEST + 1)),
-    ),
-    "one_length_missing": (
-        "Your test says False to a model that notices the order at T = 12 alone. Try every T up to 12, with 12 itself: a range ends before its second number.",
-        lambda model: _test(model, lengths=range(1, LONGEST)),
-    ),
-    "one_length_alone": (
-        "Your test says False to models that notice the order at other lengths than yours. Try every T up to 12.",
-        lambda model: _test(model, lengths=[LONGEST]),
     ),
     "two_rows_alone": (
         "Your test says False to models for which two rows are too few to show it. Try every T up to 12.",

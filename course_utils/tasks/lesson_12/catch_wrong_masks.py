@@ -6,8 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
-from course_utils.tasks.lesson_12._translators import RIGHT, WRONG_HIDDEN, WRONG_SHOWN, V
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.lesson_12._translators import RARE, RIGHT, WRONG, V
 
 WORDS = 5  # ids from 1 to 5 are words in every model
 LONGEST = 30  # places
@@ -43,7 +43,7 @@ def _problem(ids, name):
     return None
 
 
-CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)))
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG, *RARE)))
 
 task = Task(
     "12.catch_wrong_masks",
@@ -64,14 +64,8 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
+one_case_each(task, RIGHT, WRONG, RARE)
 
-
-told_of_the_verdict(
-    task,
-    "This model is right. Does your test leave room for rounding, about 1e-5? Does it compare only places at which the target has a word, as logits at padding are free? And does it change only words after t, and compare only up to t?",
-    "This model is wrong, and your test does not see it. Is padding appended to the source, and to the target? Is each sentence of a batch compared with itself alone, where sentences have different lengths? Are all words after t changed, for every t, and all places up to t compared? Leave no more room than 1e-5; NaN and errors are wrong, too.",
-)
 
 LENGTHS = ((5, 2, 4), (3, 4, 2))  # of the source's and the target's sentences
 

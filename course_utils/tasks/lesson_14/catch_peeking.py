@@ -6,67 +6,67 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
 from course_utils.tasks.lesson_14 import _models as models
 from course_utils.tasks.lesson_14._models import seen
 
-MOST = {"pixels": 64, "glimpses": 20, "size": 8, "scales": 4}
-LARGEST = 10  # magnitude of a pixel, so that rounding stays below 1e-5
+MOST = {"pixels": 256, "glimpses": 64, "size": 16, "scales": 6}
+LARGEST = 1000  # magnitude of a pixel
 
 RIGHT = {
     models.honest: "a right model: a sum over glimpses",
-    models.recurrent: "a right model: a recurrent network",
-    models.first_alone: "a right model that uses the first glimpse alone",
-    models.last_alone: "a right model that uses the last glimpse alone",
-    models.blind: "a right model that ignores the image",
-    models.knows_the_size: "a right model that knows how large the image is",
-    models.all_less_the_rest: "a right model that subtracts the other pixels from the sum of all",
-    models.finest_alone: "a right model that uses the finest patches alone",
-    models.middle_alone: "a right model that uses the middle of each glimpse alone",
-    models.one_number: "a right model with a single class",
+    models.recurrent: "a right model: a recurrent network over its glimpses",
+    models.first_alone: "a right model: it uses its first glimpse alone",
+    models.last_alone: "a right model: it uses its last glimpse alone",
+    models.blind: "a right model: it ignores the image",
+    models.knows_the_size: "a right model: it knows how large the image is, and sees its glimpses alone",
+    models.all_less_the_rest: "a right model: it subtracts the pixels outside its glimpses from the sum of all, so they move its last digits only",
+    models.finest_alone: "a right model: it uses the finest patch of each glimpse alone",
+    models.middle_alone: "a right model: it uses the middle of each glimpse alone",
+    models.one_number: "a right model: it returns a single number, of what its glimpses hold",
 }
 
-WRONG_SHOWN = {
+WRONG = {
     models.whole_image_at_first: "a wrong model: it begins with a coarse view of the whole image",
-    models.one_scale_more: "a wrong model: it has one scale too many",
-    models.wider: "a wrong model: its glimpses are one cell too wide",
-    models.moved_inside: "a wrong model: it moves glimpses into the image at the border",
     models.less_the_mean: "a wrong model: it subtracts the mean of the whole image",
+    models.over_the_spread: "a wrong model: it divides by the spread of the whole image",
+    models.over_the_largest: "a wrong model: it divides by the largest pixel of the whole image",
+    models.magnitude: "a wrong model: it knows how large the pixels of the whole image are",
+    models.into_one_class: "a wrong model: one of its numbers sees the mean of the whole image",
+    models.cancelling: "a wrong model: it adds the mean of the whole image to one number, and takes it from another",
+    models.weakly: "a wrong model: it sees a little of the mean of the whole image",
+    models.blurred: "a wrong model: it blurs the image before it cuts glimpses out, so pixels beside them count",
+    models.reduced_before_cutting: "a wrong model: it reduces the image before it cuts glimpses out, so pixels beside them count",
+    models.one_scale_more: "a wrong model: its glimpses have one scale too many",
+    models.wider: "a wrong model: its glimpses are one cell too wide",
+    models.off_by_one: "a wrong model: its glimpses begin one pixel too low",
+    models.begins_at_the_location: "a wrong model: its patches begin at their location, and should have it in the middle",
+    models.pixel_beside: "a wrong model: it sees the pixel to the right of each glimpse",
     models.coordinates_exchanged: "a wrong model: it takes a location for (y, x)",
-    models.sizes_exchanged: "a wrong model: height and width are exchanged",
-    models.from_three_glimpses: "a wrong model: it peeks where there are three glimpses or more",
-    models.large_images: "a wrong model: it peeks in large images",
-    models.into_one_class: "a wrong model: it peeks for a single class",
+    models.sizes_exchanged: "a wrong model: it exchanges height and width, which shows in images that are not square",
+    models.mirrored: "a wrong model: it looks at the opposite side of the image",
+    models.moved_inside: "a wrong model: it moves glimpses at the border into the image",
+    models.wrapped: "a wrong model: glimpses at the border go on at the other end of the image",
+    models.centre_as_well: "a wrong model: it takes a glimpse of the centre as well",
+    models.halfway: "a wrong model: it takes a glimpse at the mean of its locations as well, which shows where there are several",
+    models.last_row: "a wrong model: it sees the last row of the image",
+    models.corner_of_each: "a wrong model: it sees every third pixel of every third row",
     models.fails_unless_square: "a wrong model: it fails on images that are not square",
+    models.gives_nan: "a wrong model: it gives NaN",
 }
 
-WRONG_HIDDEN = (
-    models.off_by_one,
-    models.begins_at_the_location,
-    models.wrapped,
-    models.mirrored,
-    models.blurred,
-    models.reduced_before_cutting,
-    models.over_the_spread,
-    models.over_the_largest,
-    models.cancelling,
-    models.weakly,
-    models.brightest_pixel,
-    models.magnitude,
-    models.centre_as_well,
-    models.halfway,
-    models.first_pixel,
-    models.last_pixel,
-    models.last_row,
-    models.corner_of_each,
-    models.single_glimpse,
-    models.single_scale,
-    models.high_images,
-    models.wide_images,
-    models.glimpses_of_one_cell,
-    models.gives_nan,
-    models.pixel_beside,
-)
+RARE = {
+    models.brightest_pixel: "a wrong model: it sees where the brightest pixel is",
+    models.first_pixel: "a wrong model: it sees the first pixel of the image",
+    models.last_pixel: "a wrong model: it sees the last pixel of the image",
+    models.single_glimpse: "a wrong model: it peeks where there is a single glimpse",
+    models.from_three_glimpses: "a wrong model: it peeks where there are three glimpses or more",
+    models.single_scale: "a wrong model: it peeks where `scales` is 1",
+    models.glimpses_of_one_cell: "a wrong model: it peeks where `size` is 1",
+    models.high_images: "a wrong model: it peeks in images that are higher than wide",
+    models.wide_images: "a wrong model: it peeks in images that are wider than high",
+    models.large_images: "a wrong model: it peeks in images of more than 20 pixels on a side",
+}
 
 
 def _numbers(tensor):
@@ -100,7 +100,7 @@ task = Task(
     "a test that finds models which peek",
     arguments=("model",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),
     difficulty=4,
     importance=5,
     minutes=30,
@@ -116,14 +116,8 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
+one_case_each(task, RIGHT, WRONG, RARE)
 
-
-told_of_the_verdict(
-    task,
-    "This model is right. Does your test leave room for rounding, about 1e-5? Does it keep every pixel that lies in some glimpse, at some scale, and change the others in a copy? The coarsest patch of a location is the widest, and holds size · 2 to the power of (scales - 1) pixels in a row. Which pixels these are, corner says. The output may depend on how large the image is, and on the locations.",
-    "This model is wrong, and your test does not see it. Try images that are not square, small and large, high and wide; one glimpse and several; locations near every border; one scale and several; sizes from 1. Put new random numbers into all pixels outside the glimpses, also those right beside them, and compare all numbers that come out, up to 1e-5. NaN and errors are wrong, too.",
-)
 
 # Tests with something wrong. Y, X, T, size, scales: they show every model that peeks.
 SETTINGS = (
@@ -341,17 +335,10 @@ _mistaken(
 # Which settings are tried
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "several": (
-        "models that peek where there are three glimpses or more",
-        "Try one glimpse, and two, and more.",
-    ),
-    "one": ("models that peek where there is a single glimpse", "Try a single glimpse, too."),
     "coarse": (
         "models that reduce the image before they cut",
         "Try two or three scales.",
     ),
-    "fine": ("models that peek where there is a single scale", "Try a single scale, too."),
-    "large": ("models that peek in large images", "Try images of more than 20 pixels on a side."),
     "oblong": (
         "models that take the height for the width",
         "Try images that are not square, high ones and wide ones.",
@@ -360,26 +347,15 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
         "models that move their glimpses into the image at the border, or go on at its other end",
         "Let locations come near all borders.",
     ),
-    "cell": ("models that peek where a glimpse has one cell", "Try the size 1, too."),
-}
-LEAVES = {  # which settings stay
-    "several": lambda Y, X, T, size, scales: T < 3,
-    "one": lambda Y, X, T, size, scales: T > 1,
-    "coarse": lambda Y, X, T, size, scales: scales == 1,
-    "fine": lambda Y, X, T, size, scales: scales > 1,
-    "large": lambda Y, X, T, size, scales: max(Y, X) <= 20,
-    "cell": lambda Y, X, T, size, scales: size > 1,
 }
 
 
 def _without(parts):
-    settings = [each for each in SETTINGS if all(LEAVES[part](*each) for part in parts if part in LEAVES)]
+    settings = [each for each in SETTINGS if "coarse" not in parts or each[-1] == 1]
     if "oblong" in parts:
         settings = [(max(each[:2]), max(each[:2]), *each[2:]) for each in settings]
     locate = _well_inside if "border" in parts else _anywhere
     return lambda model: _test(model, tuple(settings), locate)
 
 
-FINE = LEFT_OUT.pop("fine")  # whoever leaves out a single scale and several has no settings
 tests_without(task, LEFT_OUT, _without, 2)
-tests_without(task, {"fine": FINE}, _without, 1)

@@ -3,8 +3,8 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
-from course_utils.tasks.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG_HIDDEN, WRONG_SHOWN
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG
 
 LARGEST = 100  # of what a test gives
 
@@ -31,7 +31,7 @@ task = Task(
     "a test that finds blind captioners",
     arguments=("captioner",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN)),
+    candidates=asking(_problem, (*RIGHT, *WRONG)),
     difficulty=4,
     importance=5,
     minutes=30,
@@ -43,14 +43,7 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong captioner that is not shown")
-
-
-told_of_the_verdict(
-    task,
-    "This captioner is right. Does your test leave room for rounding, about 1e-5, where features have to stay? And does it ask for anything that a right one need not do? An average of the annotations is right, and so are weights that depend only on the place; features may move at one step alone; words need have no effect. Some right ones do not notice when the same number is added to all features of an annotation, or when an annotation is doubled: add random numbers.",
-    "This captioner is wrong, and your test does not see it. Does it change the annotations one at a time, every place of every row, each time on a fresh copy? Does it look at the row whose annotation was changed? Are there two captions or more, three words or more, and three places or more, but not as many as words? Does it change later words in every row, and compare all features before them?",
-)
+one_case_each(task, RIGHT, WRONG)
 
 
 def _test(

@@ -3,9 +3,9 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without, told_of_the_verdict
+from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
 from course_utils.tasks.lesson_05._padded import words_first
-from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG_HIDDEN, WRONG_SHOWN
+from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
 
@@ -33,7 +33,7 @@ task = Task(
     "a test that finds models which do not read",
     arguments=("model",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG_SHOWN, *WRONG_HIDDEN), copies=True),
+    candidates=asking(_problem, (*RIGHT, *WRONG), copies=True),
     difficulty=4,
     importance=5,
     minutes=30,
@@ -45,14 +45,7 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG_SHOWN, WRONG_HIDDEN, "a wrong model that is not shown")
-
-
-told_of_the_verdict(
-    task,
-    "This model is right. Does your test leave room for rounding, about 1e-5, where numbers have to stay? And does it ask for anything that a right one need not do? The sum or the mean of the facts is right, in any order or in a fixed one; one number that moves is enough; and the answer may depend on how many facts there are. Some right ones do not notice when the same number is added to all features of a fact, or when a fact is doubled: add random numbers.",
-    "This model is wrong, and your test does not see it. Does it change the question of each row, each real fact and each place of padding, one at a time, each on a fresh copy? Does it look at the row that was changed, and for padding at all rows? Are there several stories, with different numbers of facts, seven or more in one of them, and is there padding in every row? And NaN is wrong, too.",
-)
+one_case_each(task, RIGHT, WRONG)
 
 
 def _test(

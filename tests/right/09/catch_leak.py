@@ -76,10 +76,29 @@ def with_a_flag(model):
     return ok
 
 
+def three_lengths(model):
+    draw = torch.Generator().manual_seed(4)
+    try:
+        for T in (1, 5, 12):
+            x = torch.randn(T, 4, generator=draw)
+            y = model(x.clone())
+            if y.shape != x.shape or not y.isfinite().all():
+                return False
+            for t in range(T - 1):
+                changed = torch.cat([x[: t + 1], torch.randn(T - t - 1, 4, generator=draw)])
+                if not torch.allclose(model(changed)[: t + 1], y[: t + 1], rtol=0, atol=5e-5):
+                    return False
+    except Exception:
+        return False
+    return True
+
+
 RIGHT = [
     by_zeros_and_noise,
     output_by_output,
     row_by_row,
     # As beginners write them
     with_a_flag,
+    # As the prompt alone suggests
+    three_lengths,
 ]

@@ -126,10 +126,26 @@ def one_question_after_another(candidate):
     return ok and is_right(query, key, value, w, b, w2, b2, 4, empty)
 
 
+def with_a_mask_and_without(candidate):
+    """Numbers of ordinary size, and no look at what was given."""
+    tensors, heads, mask = _drawn(5, B=3, T=4, S=5, heads=3, d=4)
+    mask[:, 1] = False
+    try:
+        for kept in (mask, None):
+            right, came = reference(*tensors, heads, kept), candidate(*tensors, heads, kept)
+            if came.shape != right.shape or not torch.allclose(came, right, rtol=1e-5, atol=1e-4):
+                return False
+    except Exception:
+        return False
+    return True
+
+
 RIGHT = [
     by_assert_close,
     by_the_layer,
     by_numpy,
     # As beginners write them
     one_question_after_another,
+    # As the prompt alone suggests
+    with_a_mask_and_without,
 ]

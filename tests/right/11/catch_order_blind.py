@@ -71,6 +71,17 @@ def with_a_flag(model):
     return sees
 
 
+def two_lengths(model):
+    draw = torch.Generator().manual_seed(4)
+    for T in (5, 12):
+        x = torch.randn(T, 4, generator=draw)
+        y = model(x)
+        for _ in range(20):
+            if (model(x[torch.randperm(T, generator=draw)]) - y).abs().max() > 5e-5:
+                return True
+    return False
+
+
 RIGHT = [
     by_a_matrix,
     neighbour_by_neighbour,
@@ -78,4 +89,6 @@ RIGHT = [
     all_orders_of_few_and_some_of_many,
     # As beginners write them
     with_a_flag,
+    # As the prompt alone suggests
+    two_lengths,
 ]

@@ -81,4 +81,18 @@ def as_beginners_write(candidate):
     return same == [True, True, True] and torch.equal(add, old[3])
 
 
-RIGHT = [many_draws, by_einsum, by_numpy, as_beginners_write]
+def any_weights(candidate):
+    """As the prompt alone suggests: weights that are not made to sum to anything, and a look at the memory alone."""
+    draw = torch.Generator().manual_seed(4)
+    memory, add = torch.randn(3, 5, 4, generator=draw), torch.randn(3, 4, generator=draw)
+    weights, erase = torch.rand(3, 5, generator=draw), torch.rand(3, 4, generator=draw)
+    w, given = weights[..., None], memory.clone()
+    expected = memory * (1 - w * erase[:, None]) + w * add[:, None]
+    try:
+        came = candidate(given, weights, erase, add)
+        return came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5) and torch.equal(given, memory)
+    except Exception:
+        return False
+
+
+RIGHT = [many_draws, by_einsum, by_numpy, as_beginners_write, any_weights]
