@@ -88,7 +88,10 @@ def test_what_fails_costs_itself(grade):
     )
     assert [remark.split(":")[0] for remark in result.remarks] == [f"Cell {n} failed" for n in (1, 2, 3, 4, 6)]
     assert verdicts["padding_mask"].state == verdicts["causal_mask"].state == "passed"
-    assert verdicts["attention"].state == "error" and "stopped after 5 seconds of computing" in verdicts["attention"].message
+    assert (
+        verdicts["attention"].state == "error"
+        and "stopped after 5 seconds of computing" in verdicts["attention"].message
+    )
     assert verdicts["catch_wrong_attention"].state == "missing"
     assert any("ended the process" in reason for reason in result.suspicions)
 

@@ -24,8 +24,8 @@ import signal
 import socket
 import struct
 import sys
-import traceback
 import time
+import traceback
 import types
 from dataclasses import replace
 from functools import partial

@@ -340,7 +340,9 @@ class _Run:
 
     def run_cells(self):
         self._revive(())
-        self._cells_share = self._limits.whole  # what revives it later is an answer's doing, and takes from the answers' time
+        self._cells_share = (
+            self._limits.whole
+        )  # what revives it later is an answer's doing, and takes from the answers' time
 
     def failed(self):
         """Return a sentence for each cell that failed."""

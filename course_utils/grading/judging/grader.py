@@ -209,9 +209,7 @@ class Grader:
         report = self._judged(task, answer)
         message = report.message if report.state != "not attempted" else ""
         if answer.state == "outcomes" and report.state == "error" and _status(answer.outcomes) == "timeout":
-            message = (
-                f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
-            )
+            message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
     def _judged(self, task, answer):
