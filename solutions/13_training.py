@@ -231,7 +231,7 @@ check("13.cached_step", cached_step)
 #
 # The check hands your function one **candidate** after another: `train(weight, batches, rate, clip)` trains a matrix `weight`, D×V, and returns a list with the weights after each step. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# 1. A batch is a tuple `(x, target, mask)`: N vectors, ids and truth values, with N of its own. Logits are `x @ weight`, and the loss is the mean cross-entropy over the rows whose mask is True, wherever they stand.
+# 1. A batch is a tuple `(x, target, mask)`: N vectors, ids and truth values. N differs from batch to batch, and so does how many are True. Logits are `x @ weight`, and the loss is the mean cross-entropy over the rows whose mask is True, wherever they stand.
 # 2. If the norm of the whole gradient is above `clip`, the gradient is scaled down to the norm `clip`; otherwise it stays.
 # 3. The gradient times `rate` is subtracted, and the next batch uses the new weight.
 # 4. The list holds one D×V weight for each batch, as it was after its step.

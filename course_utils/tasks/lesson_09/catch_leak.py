@@ -292,7 +292,7 @@ task = Task(
             "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and out come -2, -1, 3. Change the last row to 9: the mean is 4, and out come -3, -2, 5. The first two have moved, so it leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last has moved, which "
             "may see the change."
         ),
-        "In a `try` that returns False on any exception: for each T from 1 to 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
+        "In a `try` that returns False on any exception: for T = 1, T = 5 and T = 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
     ),
 )
 

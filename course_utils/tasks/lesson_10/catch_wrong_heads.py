@@ -189,11 +189,11 @@ task = Task(
     minutes=30,
     offers=("models.plain.multi_head_attention",),
     hints=(
-        "`reference` is right, so the work is in the inputs. Go through the list and ask of each mistake where it cannot be seen: with a single head, with biases of zero, where query and key are as long, without a mask, where each word may attend to something. Then choose inputs that are none of these, and as few as you need.",
+        "`reference` is right, so the work is in the inputs. Go through the promises and ask where it cannot be seen that one is broken: with a single head, with biases of zero, where query and key are as long, without a mask, where each word may attend to something. Then choose inputs that are none of these, and as few as you need.",
         (
             "Take a candidate that divides by √D, with D = 4. With one head, d = 4, and it divides by 2 as it should: it looks right. With two heads, d = 2, it divides by 2 in place of 1.4142. And take one that forgets the biases: with biases of 0 it gives the same as the reference, however many heads there are."
         ),
-        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For three calls: with this mask, with None, with the mask and query times 10,000: right = reference(…); copies = copies of all tensors; try: came = candidate(copies …); compare the shape and the numbers up to 1e-5, and the copies with the originals; any exception: False.",
+        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: right = reference(…); try: came = candidate(…); compare the shape and the numbers up to 1e-5; any exception: False.",
     ),
 )
 

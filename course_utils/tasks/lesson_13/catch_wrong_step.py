@@ -80,7 +80,7 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "A wrong step of training still makes the loss fall, so look at the weights. Write the steps yourself, as plainly as you can, and compare all weights that come back with yours. The work is then in the inputs: in which of them does each mistake of the list give other weights than the right steps?",
+        "A wrong step of training still makes the loss fall, so look at the weights. Write the steps yourself, as plainly as you can, and compare all weights that come back with yours. The work is then in the inputs: in which of them does a step that breaks one of the promises give other weights than a right one?",
         (
             "Take a weight of two numbers and the gradient [3, 4], whose norm is 5. With clip = 1 it becomes [0.6, 0.8]; clipped number by number it would be [1, 1]. With clip = 10 both leave it as it is, and so does a candidate that never clips. With clip = 1 alone, one that always divides by the norm looks right: with clip = 10 it gives [6, 8]. So you need both."
         ),

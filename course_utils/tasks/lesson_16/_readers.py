@@ -58,8 +58,10 @@ def _sum(state, facts, mask, k):
 
 
 def _all_less_padding(state, facts, mask, k):
-    """The sum of all places less that of padding: rounding depends on padding, the value does not."""
-    return (facts.sum(1) - summed((~mask).float(), facts)) / 2
+    """The sum of all places less that of padding: its last digits depend on padding, as by rounding, the value does not."""
+    padding = summed((~mask).double(), facts.double())
+    rounding = 3e-6 * (1000 * padding).sin()  # bounded, as the promise holds for any padding
+    return ((facts.double().sum(1) - padding + rounding) / 2).float()
 
 
 def _one_after_another(state, facts, mask, k):

@@ -8,6 +8,7 @@ from course_utils.tasks.lesson_05._padded import words_first
 from course_utils.tasks.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
+LARGEST_PADDING = 10_000
 
 
 def _problem(question, facts, mask):
@@ -17,12 +18,14 @@ def _problem(question, facts, mask):
             return f"Your test calls a model with `{name}` that is not a float32 tensor."
         if tensor.dim() != dims or tensor.shape[-1] != WIDTH or not tensor.numel() or max(tensor.shape) > MOST:
             return f"Your test calls a model with `{name}` of shape {tuple(tensor.shape)}. It should be {form}, and B and M lie between 1 and {MOST}."
-        if not (tensor.abs() <= LARGEST).all():
-            return f"Your test calls a model with `{name}` that holds NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough, at padding as well."
+        if not (tensor.abs() <= LARGEST_PADDING).all():
+            return f"Your test calls a model with `{name}` that holds NaN, infinity, or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, at padding as well."
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != facts.shape[:2]:
         return "Your test calls a model with a `mask` that is not a bool tensor B×M, with B and M as in facts."
     if len(question) != len(facts):
         return "Your test calls a model with another number of questions than of stories. Both have B rows."
+    if (question.abs() > LARGEST).any() or (facts[mask].abs() > LARGEST).any():
+        return f"Your test calls a model with a question or a real fact that holds numbers above {LARGEST} in size. Random numbers of about 1 are enough."
     if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
         return "Your test calls a model with a `mask` in which a row has no True, or a False before a True. The facts come first, at least one in each row."
     return None

@@ -117,8 +117,39 @@ def one_question_after_another(model):
     return True
 
 
+def with_large_padding(model):
+    """Padding is exchanged all at once, for numbers near 1000."""
+    draw = torch.Generator().manual_seed(2)
+    question, facts, mask = (
+        torch.randn(3, 4, generator=draw),
+        torch.randn(3, 9, 4, generator=draw),
+        torch.zeros(3, 9) > 0,
+    )
+    mask[0, :7], mask[1, :8], mask[2, :2] = True, True, True
+    try:
+        before = model(question, facts, mask)
+        for size in (1, 1000):
+            other = torch.where(mask[..., None], facts, size * torch.randn(3, 9, 4, generator=draw))
+            if not torch.allclose(model(question, other, mask), before, atol=1e-5):
+                return False
+        for b in range(3):
+            changed = question.clone()
+            changed[b] = torch.randn(4, generator=draw)
+            if torch.allclose(model(changed, facts, mask)[b], before[b], atol=1e-5):
+                return False
+            for m in mask[b].nonzero()[:, 0]:
+                changed = facts.clone()
+                changed[b, m] = torch.randn(4, generator=draw)
+                if torch.allclose(model(question, changed, mask)[b], before[b], atol=1e-5):
+                    return False
+    except Exception:
+        return False
+    return True
+
+
 RIGHT = [
     many_draws,
+    with_large_padding,
     all_changes_in_one_batch,
     by_numpy,
     # As beginners write them
