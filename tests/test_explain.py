@@ -61,6 +61,8 @@ def test_the_steps_lead_to_the_right_answer(task):
         ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "is what comes out with 0.5 as the default of temperature."),
         ("02.softmax", lambda s, t=1.0: (s / t - (s / t).amax(-1, keepdim=True)).exp(), "is the exponentials: the steps after that"),
         ("04.dot", lambda s, h: -(s @ h.mT), "In every case, what you return is the right scores times -1."),
+        ("08.reinforce_loss", changed("08.reinforce_loss", lambda loss: loss / torch.tensor(10.0).log()), "the logarithm to the base 10, `log10`"),
+        ("04.dot", lambda s, h: -(s @ h.mT), "Its sign is turned round"),
         ("04.dot", lambda s, h: s @ h.mT + 0.5, "the right scores plus 0.5 everywhere."),
         ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the running sum of the right scores along axis S."),
         ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved forward by one place along axis S."),

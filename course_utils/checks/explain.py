@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
 from itertools import combinations
-from math import isclose, isfinite
+from math import e, isclose, isfinite, log2, log10
 
 import torch
 
@@ -25,6 +25,11 @@ from course_utils.checks.running.contract import in_precision
 from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
+FACTORS = {  # what a right number is often multiplied by, and what that comes from
+    -1: " Its sign is turned round: there is a minus too many, or one is missing.",
+    log10(e): " That is the logarithm to the base 10, `log10`, in place of the natural one, `log`.",
+    log2(e): " That is the logarithm to the base 2, `log2`, in place of the natural one, `log`.",
+}
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
@@ -392,7 +397,9 @@ def _by_a_number(known, base, wrong, off, received):
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
             said = text.format(f"{number:.4g}").replace("plus -", "minus ")
-            yield Guess(base, said, lambda t, case, n=number, apply=apply: apply(t, n), wrong)
+            known_as = (why for factor, why in FACTORS.items() if isclose(number, factor, rel_tol=1e-4))
+            evidence = next(known_as, "") if "times" in said else ""
+            yield Guess(base, said, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence)
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
