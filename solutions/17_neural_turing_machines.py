@@ -406,13 +406,10 @@ def catch_wrong_write(candidate):
     given = memory.clone()
     try:
         came = candidate(given, weights, erase, add)
-        return (
-            torch.equal(given, memory)
-            and came.shape == expected.shape
-            and torch.allclose(came, expected, atol=1e-5)
-        )
+        close = came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
     except Exception:
         return False
+    return close and torch.equal(given, memory)
     ### END SOLUTION
 
 

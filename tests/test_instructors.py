@@ -87,7 +87,7 @@ def copy_of_the_course(tmp_path):
         )
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS,
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr

@@ -552,7 +552,7 @@ def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
     x, target, mask = torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([True, False])
     for given, says in (
         ((torch.ones(3, 1), [(x, target, mask)], 0.1, 1), "V of 2 or more"),
-        ((torch.ones(3, 2), [], 0.1, 1), "no list of 1 to 10 batches"),
+        ((torch.ones(3, 2), [], 0.1, 1), "no list of 1 to 100 batches"),
         ((torch.ones(3, 2), [(x, target)], 0.1, 1), "no tuple of three tensors"),
         ((torch.ones(2, 2), [(x, target, mask)], 0.1, 1), "an `x` that is no float32 tensor"),
         ((torch.ones(3, 2), [(x, target, mask & False)], 0.1, 1), "one of which at least is True"),
@@ -568,13 +568,13 @@ def test_a_test_of_glimpses_that_breaks_the_rules_is_told_so():
     image, locations = torch.ones(3, 4), torch.zeros(2, 2)
     for given, says in (
         ((image[None], locations, 1, 1), "an `image` that is not a float32 tensor Y×X"),
-        ((image * torch.nan, locations, 1, 1), "numbers from -10 to 10"),
-        ((image * 1e3, locations, 1, 1), "numbers from -10 to 10"),
+        ((image * torch.nan, locations, 1, 1), "numbers from -1000 to 1000"),
+        ((image * 1e4, locations, 1, 1), "numbers from -1000 to 1000"),
         ((image, locations[0], 1, 1), "`locations` that are not a float32 tensor T×2"),
-        ((image, locations[:0], 1, 1), "T from 1 to 20"),
+        ((image, locations[:0], 1, 1), "T from 1 to 64"),
         ((image, locations + 1.5, 1, 1), "a location below -1 or above 1"),
-        ((image, locations, 0, 1), "a `size` that is not an int from 1 to 8"),
-        ((image, locations, 1, 5), "a `scales` that is not an int from 1 to 4"),
+        ((image, locations, 0, 1), "a `size` that is not an int from 1 to 16"),
+        ((image, locations, 1, 7), "a `scales` that is not an int from 1 to 6"),
     ):
         report = judge_answer(TASKS["14.catch_peeking"], lambda model, given=given: len(model(*given)) == 1)
         assert report.state == "error" and says in report.message, str(report)
@@ -620,14 +620,13 @@ def test_a_test_of_writes_that_breaks_the_rules_is_told_so():
     memory, weights, erase, add = torch.ones(2, 4, 3), torch.ones(2, 4) / 8, torch.ones(2, 3), torch.ones(2, 3)
     for given, says in (
         ((memory[0], weights, erase, add), "a `memory` that is no tensor B×N×W"),
-        ((torch.ones(2, 31, 3), weights, erase, add), "B, N and W from 1 to 30"),
+        ((torch.ones(2, 101, 3), weights, erase, add), "B, N and W from 1 to 100"),
         ((memory, weights.mT, erase, add), "With this `memory` it should be 2×4"),
         ((memory, weights, erase[:1], add), "With this `memory` it should be 2×3"),
         ((memory, weights, erase, add.double()), "`add` that is not a float32 tensor"),
         ((memory / 0, weights, erase, add), "`memory` that holds NaN, infinity, or numbers above 100"),
         ((memory, -weights, erase, add), "`weights` below 0 or above 1"),
         ((memory, weights, 2 * erase, add), "`erase` below 0 or above 1"),
-        ((memory, 4 * weights, erase, add), "`weights` that sum to more than 1"),
     ):
         report = judge_answer(TASKS["17.catch_wrong_write"], lambda write, given=given: write(*given).sum() == 1)
         assert report.state == "error" and says in report.message, str(report)
@@ -640,8 +639,8 @@ def test_a_test_of_routing_that_breaks_the_rules_is_told_so():
         (x.double(), "not a float32 tensor"),
         (x[0], "of shape (4,). It should be B×4"),
         (x[:, :3], "of shape (3, 3). It should be B×4"),
-        (x[:0], "with B from 1 to 60"),
-        (torch.ones(61, 4), "with B from 1 to 60"),
+        (x[:0], "with B from 1 to 1000"),
+        (torch.ones(1001, 4), "with B from 1 to 1000"),
         (x / 0, "NaN, infinity, or numbers above 10"),
     ):
         report = judge_answer(TASKS["18.catch_wrong_routing"], lambda layer, given=given: layer(given)[0].sum() == 1)
@@ -654,8 +653,8 @@ def test_a_test_of_label_leaks_that_breaks_the_rules_is_told_so():
         ((inputs.tolist(), labels), "`inputs` that are not a float32 tensor"),
         ((inputs.double(), labels), "`inputs` that are not a float32 tensor"),
         ((inputs[:, :2], labels), "of shape (4, 2). They should be T×3"),
-        ((inputs[:0], labels[:0]), "with T from 1 to 10"),
-        ((torch.ones(11, 3), labels), "with T from 1 to 10"),
+        ((inputs[:0], labels[:0]), "with T from 1 to 30"),
+        ((torch.ones(31, 3), labels), "with T from 1 to 30"),
         ((inputs / 0, labels), "NaN, infinity, or numbers above 10"),
         ((inputs, labels.tolist()), "not a tensor of whole numbers"),
         ((inputs, labels.float()), "not a tensor of whole numbers"),
@@ -700,7 +699,7 @@ def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
 def test_the_largest_of_a_batch_is_not_the_largest_of_each_row(task_id, answer):
     for seed in range(4):
         report = judge_answer(TASKS[task_id], answer, seed)
-        assert report.state in ("failed", "error") and report.only_edges, str(report)
+        assert report.hazard, str(report)  # only where numbers are as large as no lesson makes them
 
 
 def test_a_test_of_attentions_that_breaks_the_rules_is_told_so():
@@ -710,7 +709,7 @@ def test_a_test_of_attentions_that_breaks_the_rules_is_told_so():
         ((x, x.double(), x, mask), "a `key` that is not a float32 tensor"),
         ((x[0], x, x, mask), "`query` of shape (2, 5, 4). It should be B×2×T×4"),
         ((x[:, :1], x, x, mask), "`query` of shape (3, 1, 5, 4)"),
-        ((torch.ones(3, 2, 9, 4), x, x, mask), "T from 1 to 8"),
+        ((torch.ones(3, 2, 21, 4), x, x, mask), "T from 1 to 20"),
         ((torch.ones(5, 2, 5, 4), x, x, mask), "B from 1 to 4"),
         ((x, x, x[:, :, :4], mask), "a `value` of shape (3, 2, 4, 4)"),
         ((x, x / 0, x, mask), "a `key` that holds NaN, infinity, or numbers above 10"),

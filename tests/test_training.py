@@ -1040,7 +1040,7 @@ def test_the_largest_seed_works(tmp_path):
     "changes, message",
     [
         ({"pair": "en-ru", "data": "multi30k"}, "pair must be one of .*, not 'en-ru'"),
-        ({"world": {"ordering": "reversed"}}, "the world has no setting 'ordering'"),
+        ({"world": {"ordering": "reversed"}}, "there is no setting 'world.ordering' .perhaps world.order is meant."),
     ],
 )
 def test_data_that_there_is_not(changes, message):
@@ -1051,13 +1051,13 @@ def test_data_that_there_is_not(changes, message):
 def test_models_that_cannot_be(tmp_path):
     for model, message in (
         ({"width": 18, "heads": 4}, "the width must be a multiple of the number of heads: 18 is none of 4"),
-        ({"widht": 18}, "can't be made of these settings .*widht"),
+        ({"widht": 18}, "there is no setting 'model.widht' .perhaps model.width is meant."),
         ({"heads": 0}, "heads must be at least 1, not 0"),
         ({"width": 0}, "width must be at least 1, not 0"),
         ({"decoder_layers": 0}, "decoder_layers must be at least 1, not 0"),
         ({"encoder_layers": -1}, "encoder_layers must be at least 0, not -1"),
         ({"longest": 1}, "longest must be at least 2, not 1"),
-        ({"hidden": "much"}, "can't be made of these settings"),
+        ({"hidden": "much"}, "model.hidden must be a whole number"),
         ({"dropout": 1.0}, "dropout must be at least 0 and less than 1"),
     ):
         with pytest.raises(CourseError, match=message):

@@ -42,15 +42,15 @@ def _untrace(traced):
 
 
 @contextmanager
-def time_limit(seconds):
-    """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `WAITING` times that by the clock."""
+def time_limit(seconds, waiting=WAITING):
+    """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `waiting` times that by the clock."""
     in_main_thread = threading.current_thread() is threading.main_thread()
-    with _alarm(seconds) if in_main_thread and hasattr(signal, "setitimer") else _watchdog(seconds):
+    with (_alarm if in_main_thread and hasattr(signal, "setitimer") else _watchdog)(seconds, waiting):
         yield
 
 
 @contextmanager
-def _alarm(seconds):
+def _alarm(seconds, waiting):
     """Use the operating system's timers, which also interrupt a sleep. For Linux and macOS, in the main thread."""
     traced = []
 
@@ -61,7 +61,7 @@ def _alarm(seconds):
 
     tracer, set_back = sys.gettrace(), []
     for timer, number, clock, most in (
-        (signal.ITIMER_REAL, signal.SIGALRM, time.monotonic, WAITING * seconds),
+        (signal.ITIMER_REAL, signal.SIGALRM, time.monotonic, waiting * seconds),
         (signal.ITIMER_PROF, signal.SIGPROF, time.process_time, seconds),
     ):
         handler, began = signal.signal(number, on_alarm), clock()
@@ -81,7 +81,7 @@ def _alarm(seconds):
 
 
 @contextmanager
-def _watchdog(seconds):
+def _watchdog(seconds, waiting):
     """Use a second thread that asks the interpreter to raise here. For Windows, and for other threads than the main one.
 
     It cannot interrupt a sleep, and before Python 3.12 not a loop whose bare `except:` swallows everything.
@@ -94,7 +94,7 @@ def _watchdog(seconds):
         return _raise_everywhere(frame, event, argument) if threading.get_ident() == thread else None
 
     def watch():
-        computed, clock, wait = time.process_time() + seconds, time.monotonic() + WAITING * seconds, 0.05
+        computed, clock, wait = time.process_time() + seconds, time.monotonic() + waiting * seconds, 0.05
         while not done.wait(wait):
             if time.process_time() < computed and time.monotonic() < clock:
                 continue

@@ -35,7 +35,7 @@ from course_utils.checks.running.contract import (
     in_precision,
     is_float,
 )
-from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.limit import WAITING, TimeIsUp, time_limit
 from course_utils.checks.running.watch import Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
@@ -49,7 +49,7 @@ NOT_THE_LEARNERS = tuple(
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
-def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None):
+def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None, waiting=WAITING):
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
@@ -57,6 +57,7 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None)
             or a function of its sizes, its weights and its inputs.
         cases: Cases, smallest first.
         seconds: how long it may compute for all cases together; see `time_limit`. The list ends at the case that ran into it.
+        waiting: how many times as long it may take by the clock.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
         repeated: whether to call it a second time, to see that it gives the same.
         watch: sees what it calls; a new one if None.
@@ -64,7 +65,7 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None)
     outcomes, printed, watch, set_back = [], _Kept(), watch or Watch(), _as_now()
     _import_late(answer)
     try:
-        with time_limit(seconds), torch.random.fork_rng(devices=[]):
+        with time_limit(seconds, waiting), torch.random.fork_rng(devices=[]):
             builtins.input = sys.breakpointhook = _no_input
             torch.set_num_threads(1)  # as `one_thread` says
             torch.set_grad_enabled(True)

@@ -24,7 +24,6 @@ import signal
 import socket
 import struct
 import sys
-import time
 import traceback
 import types
 from dataclasses import replace
@@ -169,7 +168,7 @@ def rehearse(offered: offers.Offers) -> None:
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
-        answers._cell(1, REHEARSAL, 10)
+        answers._cell(1, REHEARSAL, 10, 10)
         unpack(pack(answers._run("answer", 10, unpack(pack(cases)))))
 
 
@@ -303,7 +302,7 @@ class Answers:
             except wire.Closed:
                 return
             if isinstance(request, dict) and "do" in request:
-                do, self._began = request.pop("do"), time.process_time()
+                do = request.pop("do")
                 if do == "cell":
                     self._reply(self._cell(**request))
                 elif do == "offer":
@@ -315,14 +314,13 @@ class Answers:
                     self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
 
     def _reply(self, value):
-        value["computed"] = time.process_time() - self._began
         body = pack(value)
         if len(body) > wire.LARGEST:
             values = [replace(outcome, value=Foreign("value of several megabytes")) for outcome in value["outcomes"]]
-            body = pack({**value, "outcomes": values})
+            body = pack({"outcomes": values})
         wire.write(self._replies, self._nonce, body)
 
-    def _cell(self, number, source, seconds):
+    def _cell(self, number, source, seconds, waiting):
         """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up, "asked": whether it used what was not offered}.
 
         Of a cell that is stopped, the functions, classes and imports are defined all the same: what stops it here, such as
@@ -333,7 +331,7 @@ class Answers:
         self._offered.asked = False
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
-            with time_limit(seconds):
+            with time_limit(seconds, waiting):
                 code = _compiled(source, name, self._futures)
                 self._futures |= code.co_flags & FUTURES
                 exec(code, self._module.__dict__)
@@ -350,7 +348,7 @@ class Answers:
                         exec(part, self._module.__dict__)
         return came
 
-    def _run(self, name, seconds, cases, kinds=("callable", "module")):
+    def _run(self, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
         if name not in self._module.__dict__:
             return {"no answer": ("missing", None)}
@@ -359,7 +357,7 @@ class Answers:
         if kind not in kinds:
             return {"no answer": (kind, shown)}
         watch = Watch()
-        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)), watch=watch)
+        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)), watch=watch, waiting=waiting)
         return {"outcomes": outcomes, "unwatched": watch.ended}
 
     def _candidate(self, key):

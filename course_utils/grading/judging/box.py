@@ -36,18 +36,29 @@ SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
-WAITING = 4  # times as long by the clock as a process may compute: for what waits, and on a busy machine
+BUSY_AT_MOST = 4  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
 SMALL = 2**17  # bytes of a reply, as right ones have: they take milliseconds at most
 SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
+
+
+def busy() -> float:
+    """Return how many times as long by the clock a process takes, for all that want a processor now: 1 on a quiet machine."""
+    try:
+        now = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        now = 1
+    return min(max(1.0, (now + 1) / (os.cpu_count() or 1), os.getloadavg()[0] / (os.cpu_count() or 1)), BUSY_AT_MOST)
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one submission may cost."""
 
-    seconds: float = 5.0  # of computing, for a cell and for all calls of an answer
-    whole: float = 20.0  # of computing, for the whole notebook
+    seconds: float = (
+        5.0  # for a cell and for all calls of an answer: of computing, and by the clock of a machine that is not busy
+    )
+    whole: float = 20.0  # for the whole notebook, likewise
     memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 
@@ -313,8 +324,7 @@ class _Run:
 
     def __init__(self, box, cells):
         self._box, self._cells, self._skip, self._slow, self._said = box, cells, set(), set(), {}
-        self._limits, self._deaths, self._spent = box.limits, 0, 0.0  # seconds of computing, as processes tell
-        self._until = time.monotonic() + WAITING * box.limits.whole  # and by the clock, whatever they tell
+        self._limits, self._deaths, self._spent = box.limits, 0, 0.0  # seconds, as `_ask` counts them
         self._slow_share, self._cells_share = (share * box.limits.whole for share in CELLS_SHARE)
         self._alive, self._offers, self._asked = (
             False,
@@ -324,19 +334,15 @@ class _Run:
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
-        return min(self._limits.whole - self._spent, self._until - time.monotonic())
+        return self._limits.whole - self._spent
 
     def _ask(self, request, seconds, *more):
-        """Ask what may take so many seconds of computing, and note how many it took, on this side too."""
-        began, here = time.monotonic(), time.process_time()
-        spent = seconds
+        """Ask what may take so many seconds, and longer where the machine is busy; count what it took, less for as much."""
+        began, times = time.monotonic(), busy()
         try:
-            reply = self._box._ask(request, WAITING * seconds + GRACE, *more)
-            told = reply.get("computed")
-            spent = told if type(told) is float and 0 <= told <= seconds + GRACE else spent
-            return reply
+            return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
-            self._spent += min(spent, time.monotonic() - began) + time.process_time() - here
+            self._spent += (time.monotonic() - began) / max(times, busy())
 
     def run_cells(self):
         self._revive(())
@@ -386,7 +392,7 @@ class _Run:
         """Return how long a cell may take. Slow ones leave time for what stands below them, and for the answers."""
         most = self._limits.seconds if number not in self._slow else 0
         slow = max(SLICE * self._limits.seconds, min(most, self._slow_share - self._spent))
-        return min(slow, self._cells_share - self._spent, self._left())
+        return min(slow, self._cells_share - self._spent)
 
     def _cell(self, number):
         """Return whether the process outlived the cell."""
@@ -394,7 +400,7 @@ class _Run:
         if seconds <= 0:
             self._said.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
-        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "seconds": seconds}
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
         try:
             came = self._ask(request, seconds)
         except (wire.Closed, wire.Late, wire.Garbled) as error:
@@ -433,7 +439,7 @@ class _Run:
     def said(self):
         """Return how the cells have answered questions."""
         try:
-            said = self._box._ask({"do": "said"}, WAITING * GRACE).get("said") if self._alive else {}
+            said = self._box._ask({"do": "said"}, BUSY_AT_MOST * GRACE).get("said") if self._alive else {}
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._end_and_explain(error, GRACE)
             return {}
@@ -448,7 +454,7 @@ class _Run:
         if seconds <= 0:
             return Answer("not run")
         try:
-            request = {"do": "run", "name": wanted.name, "kinds": wanted.kinds, "seconds": seconds}
+            request = {"do": "run", "name": wanted.name, "kinds": wanted.kinds}
             reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]

@@ -24,8 +24,8 @@
     share = 0.9                     # of the points, for an answer that is right but on inputs that no lesson builds, such as NaN at padding; 1 if left out
 
     [limits]
-    seconds = 3                     # of computing, for an answer; four times as long by the clock
-    total = 12                      # seconds of computing, for a notebook
+    seconds = 3                     # for an answer, of computing; by the clock more where the machine is busy
+    total = 12                      # seconds for a notebook, counted alike
     memory = 1000                   # megabytes on top of what Python and PyTorch take
 
 Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
