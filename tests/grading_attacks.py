@@ -472,14 +472,14 @@ ANSWER = "def causal_mask(size):\n"
 hangs("a loop in a cell", "while True: pass")
 hangs("a sleep in a cell", "time.sleep(10**6)")
 hangs("a loop that swallows everything", "while True:\n    try:\n        while True: pass\n    except BaseException: pass")
-hangs("an answer without the alarm", ANSWER + "    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass", patient=True)
+hangs("an answer without the alarm", ANSWER + "    [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n    while True: pass", patient=True)
 hangs("an answer that sets the alarm off", ANSWER + "    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(10**6)")
 hangs("an answer that blocks signals", ANSWER + "    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n    while True: time.sleep(1)")
-hangs("every answer", "def forever(*a):\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass\npadding_mask = causal_mask = attention = catch_wrong_attention = forever")
+hangs("every answer", "def forever(*a):\n    [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n    while True: pass\npadding_mask = causal_mask = attention = catch_wrong_attention = forever")
 attack(
     "hangs: all cells and answers", "patience", "", "import time, signal\ndef hang():\n    try:\n        time.sleep(2.9)\n    except BaseException: pass",
-    *["signal.signal(signal.SIGALRM, signal.SIG_IGN)\nhang()"] * 3,
-    "def forever(*a):\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass\n"
+    *["[signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\nhang()"] * 3,
+    "def forever(*a):\n    [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n    while True: pass\n"
     "class A:\n    __class__ = property(lambda s: hang())\n    __call__ = forever\n"
     "padding_mask = causal_mask = attention = catch_wrong_attention = A()", patient=True,
 )
@@ -491,8 +491,8 @@ hangs("input", "input()")
 hangs("a lock", "import threading\nthreading.Lock().acquire() and None\nl = threading.Lock()\nl.acquire()\nl.acquire()")
 hangs("select", "import select\nselect.select([], [], [])")
 hangs("an attribute", "class A:\n    __class__ = property(lambda s: time.sleep(10**6))\n    def __call__(self): pass\ncausal_mask = A()")
-hangs("a returned object", "class L(list):\n    def __len__(self):\n        signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        time.sleep(10**6)\n" + ANSWER + "    return L([1])")
-hangs("an exception's text", "class E(Exception):\n    def __str__(self):\n        signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        time.sleep(10**6)\nraise E")
+hangs("a returned object", "class L(list):\n    def __len__(self):\n        [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n        time.sleep(10**6)\n" + ANSWER + "    return L([1])")
+hangs("an exception's text", "class E(Exception):\n    def __str__(self):\n        [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n        time.sleep(10**6)\nraise E")
 hangs("the end", "import atexit\natexit.register(time.sleep, 10**6)\nimport threading\nthreading.Thread(target=time.sleep, args=(10**6,)).start()")
 hangs("compiling", ANSWER + "    return 0\nsys.setrecursionlimit(10**6)\nx = lambda: exec('while True: pass')\nx()")
 
