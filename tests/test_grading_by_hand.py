@@ -3,6 +3,7 @@
 import csv
 import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from test_grading_run import ATTENTION, CAUSAL, PADDING, notebook
@@ -11,12 +12,15 @@ from course_utils.base.errors import CourseError
 from course_utils.commands import main
 from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class
+from course_utils.grading.handing_out.release import release
 from course_utils.grading.reading.overrides import read_overrides
-from course_utils.grading.reading.settings import Settings
+from course_utils.grading.reading.settings import Settings, read_settings
+from course_utils.grading.reading.written import PLACE, in_words
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
 )
+COURSE = Path(__file__).parents[1]
 HEADER = "student,task,points,extension,comment\n"
 DEADLINE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
 
@@ -206,3 +210,91 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
         (tmp_path / "one" / "grades.csv").write_text(text)
         assert main(["term", str(tmp_path / "one")]) == 2
         assert "is no table of grades" in capsys.readouterr().err
+
+
+IN_WORDS = '[written."03.why_three"]\ntext = "Why three vectors?"\npoints = 2\n'
+
+
+def with_text(path, *texts):
+    """Add text cells to a notebook's end."""
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    plain["cells"] += [{"cell_type": "markdown", "metadata": {}, "source": text} for text in texts]
+    path.write_text(json.dumps(plain), encoding="utf-8")
+
+
+@caged
+def test_answers_in_words_are_collected_read_and_kept(a_class):
+    settings = a_class / "class.toml"
+    settings.write_text(settings.read_text() + IN_WORDS)
+    with_text(
+        a_class / "in" / "ada.ipynb", "**Answer to 03.why_three:**\n\nOne <b>asks</b>.", "One answers.", "## Done", "no"
+    )
+    with_text(a_class / "in" / "emmy.ipynb", f"**Answer to 03.why_three:**\n\n{PLACE}")
+    grade(a_class)
+    before, page = grades(a_class / "out"), (a_class / "out" / "to-read.html").read_text()
+    assert "One &lt;b&gt;asks&lt;/b&gt;.\n\nOne answers." in page and "Done" not in page and "emmy" not in page
+    assert (before["ada"]["03.why_three state"], before["emmy"]["03.why_three state"]) == ("to be read", "missing")
+    assert float(before["ada"]["possible"]) == 8
+    assert "has not read your answer yet" in (a_class / "out" / "feedback" / "ada.html").read_text()
+    scores = json.loads((a_class / "out" / "ags.json").read_text())
+    assert {score["userId"]: score["gradingProgress"] for score in scores}["u-1"] == "PendingManual"
+    rows = (a_class / "out" / "to-read.csv").read_text(encoding="utf-8-sig")
+    assert rows.split() == ['"student","task","points","extension","comment"', '"ada","03.why_three","","",""']
+    (a_class / "over.csv").write_text(rows)  # as it was written: nothing is read yet
+    grade(a_class, overrides=a_class / "over.csv")
+    assert grades(a_class / "out") == before
+    (a_class / "over.csv").write_text(HEADER + "ada,03.why_three,1.5,,Say which is which.\n")
+    assert grade(a_class, overrides=a_class / "over.csv").new == 0
+    after = grades(a_class / "out")["ada"]
+    assert (after["03.why_three state"], after["03.why_three points"], after["total"]) == ("read", "1.5", "3.5")
+    assert after["by hand"] == ""
+    page = (a_class / "out" / "feedback" / "ada.html").read_text()
+    assert "Your instructor says: Say which is which." in page and "the grading gave" not in page
+    assert len((a_class / "out" / "to-read.csv").read_text().splitlines()) == 1
+
+
+@caged
+def test_a_request_to_look_again_is_listed_until_it_is_answered(a_class):
+    ask = "**Look again at 03.attention:** My <i>mask</i> is right."
+    with_text(a_class / "in" / "ada.ipynb", ask)
+    grade(a_class)
+    listed = "03.attention: My &lt;i&gt;mask&lt;/i&gt; is right."
+    assert listed in (a_class / "out" / "class.html").read_text()
+    assert "Not answered yet." in (a_class / "out" / "feedback" / "ada.html").read_text()
+    (a_class / "over.csv").write_text(HEADER + "ada,03.attention,,,The third case shows it.\n")
+    grade(a_class, overrides=a_class / "over.csv")
+    page = (a_class / "out" / "class.html").read_text()
+    assert listed not in page and "1 request answered." in page
+    page = (a_class / "out" / "feedback" / "ada.html").read_text()
+    assert "Your instructor has answered, see below." in page and "The third case shows it." in page
+
+
+WRONG_WORDS = {
+    '[written]\ntext = "Why?"\n': "holds one section a question",
+    '[written."why"]\ntext = "Why?"\n': "must begin with the number of a lesson with exercises",
+    '[written."99.why"]\ntext = "Why?"\n': "must begin with the number of a lesson with exercises",
+    '[written."03.attention"]\ntext = "Why?"\n': "the course has a task of that name",
+    '[written."03.why"]\npoints = 2\n': "text must be the question, in quotes, not left out",
+    '[written."03.why"]\ntext = "Why?"\npoint = 2\n': 'has no point (did you mean "points"?)',
+    '[written."03.why"]\ntext = "Why?"\npoints = -2\n': "points must be a number from 0",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_WORDS, ids=range(len(WRONG_WORDS)))
+def test_what_is_wrong_with_a_question_in_words_is_one_sentence(tmp_path, text):
+    (tmp_path / "class.toml").write_text(text)
+    with pytest.raises(CourseError) as refused:
+        read_settings(tmp_path / "class.toml")
+    assert WRONG_WORDS[text] in str(refused.value)
+
+
+def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
+    (tmp_path / "class.toml").write_text('[written.03.why_three]\ntext = "Why three vectors?"\n')
+    settings = read_settings(tmp_path / "class.toml")
+    [path] = release(COURSE, ["03"], tmp_path, settings)
+    *_, question, place = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert "Why three vectors?" in question["source"] and "1 point." in question["source"]
+    assert in_words([("markdown", place["source"])]) == ((), ())
+    answers, _ = in_words([("markdown", place["source"].replace(PLACE, "Each has its own task."))])
+    assert [answer.code for answer in answers] == ["Each has its own task."]
+    assert "| 03.why_three | an answer in words | 1 |" in (path.parent / "README.md").read_text(encoding="utf-8")

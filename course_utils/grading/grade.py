@@ -28,9 +28,10 @@ from course_utils.grading.reading.overrides import Override, must_have_effect, r
 from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
 from course_utils.grading.reading.submissions import Found, find
+from course_utils.grading.reading.written import Written
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
-from course_utils.grading.writing.pages import write_feedback
+from course_utils.grading.writing.pages import write_feedback, write_in_words
 from course_utils.grading.writing.results import write_all
 
 LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
@@ -228,6 +229,7 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         _remove_drafts(what.out)
         write_all(what.out, students(), counted, title, journal.began, what.settings.canvas)
         write_feedback(what.out, students(), counted)
+        write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)])
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]

@@ -52,6 +52,8 @@ README = """\
 1. Choose "Restart Kernel and Run All Cells": what works only because of a cell that you have deleted shows now.
 2. Save, and hand in the notebook itself, the `.ipynb` file: no PDF, no archive.
 3. Hand in also what is not finished: each task counts by itself, and none needs an earlier one.
+4. If you think that an answer was judged wrongly, add a text cell that begins with `**Look again at {first}:**`, say why, and hand
+   the notebook in again. A person reads it.
 """
 
 
@@ -75,6 +77,7 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
         handed_out = _with_questions(_with_names(stamped(notebook, lesson), lesson), lesson, settings)
+        handed_out = _with_words(handed_out, lesson, settings)
         if withheld:
             handed_out = _installing_what_lies_beside(handed_out)
             files[out / lesson / NAME] = course
@@ -219,8 +222,15 @@ def _with_questions(notebook, lesson, settings):
     return notebook | {"cells": [*notebook["cells"], *cells]}
 
 
+def _with_words(notebook, lesson, settings):
+    """Return a notebook with what a person reads at its end."""
+    cells = [cell for question in settings.in_words(number_of(lesson)) for cell in question.cells()]
+    return notebook | {"cells": [*notebook["cells"], *cells]}
+
+
 def _readme(notebook, lesson, settings, withheld=False):
     asked, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
+    asked = asked + settings.in_words(number_of(lesson))
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",

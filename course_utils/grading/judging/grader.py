@@ -160,7 +160,8 @@ class Grader:
         suspicions = (*suspicions, *_suspicions(notebook.cells), *_imports(notebook))
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
-            tuple(dict.fromkeys(suspicions)), verdicts, round(time.monotonic() - began, 3),
+            tuple(dict.fromkeys(suspicions)), (*verdicts, *notebook.in_words), round(time.monotonic() - began, 3),
+            notebook.requests,
         )  # fmt: skip
 
     def _run(self, notebook):

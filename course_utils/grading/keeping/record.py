@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from course_utils.grading.keeping.texts import cut
 
+TO_BE_READ, READ = "to be read", "read"  # of an answer in words, which only a person can judge
 STATES = (
     "passed",
     "failed",
@@ -16,6 +17,8 @@ STATES = (
     "not attempted",
     "missing",
     "not run",
+    TO_BE_READ,
+    READ,
 )  # "not run": time was used up, or the file unreadable
 
 
@@ -74,6 +77,7 @@ class Result:
     suspicions: tuple[str, ...] = ()  # reasons for a look by a person
     verdicts: tuple[Verdict, ...] = ()
     seconds: float = 0.0
+    requests: tuple[str, ...] = ()  # to look again at a task: "03.attention: My answer is right, since …"
 
     def fitted(self) -> "Result":
         """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
@@ -90,6 +94,7 @@ class Result:
                 problem=cut(few.problem, length),
                 remarks=tuple(cut(text, length) for text in few.remarks),
                 suspicions=tuple(cut(text, length) for text in few.suspicions),
+                requests=tuple(cut(text, length) for text in few.requests),
                 verdicts=verdicts,
             )
             if len(fit.line()) <= BYTES_AT_MOST:
@@ -107,7 +112,7 @@ class Result:
     @classmethod
     def from_json(cls, plain: dict) -> "Result":
         """Return the Result that `to_json` made `plain` of. Raises TypeError or KeyError where it is none."""
-        texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions")}
+        texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions", "requests")}
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
 
 
@@ -143,6 +148,7 @@ class Points:
     possible: float
     explanation: str = ""
     graded: float | None = None  # what grading gave, where an instructor has set other points
+    read: bool = False  # whether an answer in words was read: the points are the instructor's
     comment: str = ""  # the instructor's
 
 

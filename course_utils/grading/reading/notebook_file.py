@@ -17,6 +17,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
 
+from course_utils.grading.keeping.record import Verdict
+from course_utils.grading.reading.written import in_words
+
 LARGEST = 20_000_000  # bytes of a file
 BRACKETS = (
     500_000  # of [ and { in a file: what they become costs most memory and time of all JSON, up to 232 bytes each
@@ -42,6 +45,8 @@ class Notebook:
     lesson: str  # "03", "" where it can't be told
     digest: str  # SHA-256 of the file's bytes, in hexadecimal
     remarks: tuple[str, ...] = ()  # on what was left out
+    in_words: tuple[Verdict, ...] = ()  # answers that a person reads
+    requests: tuple[str, ...] = ()  # to look again at a task
 
 
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
@@ -59,8 +64,9 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
     plain = _parse(data)
     del data
     cells, remarks = _code_cells(plain)
+    answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
     lesson = _lesson(plain, cells, known, Path(path).name)
-    return Notebook(cells, lesson, digest, remarks)
+    return Notebook(cells, lesson, digest, remarks, answers, requests)
 
 
 def digest(path: Path, largest: int = LARGEST) -> str:
@@ -259,6 +265,14 @@ def _all_cells(plain):
             yield cell.get("cell_type"), cell.get("source", cell.get("input", ""))
         else:
             yield "code", None
+
+
+def _text(source):
+    """Return a cell's text, "" for one that cannot be read."""
+    try:
+        return _source(source)
+    except Unreadable:
+        return ""
 
 
 def _source(source):

@@ -46,7 +46,8 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
         students: everybody who is on the roster or has handed something in.
         settings: the class's, whose deadline may be extended.
     """
-    found, seen, known = {}, {}, known_ids()
+    found, seen, in_words = {}, {}, [question.id for question in settings.written]
+    known = known_ids() + in_words
     for line, row in records(path, "The file of overrides", COLUMNS):
         where, student, task = f"{path}, line {line}", fit(row["student"]), row["task"]
         if student not in students:
@@ -57,6 +58,8 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
                 f'{where}: "{student}"{task and f" and {task}"} stand in line {seen[student, task]} already.'
             )
         seen[student, task] = line
+        if task in in_words and not (row["points"] or row["extension"] or row["comment"]):
+            continue  # as to-read.csv has it: still to be read
         _take(found.setdefault(student, Override()), row, where, settings, known)
     return found
 

@@ -17,6 +17,10 @@
     [canvas]
     assignment = 12345              # its ID in Canvas, so that an import finds it
 
+    [written."03.why_three"]        # a question that a person reads the answer to, handed out with the exercises
+    text = "Why does a word need a query, a key and a value? Three sentences are enough."
+    points = 2
+
     [reference]
     counts = true                   # an answer that is a copy of the course's own code, which its exercise does not offer; false if left out
 
@@ -31,6 +35,7 @@
 Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -41,6 +46,7 @@ from course_utils import tasks
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
+from course_utils.grading.reading.written import Written
 
 MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
@@ -51,6 +57,7 @@ FORM = {  # what each section may hold; the points' keys are tasks, too
     "reference": ("counts",),
     "hazards": ("share",),
     "limits": ("seconds", "total", "memory"),
+    "written": ("text", "points"),
 }
 
 
@@ -76,10 +83,16 @@ class Settings:
     )
     hazard_share: Decimal = Decimal(1)  # what an answer earns that is right but on inputs that no lesson builds
     limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
+    written: tuple[Written, ...] = ()  # questions that a person reads the answers to
 
     def counted(self, lesson: str) -> list:
-        """Return the tasks of a lesson that count, and its questions where they do, in order."""
-        return [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
+        asked = [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        return asked + self.in_words(lesson)
+
+    def in_words(self, lesson: str) -> list[Written]:
+        """Return the questions of a lesson that a person reads the answers to."""
+        return [one for one in self.written if number_of(one.id) == lesson]
 
     def worth(self, task) -> Decimal:
         """Return the points of a task or question."""
@@ -120,7 +133,7 @@ def _settings(plain):
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
-    points, late, solutions, canvas, reference, hazards, limits = (plain.get(section, {}) for section in FORM)
+    points, late, solutions, canvas, reference, hazards, limits, written = (plain.get(section, {}) for section in FORM)
     known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
     return Settings(
         **_points(points, known),
@@ -130,6 +143,7 @@ def _settings(plain):
         **_reference(reference),
         **_hazards(hazards),
         limits=_limits(limits),
+        written=_written(written, known),
     )
 
 
@@ -222,6 +236,41 @@ def _hazards(section):
 def _limits(section):
     _only("limits", section)
     return {key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True)) for key, value in section.items()}
+
+
+def _written(section, known):
+    found = []
+    for name, asked in _flat_tables(section).items():
+        where = f'[written."{name}"]'
+        if not re.fullmatch(r"\d\d\.[A-Za-z]\w{0,59}", name) or number_of(name) not in tasks.by_lesson():
+            raise SettingsError(
+                f'{where} must begin with the number of a lesson with exercises, and a name of yours in letters, such as [written."03.why_three"].'
+            )
+        if name in known:
+            raise SettingsError(f"{where}: the course has a task of that name: choose another.")
+        for key in asked:
+            if key not in FORM["written"]:
+                raise SettingsError(
+                    f"{where} has no {key}{_like(key, FORM['written'])}: it may hold {_list(FORM['written'])}."
+                )
+        text = asked.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise SettingsError(
+                f"{where} text must be the question, in quotes, not {_shown(text) if text is not None else 'left out'}."
+            )
+        found.append(Written(name, text, float(_number(f"{where} points", asked.get("points", 1), 0, MOST))))
+    return tuple(found)
+
+
+def _flat_tables(section):
+    """Return {"03.why_three": its table}, where [written.03.why_three] without quotes, which TOML reads as nested, means the same."""
+    flat = {}
+    for key, value in section.items():
+        if not isinstance(value, dict):
+            raise SettingsError(f'[written] holds one section a question, such as [written."03.why_three"], not {key}.')
+        nested = "." not in key and value and all(isinstance(inner, dict) for inner in value.values())
+        flat |= {f"{key}.{inner}": table for inner, table in value.items()} if nested else {key: value}
+    return flat
 
 
 def _only(name, section):

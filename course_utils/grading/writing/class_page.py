@@ -8,6 +8,7 @@ from html import escape
 
 from course_utils.checks.report import with_code
 from course_utils.grading.keeping.record import Graded
+from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, block, count, line, link, page, sentence
 from course_utils.grading.writing.results import number
@@ -17,7 +18,7 @@ WORDS = {
     "passed": "passed",
     "partly": "part of the points",
     "wrong": "failed or error",
-    "none": "no answer",
+    "none": "no answer, or not read yet",
     "absent": "not handed in",
 }
 RANKS = ("most common", "second", "third", "fourth", "fifth")
@@ -46,6 +47,8 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
         ("tasks", "Tasks", _tasks(counts)),
         ("mistakes", "What was misunderstood", _mistakes(counts)),
         ("suspicious", "Worth a look", _suspicious(counts)),
+        *([("in-words", "Answers in words", _in_words(counts))] if any(_by_a_person(tasks)) else []),
+        ("look-again", "Asked to look again", _requests(counts)),
         ("problems", "Files that could not be graded", _problems(counts)),
         (
             "strangers",
@@ -301,6 +304,25 @@ def _suspicious(counts):
     if not counts.suspicious:
         return "<p>Nothing was found.</p>"
     return f"<p>What a notebook tried, and why a person should look at it.</p>{_reasons(counts.suspicious)}"
+
+
+def _by_a_person(tasks):
+    return (isinstance(task, Written) for task in tasks)
+
+
+def _in_words(counts):
+    still = f"{count(counts.to_read, 'answer')} still to be read" if counts.to_read else "Every answer has been read"
+    return f"<p>{still}. <a href='to-read.html'>All answers, to be read one after the other</a>.</p>"
+
+
+def _requests(counts):
+    answered = f"<p>{count(counts.requests_answered, 'request')} answered.</p>" if counts.requests_answered else ""
+    if not counts.requests:
+        return answered or "<p>Nobody asked.</p>"
+    return (
+        "<p>What students wrote into a text cell of their notebook. Points or a comment for the task in the table of overrides "
+        f"answer a request, and the student reads both.</p>{_reasons(counts.requests)}{answered}"
+    )
 
 
 def _problems(counts):

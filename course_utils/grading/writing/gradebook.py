@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from course_utils.grading.keeping.journal import Journal
-from course_utils.grading.keeping.record import Graded, Person, Result
+from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Result
 from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.roster import submitted
 from course_utils.grading.reading.submissions import canvas_id, marked_late
@@ -82,4 +82,4 @@ def _why_absent(results, absent):
 
 def _answered(result):
     """Return to how many tasks a notebook holds an answer, right or wrong."""
-    return sum(verdict.state in ("passed", "failed", "error") for verdict in result.verdicts)
+    return sum(verdict.state in ("passed", "failed", "error", TO_BE_READ) for verdict in result.verdicts)

@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 
 from course_utils.checks.report import SYMBOLS, with_code
-from course_utils.grading.keeping.record import Points, Verdict
+from course_utils.grading.keeping.record import READ, TO_BE_READ, Points, Verdict
 from course_utils.grading.keeping.texts import clean, cut
 from course_utils.grading.writing.results import NOTHING, TEXT_AT_MOST, file_name
 from course_utils.grading.writing.tally import standing
@@ -19,7 +19,7 @@ from course_utils.grading.writing.tally import standing
 STYLE = resources.files("course_utils.grading.writing").joinpath("pages.css").read_text(encoding="utf-8")
 STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 POLICY = f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'"
-SIGNS = {**SYMBOLS, "missing": "○", "not run": "–", NOTHING: "○"}
+SIGNS = {**SYMBOLS, "missing": "○", "not run": "–", TO_BE_READ: "…", READ: "✗", NOTHING: "○"}
 LINE_AT_MOST = 120
 
 

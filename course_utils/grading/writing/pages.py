@@ -3,29 +3,34 @@
 Not here: what is said on a task (`results`), the class page's sections (`class_page`), how texts are made safe (`markup`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from itertools import groupby
 from pathlib import Path
 
 from course_utils.base.files import opened
 from course_utils.checks.report import with_code
-from course_utils.grading.keeping.record import Graded, Points
+from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
+from course_utils.grading.reading.overrides import COLUMNS
+from course_utils.grading.reading.written import REQUEST, Written
 from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.markup import anchor, count, css_class, line, link, page, sentence, sign, state
+from course_utils.grading.writing.markup import anchor, block, count, css_class, line, link, page, sentence, sign, state
 from course_utils.grading.writing.results import (
     NOTHING,
+    cell,
     file_name,
     hint,
     number,
     on_points,
     points_in_words,
     problems,
+    requests,
+    table,
     verdicts,
     why,
 )
 
-__all__ = ["class_page", "feedback", "write_feedback"]
+__all__ = ["class_page", "feedback", "write_feedback", "write_in_words"]
 
 
 def feedback(graded: Graded, tasks: list) -> str:
@@ -44,11 +49,11 @@ def feedback(graded: Graded, tasks: list) -> str:
         _overview(rows),
         "</header><main>",
         _remarks(graded),
+        _requests(graded),
     ]
     for lesson, its in groupby(rows, key=lambda row: row[0].id.partition(".")[0]):
         parts.append(f"<h2>Lesson {escape(lesson)}</h2>{_lesson(list(its))}")
-    if passed < len(rows):
-        parts.append(_way_on(rows))
+    parts.append(_way_on(rows))
     return page(f"Feedback for {name}", "".join([*parts, "</main>"]))
 
 
@@ -93,10 +98,67 @@ def _task(task, verdict, points):
 
 
 def _way_on(rows):
-    first = next(task.id for task, verdict, _ in rows if verdict.state != "passed")
-    return (
-        "<h2>How to go on</h2><p>Change your answer in the exercise notebook and run its check: it shows the smallest "
+    first = next((task.id for task, verdict, _ in rows if task.hints and verdict.state != "passed"), "")
+    change = (
+        "<p>Change your answer in the exercise notebook and run its check: it shows the smallest "
         f'input that goes wrong. <code>hint("{escape(first)}")</code> gives hints, one after the other.</p>'
+    )
+    named = first or (rows[0][0].id if rows else "")
+    again = (
+        "<p>Do you think that something was judged wrongly? Then add a text cell to your notebook that begins with "
+        f"<code>**{REQUEST} {escape(named)}:**</code> and says why, and hand it in again. A person reads it.</p>"
+    )
+    return f"<h2>How to go on</h2>{change if first else ''}{again}" if named else ""
+
+
+def _requests(graded):
+    items = "".join(
+        f"<li>{sentence(text)} <b>{'Your instructor has answered, see below.' if answered else 'Not answered yet.'}</b></li>"
+        for text, answered in requests(graded)
+    )
+    return f"<h2>You asked to look again</h2><div class='remarks'><ul>{items}</ul></div>" if items else ""
+
+
+def write_in_words(out: Path, students: Callable[[], Iterable[Graded]], questions: list[Written]) -> list[Path]:
+    """Write to-read.html, all answers in words, and to-read.csv, a row of overrides for each that has no points yet.
+
+    Args:
+        out: the folder of results. Where there are no questions, what an earlier grading wrote is removed.
+        students: gives the class anew, once for each question.
+        questions: in order.
+    """
+    page_file, table_file = out / "to-read.html", out / "to-read.csv"
+    if not questions:
+        page_file.unlink(missing_ok=True)
+        table_file.unlink(missing_ok=True)
+        return []
+    head = (
+        "<header><h1>Answers in words</h1><p>Write points, and a comment if you like, into <code>to-read.csv</code>, which has a row for "
+        "each answer without points. Copy its rows below those of your table of overrides and grade again: the answers have then been "
+        "read. An empty row changes nothing.</p></header><main>"
+    )
+    before, after = page("Answers in words", f"{head}<!--answers--></main>").split("<!--answers-->")
+    with opened(page_file) as file, opened(table_file, "utf-8-sig") as rows:
+        to_read = table(rows)
+        to_read.writerow(COLUMNS)
+        file.write(before)
+        for question in questions:
+            file.write(f"<h2 id='{anchor(question.id)}'>{escape(question.id)}</h2><p>{line(question.text, 2000)}</p>")
+            for graded in students():
+                [(_, verdict, points)] = verdicts(graded, [question])
+                if verdict.code:
+                    file.write(_answer_in_words(graded, verdict, points))
+                if verdict.state == TO_BE_READ:
+                    to_read.writerow([cell(graded.person.student), question.id, "", "", ""])
+        file.write(after)
+    return [page_file, table_file]
+
+
+def _answer_in_words(graded, verdict, points):
+    said = f"{points_in_words(points)}. {points.comment}".strip() if points.read else "Still to be read."
+    return (
+        f"<article class='task {css_class(verdict, points)}'><header><h3>{link((graded.person.student, graded.person.name))}</h3>"
+        f"</header><blockquote>{block(verdict.code)}</blockquote><p>{sentence(said)}</p></article>"
     )
 
 

@@ -76,7 +76,8 @@ def graded(
     counted = [
         result for result in results if not (result.file and result.problem)
     ]  # such a file is for no lesson that counts
-    by_task = {points.task: _by_hand(points, override) for result in counted for points in score(result, settings)}
+    in_words = {question.id for question in settings.written}
+    by_task = {p.task: _by_hand(p, override, in_words) for result in counted for p in score(result, settings)}
     earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
     possible = sum((Decimal(str(points.possible)) for points in by_task.values()), Decimal(0))
     handed_in = any(result.file for result in results)
@@ -100,12 +101,17 @@ def graded(
     )
 
 
-def _by_hand(points, override):
-    """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept beside."""
+def _by_hand(points, override, in_words):
+    """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept beside.
+
+    Of an answer in words grading gave nothing: it has been read.
+    """
     comment = override.comments.get(points.task, "")
     if points.task not in override.points:
         return replace(points, comment=comment)
     given = float(_rounded(override.points[points.task]))
+    if points.task in in_words:
+        return replace(points, points=given, comment=comment, read=True)
     return replace(points, points=given, explanation="", graded=points.points, comment=comment)
 
 

@@ -12,14 +12,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
 from course_utils.base.files import opened
-from course_utils.grading.keeping.record import Graded, Person, Points, Verdict
+from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Person, Points, Verdict
 from course_utils.grading.keeping.texts import clean, cut
+from course_utils.grading.reading.written import ANSWER, Written
 
 NOTHING = "not handed in"  # the state of a task whose lesson a student handed nothing in for
 TEXT_AT_MOST = 600  # characters of a sentence shown to a student; an exception's message can be of any length
@@ -128,7 +130,8 @@ def verdicts(graded: Graded, tasks: list) -> Iterator[tuple]:
     points = {points.task: points for points in graded.points}
     for task in tasks:
         none = Points(task.id, 0, getattr(task, "points", 1))
-        yield task, known.get(task.id) or _no_verdict(graded, task), points.get(task.id, none)
+        its, verdict = points.get(task.id, none), known.get(task.id) or _no_verdict(graded, task)
+        yield task, _read(verdict, its) if its.read else verdict, its
 
 
 def _no_verdict(graded, task):
@@ -137,8 +140,15 @@ def _no_verdict(graded, task):
     if any(result.problem for result in handed_in):
         return Verdict(task.id, "not run", message=f"No notebook of lesson {lesson} could be read.")
     if any(result.lesson for result in handed_in):
-        return Verdict(task.id, "missing")
+        nothing = f"No text cell begins with **{ANSWER} {task.id}:** and goes on." if isinstance(task, Written) else ""
+        return Verdict(task.id, "missing", message=nothing)
     return Verdict(task.id, NOTHING)
+
+
+def _read(verdict, points):
+    """Return the verdict on an answer in words that a person has read, or for which there are points without one."""
+    state = "passed" if points.points >= points.possible else READ
+    return replace(verdict, state=state, message="Your instructor has read your answer.")
 
 
 def why(verdict: Verdict) -> str:
@@ -152,6 +162,7 @@ def why(verdict: Verdict) -> str:
         "passed": "Right, on every input it was tried on.",
         "missing": f"Nothing named `{name}` was found in the notebook.",
         "not run": "It could not be run.",
+        TO_BE_READ: "Your instructor has not read your answer yet. Its points are still to come.",
         NOTHING: f"No notebook of lesson {lesson} was handed in.",
     }.get(verdict.state, "It is not right yet.")
 
@@ -186,6 +197,13 @@ def on_points(points: Points) -> list[str]:
     )
     said = points.comment and f"Your instructor says: {points.comment}"
     return [text for text in (points.explanation, by_hand, said) if text]
+
+
+def requests(graded: Graded) -> list[tuple[str, bool]]:
+    """Return the requests to look again at a task, and whether the instructor has said or set something on it."""
+    answered = {points.task for points in graded.points if points.graded is not None or points.comment or points.read}
+    asked = dict.fromkeys(text for result in graded.results for text in result.requests)
+    return [(text, text.partition(":")[0] in answered) for text in asked]
 
 
 def problems(graded: Graded) -> list[str]:
@@ -294,8 +312,9 @@ def _canvas_row(graded):
 
 def _score(graded, tasks, at):
     """Return one Score, as LTI Assignment and Grade Services 2.0 wants it POSTed to a line item's /scores."""
-    person, passed = graded.person, sum(v.state == "passed" for _, v, _ in verdicts(graded, tasks))
-    by_hand = bool(problems(graded))  # a person should look at the file
+    states = [verdict.state for _, verdict, _ in verdicts(graded, tasks)]
+    person, passed = graded.person, states.count("passed")
+    by_hand = bool(problems(graded)) or TO_BE_READ in states  # a person should look at it
     comment = f"{passed} of {len(tasks)} tasks passed. {graded.late}".strip()
     score = {
         "userId": clean(other(person, "lti_id", "lti_user_id", "user_id") or person.student),
@@ -329,12 +348,13 @@ def _gradescope(graded, tasks):
 def _gradescope_test(task, verdict, points):
     next_hint = hint(task, verdict)
     said = [f"{verdict.state}: {why(verdict)}", *on_points(points), verdict.note, next_hint and f"Hint: {next_hint}"]
+    status = {} if verdict.state == TO_BE_READ else {"status": "passed" if verdict.state == "passed" else "failed"}
     return {
         "name": f"{task.id} {task.title}",
         "name_format": "text",
         "score": number(points.points),
         "max_score": number(points.possible),
-        "status": "passed" if verdict.state == "passed" else "failed",
+        **status,
         "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in said if text),
         "output_format": "text",
         "visibility": "visible",

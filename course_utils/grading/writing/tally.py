@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from course_utils.grading.keeping.record import Graded, Points, Verdict
+from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points, Verdict
 from course_utils.grading.keeping.texts import cut
 from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing.results import NOTHING, handed_in, not_graded, number, set_by_hand, verdicts
+from course_utils.grading.writing.results import NOTHING, handed_in, not_graded, number, requests, set_by_hand, verdicts
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
@@ -162,6 +162,7 @@ class ClassTally:
         self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
         self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
+        self.requests, self.requests_answered, self.to_read = Listing(LISTED), 0, 0
         self.late_unknown = 0  # students whose files Canvas marks as late, without a time
         self._slowest, self.seconds = [], 0.0
 
@@ -179,6 +180,7 @@ class ClassTally:
         passed = 0
         for task, verdict, points in verdicts(graded, [tally.task for tally in self.tasks.values()]):
             self.tasks[task.id].add(verdict, points, who)
+            self.to_read += verdict.state == TO_BE_READ
             passed += standing(verdict, points) == "passed"
         self.passed_all += bool(self.tasks) and passed == len(self.tasks)
 
@@ -192,6 +194,10 @@ class ClassTally:
         set_so = set_by_hand(graded) + [graded.comment] * bool(graded.comment)
         if set_so:
             self.by_hand.add((who, [cut(text, 300) for text in set_so[:REASONS]], len(set_so[REASONS:])))
+        asked = requests(graded)
+        if still := [cut(text, 400) for text, answered in asked if not answered]:
+            self.requests.add((who, still[:REASONS], len(still[REASONS:])))
+        self.requests_answered += sum(answered for _, answered in asked)
         if graded.stranger:
             self.strangers.add(who)
         self.other_lessons.update(graded.other_lessons)
@@ -236,7 +242,7 @@ def standing(verdict: Verdict, points: Points) -> str:
         return "passed" if verdict.state == "passed" else "absent"
     if points.points > 0:
         return "partly"
-    return "wrong" if verdict.state in ("failed", "error") else "none"
+    return "wrong" if verdict.state in ("failed", "error", READ) else "none"
 
 
 def substance(code: str) -> str:
