@@ -187,7 +187,7 @@ check("20.delta_memory", delta_memory)
 # 1. The results have these shapes, and the arguments stay as they were.
 # 2. No weight is below 0. A weight is 0 where the mask is False. A row sums to 1 if its mask has a True, and to 0 if not.
 # 3. The contexts are `weights @ value`.
-# 4. A row of a sentence and a head depends on its own query, and on the keys and values **that its mask lets it see** in this sentence and head; not on hidden places, other rows' queries, other sentences or the other head.
+# 4. A row of a sentence and a head depends on nothing but its own query, the keys and values **that its mask lets it see** in this sentence and head, and its own row of the mask.
 # 5. If `order_matters` is False: when keys, values and the mask's last axis are reordered together, the contexts stay, and the weights come in the new order.
 #
 # T = 1 or T = 8 shows a broken promise, with three sentences of random numbers of about 1 and a random mask for each; at both T let some row see nothing, and some row something. Rounding stays below $10^{-5}$. An attention that raises an error or gives NaN is wrong, and must not stop your test. A thousand calls may take too long.
@@ -256,7 +256,7 @@ check("20.catch_broken_attention", catch_broken_attention)
 #
 # Now yours: change the score, the normaliser or the memory, or two of them. Before you write it, say which of the lesson's worlds it should win, and why.
 #
-# The check asks only for what any attention promises. Under a causal mask, a step sees no later one. It sees nothing of padding, for which a whole column of the mask is False. If a whole row of the mask is False, the step gets zeros. The same sequence gives the same contexts anywhere in the batch, heads have no effect on each other, queries and values do have one, and nothing is NaN. And it must not be dot-product attention, with or without another factor.
+# The check asks only for what any attention promises. Under a causal mask, a step sees no later one. It sees nothing of padding, for which a whole column of the mask is False. If a whole row of the mask is False, the step gets zeros. The same sequence gives the same contexts anywhere in the batch, heads have no effect on each other, queries and values do have one, and nothing is NaN. And it must not be dot-product attention, with or without another factor; a dot product with something added, such as a bias, is another score.
 
 
 # %%

@@ -121,6 +121,19 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
 
 
 @caged
+def test_a_library_that_answers_a_task_is_not_there(grade):
+    answer = "def bleu(hypotheses, references):\n    from sacrebleu.metrics import BLEU\n    return BLEU().corpus_score(hypotheses, [references]).score"
+    verdicts = {verdict.task: verdict for verdict in grade("07", "import torch", answer).verdicts}
+    assert verdicts["07.bleu"].state == "error" and "sacrebleu" in verdicts["07.bleu"].message
+
+
+@caged
+def test_whoever_looks_into_the_functions_that_are_given_is_told(grade):
+    answer = "def causal_mask(size):\n    return size.__closure__"
+    assert any("functions that it is given" in reason for reason in grade("03", "import torch", answer).suspicions)
+
+
+@caged
 def test_what_is_offered_to_one_task_answers_no_other(grade):
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
     result = grade("03", given, "attention = reference", tasks.answers()["03.catch_wrong_attention"])

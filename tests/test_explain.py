@@ -70,7 +70,7 @@ def test_the_steps_lead_to_the_right_answer(task):
         ("04.dot", lambda s, h: s @ h.tanh().mT, "with the hyperbolic tangent of hidden in place of hidden. All else is right."),
         ("04.dot", lambda s, h: s * h.mT, "with `*` in place of `@` in the product of state and hidden."),
         ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps after that are missing."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what you return is what comes out with the sign of bias flipped."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what you return is what comes out with a minus sign in front of bias."),
         ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "what you return is what comes out with theta in place of bias."),
         ("02.masked_softmax", lambda s, m: torch.zeros_like(s), "In every case, what you return is zeros in place of the right weights."),
         ("01.sentiment", lambda s, w, b: 2 * (s @ w + b).sigmoid().round(decimals=1) / 2, "rounded to one decimal place"),

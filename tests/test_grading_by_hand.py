@@ -298,3 +298,11 @@ def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
     answers, _ = in_words([("markdown", place["source"].replace(PLACE, "Each has its own task."))])
     assert [answer.code for answer in answers] == ["Each has its own task."]
     assert "| 03.why_three | an answer in words | 1 |" in (path.parent / "README.md").read_text(encoding="utf-8")
+
+
+@caged
+def test_words_take_nothing_from_what_is_judged(a_class):
+    with_text(a_class / "in" / "ada.ipynb", "**Answer to 03.padding_mask:** x", "**Answer to 04.dot:** y")
+    grade(a_class)
+    found = grades(a_class / "out")
+    assert found["ada"]["03.padding_mask state"] == "passed" and found["ada"]["total"] == "2"

@@ -276,7 +276,7 @@ def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rou
         ("02.softmax", lambda s, t=1.0: one_hot(s), "1 at the largest number of the right weights along axis S and 0 elsewhere"),
         ("04.location_based", lambda s, w: one_hot(s @ w.T), "1 at the largest number of the right weights along axis S"),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: 2 * s), "with the scores doubled."),
-        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with the sign of the scores flipped."),
+        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with a minus sign in front of the scores."),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: s / m.shape[-2]), None),
         ("03.attention", lambda q, k, v, m=None: attend(q / q.shape[-1], k, v, m), "with the scores divided by D."),
         ("04.scaled_dot", lambda s, h: s @ h.mT / (s.shape[-1] - 1) ** 0.5, "with 1 subtracted from the number that goes into the square root of D."),

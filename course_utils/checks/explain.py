@@ -386,9 +386,9 @@ def _changed(known, base, probe, off, received):
 def _by_a_number(known, base, wrong, off, received):
     """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
     off = [place for place in off if received[place] is not FAILED]
-    for text, measure, apply in (
-        ("{{}} times {}", lambda b, r: r / b, lambda b, n: b * n),
-        ("{{}} plus {} everywhere", lambda b, r: r - b, lambda b, n: b + n),
+    for text, why_of, measure, apply in (
+        ("{{}} times {}", FACTORS, lambda b, r: r / b, lambda b, n: b * n),
+        ("{{}} plus {} everywhere", {}, lambda b, r: r - b, lambda b, n: b + n),
     ):
         numbers = [_number(known.at(base, place), received[place], wrong, measure, apply) for place in off]
         if None in numbers or not numbers:
@@ -397,15 +397,15 @@ def _by_a_number(known, base, wrong, off, received):
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
             said = text.format(f"{number:.4g}").replace("plus -", "minus ")
-            known_as = (why for factor, why in FACTORS.items() if isclose(number, factor, rel_tol=1e-4))
-            evidence = next(known_as, "") if "times" in said else ""
+            evidence = next((why for factor, why in why_of.items() if isclose(number, factor, rel_tol=1e-4)), "")
             yield Guess(base, said, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence)
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
             formula, letter, of = found[0]
             function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(known.task, case.args)))  # noqa: E731
-            yield Guess(base, text.format(formula), function, wrong, _shown(letter, sizes, numbers))
+            said = text.format(formula).replace("plus -", "minus ")
+            yield Guess(base, said, function, wrong, _shown(letter, sizes, numbers))
 
 
 def _number(base, came, wrong, measure, apply):

@@ -13,7 +13,7 @@ from course_utils.checks.running.contract import is_float
 OF_NUMBERS = {
     "with {} set to zeros": torch.zeros_like,
     "with {} set to ones": torch.ones_like,
-    "with the sign of {} flipped": torch.neg,
+    "with a minus sign in front of {}": torch.neg,
     "with {} doubled": lambda t: 2 * t,
     "with {} halved": lambda t: t / 2,
     "with every minus sign in {} dropped": torch.abs,
@@ -31,14 +31,14 @@ OF_AXES = {
     "with {} in reverse order along {}": lambda t, a: t.flip(a),
     "with {} moved forward by one place along {}": lambda t, a: t.roll(1, a),
     "with {} moved back by one place along {}": lambda t, a: t.roll(-1, a),
-    "with the first entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
-    "with the last entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
+    "with each number of {} replaced by the first entry along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t).clone(),
+    "with each number of {} replaced by the last entry along {}": lambda t, a: t.narrow(a, -1, 1).expand_as(t).clone(),
 }
 
 
 OF_AXES_OF_NUMBERS = {
-    "with the mean of {} repeated all the way along {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
-    "with the sum of {} repeated all the way along {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
+    "with each number of {} replaced by the mean over {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t).clone(),
+    "with each number of {} replaced by the sum over {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t).clone(),
     "with {} passed through a softmax along {}": lambda t, a: t.softmax(a),
     "with {} scaled to length 1 along {}": lambda t, a: t / t.norm(dim=a, keepdim=True).clamp(min=1e-12),
 }
@@ -52,7 +52,7 @@ OF_A_NUMBER = {
     "with the square root of {0} in place of {0}": lambda x: x**0.5,
     "with {} doubled": lambda x: 2 * x,
     "with {} halved": lambda x: x / 2,
-    "with the sign of {} flipped": lambda x: -x,
+    "with a minus sign in front of {}": lambda x: -x,
     "with 1 added to {}": lambda x: x + 1,
     "with 1 subtracted from {}": lambda x: x - 1,
 }

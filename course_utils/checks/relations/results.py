@@ -65,12 +65,12 @@ ALONG = {  # an axis
     "the maximum of {} over {}": lambda t, a: numbers_of(t).amax(a),
     "the sum of {} over {} with that axis kept at size 1": lambda t, a: t.sum(a, keepdim=True),
     "the mean of {} over {} with that axis kept at size 1": lambda t, a: t.mean(a, keepdim=True),
-    "the sum of {} over {} repeated all the way along that axis": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
-    "the mean of {} over {} repeated all the way along that axis": lambda t, a: t.mean(a, keepdim=True).expand_as(t),
+    "{} with each number replaced by the sum over {}": lambda t, a: t.sum(a, keepdim=True).expand_as(t),
+    "{} with each number replaced by the mean over {}": lambda t, a: t.mean(a, keepdim=True).expand_as(t),
     "the first entry of {} along {} with that axis dropped": lambda t, a: t.select(a, 0),
     "the last entry of {} along {} with that axis dropped": lambda t, a: t.select(a, -1),
     "only the first entry of {} along {}": lambda t, a: t.narrow(a, 0, 1),
-    "the first entry of {} repeated all the way along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t),
+    "{} with each number replaced by the first entry along {}": lambda t, a: t.narrow(a, 0, 1).expand_as(t),
 }
 
 

@@ -26,7 +26,7 @@ OPERATIONS = {
 OF_A_STEP_RESULT = {
     "with {} doubled": lambda t: 2 * t,
     "with {} halved": lambda t: t / 2,
-    "with the sign of {} flipped": torch.neg,
+    "with a minus sign in front of {}": torch.neg,
     "with zeros in place of {}": torch.zeros_like,
 }
 
@@ -121,7 +121,7 @@ def _of_a_step_result(task, args, step, value):
                 text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
     for words, function in of_tensors("", value.dim()):
-        text = f"with {words.format(step)} in its place"
+        text = f"with {words.format(step)} in place of {step}"
         yield StepChange(text, step, lambda o, x, f=function: f(o(*x)), of_result=True)
 
 

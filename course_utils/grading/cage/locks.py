@@ -37,6 +37,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 # In place of `offers.ROOMS`, which do hold answers, stands what a task offers.
 PUBLIC = ("base", "data", "figures", "checks/running", "grading/cage")
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
+ANSWERS_OF_OTHERS = ("sacrebleu",)  # libraries that answer a task, such as 07.bleu
 DEPTH_OF_COPIES = 2  # below a folder of libraries, as in lib/python3.12/site-packages/course_utils
 DEVICES = ("/dev/null",)
 SYSTEM_FACTS = ("/sys/devices/system/cpu",)  # for PyTorch
@@ -111,10 +112,11 @@ def readable(hidden=(), data: str = "") -> list[str]:
 
 @functools.cache
 def _of_the_course():
-    """Return this package and every other copy of it that is installed where a learner's code may read, with its answers."""
+    """Return this package, every other copy of it that is installed where a learner's code may read, and what else holds answers."""
     found = {str(PACKAGE)}
     for root in {os.path.realpath(root) for root in (*_libraries(), "/usr/lib", "/usr/lib64", "/usr/local/lib")}:
-        found |= {os.path.realpath(place) for place in _named(root, PACKAGE.name, DEPTH_OF_COPIES)}
+        for name in (PACKAGE.name, *ANSWERS_OF_OTHERS):
+            found |= {os.path.realpath(place) for place in _named(root, name, DEPTH_OF_COPIES)}
     return sorted(found)
 
 

@@ -50,7 +50,8 @@ FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  #
 SUSPICIOUS = {
     r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
-    r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back": "looks into other frames",
+    r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
+    r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
     r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
@@ -157,10 +158,11 @@ class Grader:
                 self.box.restart()
                 if attempt == 2:
                     raise
+        in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         suspicions = (*suspicions, *_suspicions(notebook.cells), *_imports(notebook))
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
-            tuple(dict.fromkeys(suspicions)), (*verdicts, *notebook.in_words), round(time.monotonic() - began, 3),
+            tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
             notebook.requests,
         )  # fmt: skip
 
@@ -205,7 +207,7 @@ class Grader:
             common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
             return Verdict(task.id, "missing", message=message, **common)
         if answer.state == "not run":
-            message = "It was not run: the notebook's time was used up before."
+            message = "It was not run: before it, the notebook's time was used up, or too many answers had ended their process."
             return Verdict(task.id, "not run", message=message, **common)
         report = self._judged(task, answer)
         message = report.message if report.state != "not attempted" else ""
@@ -261,6 +263,11 @@ class Grader:
             message=judged.message[:MESSAGE_AT_MOST],
             code=repr(answer)[:80],
         )
+
+
+def _is_the_instructors(name, lesson):
+    """Return whether a name can be a question of an instructor's for this lesson: the course's own are judged, not read."""
+    return name.partition(".")[0] == lesson and name not in {each.id for each in tasks.asked(lesson, questions=True)}
 
 
 def _unreadable(task):

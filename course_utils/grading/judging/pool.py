@@ -9,6 +9,7 @@ import os
 import signal
 import tempfile
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -155,6 +156,7 @@ def _work(pipe, plan, folder):
     tempfile.tempdir = folder  # what a killed worker leaves goes with the grading's own folder
     import torch
 
+    warnings.simplefilter("ignore")  # what a learner's arguments make PyTorch warn of is nothing for a terminal
     torch.set_num_threads(1)
     limit_memory(MEMORY_OF_WORKER)
     try:

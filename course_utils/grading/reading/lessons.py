@@ -15,10 +15,11 @@ from course_utils.grading.reading.submissions import Found
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
-KEPT, UNREAD = (
+KEPT, UNREAD, OTHERS = (
     2,
-    20,
-)  # notebooks of a student that are run: for a lesson, and of those that are too large to be looked at
+    6,
+    2,
+)  # notebooks of a student that are run: of a lesson, too large to be looked at, for lessons that do not count
 LARGEST = 2_000_000  # bytes of a notebook that is looked at
 SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
 
@@ -55,7 +56,7 @@ def _read(found, known):
 
 
 def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]:
-    """Give the files without those of a student who has handed in many: `KEPT` of a lesson that counts, one of another.
+    """Give the files without those of a student who has handed in many: `KEPT` of a lesson that counts, one of another, `OTHERS` of these.
 
     Those with most answers are kept, the last among equals; what cannot be read here is kept as far as `UNREAD` of them go.
     """
@@ -70,7 +71,9 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
             lesson = notebook.lesson if notebook else ""
             names = known.get(lesson, ())
             places[lesson].append((sum(bool(fingerprint(definition(notebook.cells, n))) for n in names), place))
-        kept = set()
+        kept, others = set(), sorted(lesson for lesson in places if lesson and lesson not in counted)
+        for lesson in others[OTHERS:]:
+            del places[lesson]
         for lesson, several in places.items():
             most = UNREAD if not lesson else KEPT if lesson in counted else 1
             best = {place for _, place in sorted(several)[-most:]}

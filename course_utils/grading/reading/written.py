@@ -16,7 +16,7 @@ from course_utils.grading.keeping.texts import clean, cut
 
 TEXT_AT_MOST = 4000  # characters of an answer that are kept
 REQUEST_AT_MOST = 400  # characters of a request
-ANSWERS = REQUESTS = 12  # of a notebook
+ANSWERS, REQUESTS = 40, 12  # of a notebook
 ALIKE_FROM = 80  # characters: shorter answers may well be written twice
 ANSWER, REQUEST = "Answer to", "Look again at"
 BEGIN = re.compile(rf"[\s*_>]*({ANSWER}|{REQUEST})\s+[`*]*(\d\d\.\w{{1,60}})[`*_:\s]*", re.IGNORECASE)

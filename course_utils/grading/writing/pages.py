@@ -36,7 +36,7 @@ __all__ = ["class_page", "feedback", "write_feedback", "write_in_words"]
 def feedback(graded: Graded, tasks: list) -> str:
     """Return the page for one student: what became of each task, why, and the first hint where one is wanted.
 
-    It holds no answer and no input: only the judge's sentences, what was said on the notebook, and the task's own words.
+    It holds no answer and no input, but for what an exception says: only the judge's sentences, what was said on the notebook, and the task's own words.
     """
     rows = list(verdicts(graded, tasks))
     passed = sum(verdict.state == "passed" for _, verdict, _ in rows)

@@ -126,7 +126,12 @@ def _stem(name):
 
 def verdicts(graded: Graded, tasks: list) -> Iterator[tuple]:
     """Yield (task, its Verdict, its Points) for each task, also where grading came to no verdict."""
-    known = {verdict.task: verdict for result in graded.results for verdict in result.verdicts}
+    known = {  # a notebook says nothing on another lesson
+        verdict.task: verdict
+        for result in graded.results
+        for verdict in result.verdicts
+        if verdict.task.startswith(f"{result.lesson}.")
+    }
     points = {points.task: points for points in graded.points}
     for task in tasks:
         none = Points(task.id, 0, getattr(task, "points", 1))

@@ -71,9 +71,9 @@ def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
 @task.steps
 def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     product_x = yield "the product of x and weight_ih", matmul, x, weight_ih.mT
-    of_x = yield "the sum of that product and bias_ih", add, product_x, bias_ih
+    of_x = yield "what x contributes", add, product_x, bias_ih
     product_s = yield "the product of state and weight_hh", matmul, state, weight_hh.mT
-    of_s = yield "the sum of that product and bias_hh", add, product_s, bias_hh
+    of_s = yield "what the state contributes", add, product_s, bias_hh
     (reset_x, update_x, new_x), (reset_s, update_s, new_s) = of_x.chunk(3, -1), of_s.chunk(3, -1)
     reset_sum = yield "the sum for the reset gate", add, reset_x, reset_s
     reset = yield "the reset gate", torch.sigmoid, reset_sum

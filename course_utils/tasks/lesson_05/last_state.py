@@ -85,6 +85,13 @@ def one_too_far(states, mask):
 
 
 @task.mistake(
+    "You look one place too far, and where a sentence fills its row you keep the place within the row, so that only these sentences come out right. A sentence of n words has its last one at place n - 1: subtract 1 from the lengths."
+)
+def one_too_far_within_the_row(states, mask):
+    return _at(states, mask.sum(1).clamp(max=states.shape[1] - 1))
+
+
+@task.mistake(
     "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0."
 )
 def one_too_early(states, mask):

@@ -227,3 +227,19 @@ def padding_reversed_too(source, mask):
 def empty_row_turned_round(source, mask):
     lengths = mask.sum(1)
     return _turned(source, torch.where(lengths == 0, source.shape[1], lengths))
+
+
+@task.mistake(
+    "You tell padding by the id 0, and put zeros at the end. An id of 0 may be a word, and padding may have any id: the mask says where words are, and padding stays as it is."
+)
+def padding_told_by_zero(source, mask):
+    rows = [[word for word in row if word][::-1] for row in source.tolist()]
+    return torch.tensor([row + [0] * (source.shape[1] - len(row)) for row in rows], dtype=source.dtype)
+
+
+@task.mistake(
+    "You count from the end of the longest sentence of the batch, so in a shorter one padding comes first and words get lost. Each sentence has a length of its own, the sum of its row of the mask."
+)
+def from_the_end_of_the_longest(source, mask):
+    places = torch.arange(source.shape[1]).expand_as(source)
+    return source.gather(1, torch.where(mask, mask.sum(1).max() - 1 - places, places))

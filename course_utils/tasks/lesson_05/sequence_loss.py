@@ -107,7 +107,7 @@ def _(logits, target, mask):
     of_target = yield "the log probabilities of the target", _taken, log_p, target
     losses = yield "the losses", torch.neg, of_target
     of_words = yield "the losses with zeros at padding", mul, losses, mask
-    total = yield "their sum", torch.sum, of_words
+    total = yield "the sum of the losses", torch.sum, of_words
     words = yield "the number of words", torch.sum, mask
     mean = yield "the sum divided by the number of words", truediv, total, words
     return mean

@@ -91,7 +91,7 @@ def _(weights, sure, possible):
     possible = yield "the set of the possible pairs", lambda sure, possible: sure | set(possible), sure, possible
     in_sure = yield "the number of links that are sure", _number_in, linked, sure
     in_possible = yield "the number of links that are possible", _number_in, linked, possible
-    agreeing = yield "the sum of these two numbers", add, in_sure, in_possible
+    agreeing = yield "the number of sure links plus the number of possible ones", add, in_sure, in_possible
     all_pairs = yield "the number of links and sure pairs", add, len(linked), len(sure)
     share = yield "the quotient", truediv, agreeing, all_pairs
     rate = yield "1 minus the quotient", sub, 1, share

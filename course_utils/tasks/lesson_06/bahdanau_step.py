@@ -241,3 +241,12 @@ def mean_for_sum(state, annotations, mask, *weights):
 def not_summed(state, annotations, mask, *weights):
     _, shares = _look(_score, state, annotations, mask, *weights)
     return shares[..., None] * without_garbage(annotations, mask), shares
+
+
+@task.mistake(
+    "Scores at padding become 0, and their weights 0 after the softmax. In between, exp(0) = 1 took a share of the sum, so the weights of the words sum to less than 1. Put -inf in place of these scores before the softmax."
+)
+def zeros_before_and_after_the_softmax(state, annotations, mask, *weights):
+    annotations = without_garbage(annotations, mask)
+    shares = (_score(annotations, state, *weights) * mask).softmax(-1) * mask
+    return summed(shares, annotations), shares

@@ -110,7 +110,7 @@ def _(state, annotations, mask, weight, weight_c):
 def _(state, annotations, mask, weight, weight_c):
     annotations = without_garbage(annotations, mask)
     query = yield "the product of state and weight", matmul, state, weight
-    products = yield "the product of that and annotations, number by number", mul, query[:, None], annotations
+    products = yield "the product of the query and annotations, number by number", mul, query[:, None], annotations
     scores = yield "the scores", lambda products: products.sum(-1), products
     masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
     softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
@@ -118,7 +118,7 @@ def _(state, annotations, mask, weight, weight_c):
     parts = yield "the weighted annotations", lambda weights, h: weights[..., None] * h, weights, annotations
     context = yield "the context", lambda parts: parts.sum(1), parts
     both = yield "context and state side by side", lambda c, s: torch.cat([c, s], -1), context, state
-    sums = yield "the product of these and weight_c", matmul, both, weight_c.mT
+    sums = yield "the product of both and weight_c", matmul, both, weight_c.mT
     features = yield "the features", torch.tanh, sums
     return features, weights
 

@@ -334,3 +334,11 @@ def state_detached(*args):
 
 def _cut(first, state):
     return state if state is first else state.detach()
+
+
+@task.mistake(
+    "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`."
+)
+def one_tensor_for_all_states(words, state, *others):
+    states, weights = _way(words, state, *others)
+    return states[:, -1:].expand_as(states), weights

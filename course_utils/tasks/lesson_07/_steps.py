@@ -20,7 +20,6 @@ APART = 5e-4  # at least, between two log probabilities that are compared: round
 def _decoder(V, eos, ends, ties=False):
     """A step over V ids. `ends` is added to the score of eos at the beginning, and a little more with every id."""
 
-    @lru_cache(maxsize=2**14)
     def log_p(prefix):
         draw = torch.Generator().manual_seed(crc32(repr((V, eos, prefix)).encode()))
         scores = SPREAD * torch.randn(V, generator=draw)
@@ -30,13 +29,16 @@ def _decoder(V, eos, ends, ties=False):
             scores[scores.topk(2).indices] = scores.amax()
         return scores.log_softmax(0)
 
+    kept = lru_cache(maxsize=2**14)(log_p)  # of ordinary prefixes: those of an odd answer may be of any length
+
     def step(prefix):
         if not isinstance(prefix, (list, tuple)):
             to_do = " Its method `tolist` makes a list of it." if isinstance(prefix, torch.Tensor) else ""
             raise NotAsAsked(
                 f"step takes a list of ints, which begins with bos, and your function gives it {describe(prefix)}.{to_do}"
             )
-        return log_p(tuple(map(int, prefix))).clone()
+        ids = tuple(map(int, prefix))
+        return (kept(ids) if len(ids) <= 2 * LAST else log_p(ids)).clone()
 
     step.V, step.eos = V, eos
     return step

@@ -757,3 +757,33 @@ def ids_alone(step, bos, eos, width, longest):
 def zero_for_eos(step, bos, eos, width, longest):
     ended, open_ones = search(step, bos, 0, width, longest)
     return result(ended + open_ones)
+
+
+SHARED_LIST = "Your hypotheses share one list: `append` changes it for all that hold it, so ids of one get into the others. Make a new list for each continuation, `ids + [token]`."
+
+
+@task.mistake(SHARED_LIST)
+def one_list_for_the_kept(step, bos, eos, width, longest):
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        scored = [(ids, token, score + p) for ids, score in open_ones for token, p in enumerate(step(ids).tolist())]
+        open_ones = []
+        for ids, token, score in sorted(scored, key=lambda one: -one[2])[:width]:
+            ids.append(token)
+            (ended if token == eos else open_ones).append((ids, score))
+    return result([*ended, *open_ones])
+
+
+@task.mistake(SHARED_LIST)
+def one_list_for_all(step, bos, eos, width, longest):
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        scored = []
+        for ids, score in open_ones:
+            for token, p in enumerate(step(ids).tolist()):
+                ids.append(token)
+                scored.append((ids, score + p))
+        kept = sorted(scored, key=lambda pair: -pair[1])[:width]
+        ended += [pair for pair in kept if pair[0][-1] == eos]
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+    return result([*ended, *open_ones])

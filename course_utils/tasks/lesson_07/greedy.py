@@ -245,3 +245,17 @@ def stops_at_zero(step, bos, eos, longest):
 @task.mistake("You return one id, the most probable first one. Ask again with each id that you write.")
 def first_id_alone(step, bos, eos, longest):
     return _greedily(step, bos, eos, 1)
+
+
+@task.mistake(
+    "Your translation comes back in reverse order, the last id first. Step was asked rightly: return the ids in the order in which they were written."
+)
+def handed_back_reversed(step, bos, eos, longest):
+    return _greedily(step, bos, eos, longest)[::-1]
+
+
+@task.mistake(
+    "You put each new id in front of the others, so what step is given and what you return both stand in reverse order behind bos. Append each new id at the end."
+)
+def written_in_front(step, bos, eos, longest):
+    return _greedily(step, bos, eos, longest, lambda prefix: [bos, *prefix[:0:-1]])[::-1]

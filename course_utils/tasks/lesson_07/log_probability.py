@@ -80,7 +80,7 @@ def _(logits, target):
 def _(logits, target):
     log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
     of_target = yield "the log probabilities of the target", _taken, log_p, target
-    total = yield "their sum", torch.sum, of_target
+    total = yield "the sum of the log probabilities", torch.sum, of_target
     return total
 
 
@@ -245,3 +245,10 @@ def logarithm_of_softmax(logits, target):
 def overflow(logits, target):
     e = logits.exp()
     return _taken(e / e.sum(-1, keepdim=True), target).log().sum()
+
+
+@task.mistake(
+    "You take the logarithm twice: log_softmax gives logarithms already. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up."
+)
+def logarithm_twice(logits, target):
+    return _log_p(logits, target).log().sum()

@@ -158,7 +158,7 @@ def _(weights, values, uniform):
     place = yield "the place", lambda passed: passed.sum(1), passed
     picked = yield "the picked value", _at, values, place
     weight = yield "the weight of the place", _at, weights, place
-    log_p = yield "the logarithm of that weight", torch.log, weight
+    log_p = yield "the logarithm of the picked weight", torch.log, weight
     return picked, log_p
 
 

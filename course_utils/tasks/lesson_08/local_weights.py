@@ -175,7 +175,7 @@ def _(scores, centre, window, mask):
     shares = yield "the shares", lambda softmax, near: softmax.masked_fill(~near, 0.0), softmax, near
     sigma = yield "sigma", lambda window: window / 2, window
     scaled = yield "the distances divided by sigma", lambda distance, sigma: distance / sigma, distance, sigma
-    squared = yield "their squares", torch.square, scaled
+    squared = yield "the squared distances", torch.square, scaled
     exponent = yield "the exponent", mul, squared, -0.5
     gaussian = yield "the Gaussian", torch.exp, exponent
     weights = yield "the weights", mul, shares, gaussian

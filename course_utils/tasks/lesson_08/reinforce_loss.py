@@ -84,7 +84,7 @@ def _(log_probability, reward, baseline):
 def _(log_probability, reward, baseline):
     advantage = yield "the difference of reward and baseline", sub, reward, baseline
     products = yield "the products with the log probability", mul, advantage, log_probability
-    mean = yield "their mean", torch.mean, products
+    mean = yield "the mean of the products", torch.mean, products
     loss = yield "the mean with its sign turned round", torch.neg, mean
     return loss
 
@@ -277,3 +277,10 @@ def nothing_learns(log_probability, reward, baseline):
 )
 def wrong_one_detached(log_probability, reward, baseline):
     return -((reward - baseline) * log_probability.detach()).mean()
+
+
+@task.mistake(
+    "You take the logarithm of log_probability, which is a logarithm already. It is negative, and the logarithm of a negative number is NaN. Use it as it is."
+)
+def logarithm_twice(log_probability, reward, baseline):
+    return -((reward - baseline).detach() * log_probability.log()).mean()

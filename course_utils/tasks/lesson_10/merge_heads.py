@@ -50,7 +50,7 @@ def _(x):
 
 @task.steps
 def _(x):
-    parts = yield "heads and words exchanged", lambda x: x.transpose(1, 2), x
+    parts = yield "x with heads and words exchanged", lambda x: x.transpose(1, 2), x
     merged = yield "the parts joined", lambda parts: parts.flatten(2), parts
     return merged
 

@@ -52,8 +52,8 @@ def _(x, heads):
 
 @task.steps
 def _(x, heads):
-    parts = yield "each vector cut into parts", lambda x, heads: x.unflatten(2, (heads, -1)), x, heads
-    split = yield "words and heads exchanged", lambda parts: parts.transpose(1, 2), parts
+    parts = yield "the vectors cut into parts", lambda x, heads: x.unflatten(2, (heads, -1)), x, heads
+    split = yield "the parts with words and heads exchanged", lambda parts: parts.transpose(1, 2), parts
     return split
 
 

@@ -256,3 +256,11 @@ def each_column_its_own(width, offset):
     angles = offset * BASE ** (-torch.arange(width).double() / width)
     s, c = angles.sin(), angles.cos()
     return _matrix(c[0::2], s[0::2], -s[1::2], c[1::2])
+
+
+@task.mistake(
+    "Only the last pair is shifted: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other."
+)
+def last_pair_alone(width, offset):
+    s, c = (part * (torch.arange(width // 2) == width // 2 - 1) for part in _sines(width, offset))
+    return _matrix(c, s, -s, c)

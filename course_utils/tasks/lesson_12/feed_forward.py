@@ -63,7 +63,7 @@ def _(x, weight_1, bias_1, weight_2, bias_2):
     before = yield "the first layer's result", add, product, bias_1
     hidden = yield "the first layer's result after the ReLU", torch.relu, before
     turned = yield "weight_2 transposed", lambda weight: weight.mT, weight_2
-    product = yield "the product of that and weight_2", matmul, hidden, turned
+    product = yield "the product of the hidden layer and weight_2", matmul, hidden, turned
     y = yield "the product plus bias_2", add, product, bias_2
     return y
 

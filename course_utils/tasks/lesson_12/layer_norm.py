@@ -24,10 +24,7 @@ task = Task(
         ),
         "centred = x minus the mean over its last axis, which is kept; variance = the mean of the squares of centred over the last axis, which is kept; divide centred by the root of (variance + eps); times gain; plus bias.",
     ),
-    partial=USUAL
-    | {
-        "difference_of_squares": (0.5, "right where the numbers are not far from 0."),
-    },
+    partial=USUAL,
 )
 
 
@@ -76,7 +73,7 @@ def _(draw):
     x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
     yield Case("numbers spread over ±10,000", (10_000 * (x - 3), gain, bias, 1e-5), True, hazard=True)
     x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
-    yield Case("numbers near 8192 that differ by about 1", ((x * 4).round() / 4 + 8192, gain, bias, 1e-5), edge=True)
+    yield Case("numbers near 8192 that differ by about 1", ((x * 4).round() / 4 + 8192, gain, bias, 1e-5), hazard=True)
 
 
 @task.oracle
@@ -88,13 +85,13 @@ def _(x, gain, bias, eps):
 def _(x, gain, bias, eps):
     mean = yield "the mean of each vector", lambda x: x.mean(-1, keepdim=True), x
     centred = yield "the vectors less their means", sub, x, mean
-    squares = yield "the squares of that", torch.square, centred
+    squares = yield "the squared differences", torch.square, centred
     variance = yield "the variance of each vector", lambda squares: squares.mean(-1, keepdim=True), squares
     total = yield "the variance plus eps", add, variance, eps
     root = yield "the root of the variance plus eps", torch.sqrt, total
     normal = yield "the normalised vectors", truediv, centred, root
     scaled = yield "the normalised vectors times the gain", mul, normal, gain
-    y = yield "that plus the bias", add, scaled, bias
+    y = yield "the scaled vectors plus the bias", add, scaled, bias
     return y
 
 

@@ -93,7 +93,7 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     m, m_corrected, v, v_corrected = new
     root = yield "the root of the corrected v", torch.sqrt, v_corrected
     divisor = yield "the root plus eps", add, root, eps
-    direction = yield "the corrected m divided by that", truediv, m_corrected, divisor
+    direction = yield "the step before the learning rate", truediv, m_corrected, divisor
     change = yield "the change of the parameter", mul, rate, direction
     moved = yield "the new parameter", sub, parameter, change
     return moved, m, v

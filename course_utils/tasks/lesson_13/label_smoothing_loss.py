@@ -97,7 +97,7 @@ def _(logits, target, smoothing, pad):
     losses = yield "the losses", torch.neg, both
     real = yield "what is no padding", lambda target, pad: target != pad, target, pad
     of_words = yield "the losses with zeros at padding", mul, losses, real
-    total = yield "their sum", torch.sum, of_words
+    total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
     mean = yield "the sum divided by the number of tokens", truediv, total, tokens
     return mean

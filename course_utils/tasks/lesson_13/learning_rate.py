@@ -71,7 +71,7 @@ def _(step, width, warmup):
     rising = yield "the rising curve", mul, step, slope
     lower = yield "the lower of the two curves", min, falling, rising
     scale = yield "the width to the power of -0.5", lambda width: width**-0.5, width
-    rate = yield "their product", mul, scale, lower
+    rate = yield "the product of the scale and the lower curve", mul, scale, lower
     return rate
 
 

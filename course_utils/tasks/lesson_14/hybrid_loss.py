@@ -87,13 +87,18 @@ def _(logits, label, log_probability, reward, baseline):
 @task.steps
 def _(logits, label, log_probability, reward, baseline):
     log_p = yield "the logarithms of the softmax", lambda logits: logits.log_softmax(1), logits
-    of_label = yield "those of the labels", lambda log_p, label: log_p.gather(1, label[:, None]), log_p, label
-    mean = yield "their mean", torch.mean, of_label
+    of_label = yield (
+        "the log probabilities of the labels",
+        lambda log_p, label: log_p.gather(1, label[:, None]),
+        log_p,
+        label,
+    )
+    mean = yield "the mean log probability of the labels", torch.mean, of_label
     classify = yield "the cross-entropy", torch.neg, mean
     advantage = yield "reward minus baseline", sub, reward[:, None], baseline
     products = yield "the products with the log probability", mul, advantage.detach(), log_probability
-    sums = yield "their sums over the steps", lambda products: products.sum(1), products
-    look = yield "the mean of these sums", torch.mean, sums
+    sums = yield "the sums over the steps", lambda products: products.sum(1), products
+    look = yield "the mean of the sums over the steps", torch.mean, sums
     squares = yield "the squares of reward minus baseline", torch.square, advantage
     guess = yield "the mean of the squares", torch.mean, squares
     both = yield "the cross-entropy minus the part of the locations", sub, classify, look

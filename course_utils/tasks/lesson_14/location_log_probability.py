@@ -83,7 +83,7 @@ def _(location, mean, std):
 def _(location, mean, std):
     difference = yield "the difference of location and mean", sub, location, mean
     away = yield "the difference in standard deviations", truediv, difference, std
-    squares = yield "their squares", torch.square, away
+    squares = yield "the squares of the difference in standard deviations", torch.square, away
     halves = yield "half of the squares", mul, squares, 0.5
     of_std = yield "the logarithm of std", torch.log, torch.tensor(float(std), dtype=torch.float64)
     constants = yield "the constants", add, of_std, 0.5 * log(2 * pi)

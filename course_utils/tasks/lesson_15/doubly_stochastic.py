@@ -92,8 +92,8 @@ def _(weights, mask):
     weights = weights.masked_fill(~mask[..., None], 0.0)
     kept = yield "the weights with zeros at padding", lambda weights, mask: weights * mask[..., None], weights, mask
     total = yield "what each place gets in all steps", lambda kept: kept.sum(1), kept
-    missing = yield "1 minus that", sub, 1, total
-    squared = yield "its square", torch.square, missing
+    missing = yield "1 minus what each place gets", sub, 1, total
+    squared = yield "the square of 1 minus what each place gets", torch.square, missing
     penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
     mean = yield "the mean over the batch", torch.mean, penalties
     return mean

@@ -103,8 +103,8 @@ def _after(mask):
 def _(encoded, table, mask):
     after = yield "how many facts come after each", _after, mask
     rows = yield "the rows of the table", lambda table, after: table[after.clamp(0, len(table) - 1)], table, after
-    ages = yield "these rows, with zeros at padding", lambda rows, mask: rows * mask[..., None], rows, mask
-    aged = yield "encoded plus these", add, encoded, ages
+    ages = yield "the rows of the table, with zeros at padding", lambda rows, mask: rows * mask[..., None], rows, mask
+    aged = yield "encoded plus the rows of the table", add, encoded, ages
     return aged
 
 

@@ -79,8 +79,8 @@ def _(words, width):
     before = yield "1 minus j/J", sub, 1, along
     twice = yield "2j/J", mul, 2, along
     turned = yield "1 minus 2j/J", sub, 1, twice
-    product = yield "k/D times that", mul, feature, turned
-    encoding = yield "the difference", sub, before, product
+    product = yield "k/D times (1 minus 2j/J)", mul, feature, turned
+    encoding = yield "1 minus j/J, minus k/D times (1 minus 2j/J)", sub, before, product
     return encoding
 
 

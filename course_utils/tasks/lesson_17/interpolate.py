@@ -68,8 +68,8 @@ def _(content, previous, gate):
 @task.steps
 def _(content, previous, gate):
     new = yield "gate times content", mul, gate[:, None], content
-    left = yield "what is left of 1", sub, 1, gate[:, None]
-    old = yield "that times previous", mul, left, previous
+    left = yield "1 minus gate", sub, 1, gate[:, None]
+    old = yield "1 minus gate, times previous", mul, left, previous
     weights = yield "the sum of both", add, new, old
     return weights
 

@@ -93,7 +93,7 @@ def _(weights, gamma):
 @task.steps
 def _(weights, gamma):
     powers = yield "the powers", pow, weights, gamma[:, None]
-    total = yield "their sum over the places", lambda powers: powers.sum(-1, keepdim=True), powers
+    total = yield "the sum of the powers", lambda powers: powers.sum(-1, keepdim=True), powers
     sharpened = yield "the powers divided by their sum", truediv, powers, total
     return sharpened
 

@@ -93,7 +93,7 @@ def _(link, precedence, weights):
     total = yield "the new link with its diagonal", add, kept, linked
     new = yield "the new link", _cleared, total
     written = yield "the sum of the write weights", lambda weights: weights.sum(1, keepdim=True), weights
-    left = yield "1 minus that sum", sub, 1, written
+    left = yield "1 minus the sum of the write weights", sub, 1, written
     before = yield "the old precedence, faded", mul, left, precedence
     latest = yield "the new precedence", add, before, weights
     return new, latest

@@ -77,7 +77,7 @@ def _(memory, weights, erase, add):
 def _(memory, weights, erase, add):
     weights, erase, add = weights[:, :, None], erase[:, None], add[:, None]
     share = yield "the share that is erased", mul, weights, erase
-    kept = yield "1 minus that", sub, 1, share
+    kept = yield "1 minus the share that is erased", sub, 1, share
     erased = yield "memory after erasing", mul, memory, kept
     added = yield "what is added", mul, weights, add
     written = yield "the new memory", plus, erased, added

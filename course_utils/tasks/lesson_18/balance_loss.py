@@ -92,15 +92,15 @@ def _(probabilities, chosen):
 def _(probabilities, chosen):
     N = probabilities.shape[1]
     sent = yield (
-        "which token was sent to which expert",
+        "the table of tokens and experts",
         lambda chosen: F.one_hot(chosen, N).to(probabilities.dtype),
         chosen,
     )
     fractions = yield "the fractions of the tokens", lambda sent: sent.mean(0), sent
     means = yield "the mean probabilities", lambda probabilities: probabilities.mean(0), probabilities
     products = yield "the products of both", mul, fractions, means
-    total = yield "their sum", torch.sum, products
-    loss = yield "that times the number of experts", mul, N, total
+    total = yield "the sum of the products", torch.sum, products
+    loss = yield "the sum times the number of experts", mul, N, total
     return loss
 
 

@@ -89,7 +89,7 @@ def _(gates):
     squares = yield "its square", torch.square, off
     variance = yield "the variance", torch.mean, squares
     below = yield "the square of the mean", torch.square, mean
-    loss = yield "the variance divided by that", truediv, variance, below
+    loss = yield "the variance divided by the squared mean", truediv, variance, below
     return loss
 
 

@@ -114,8 +114,8 @@ def _(outputs, gates, target):
     halves = yield "minus half of them", lambda squared: -squared / 2, squared
     logs = yield "the logarithms of the gates", torch.log, gates
     exponents = yield "both together", add, logs, halves
-    likelihoods = yield "the log of the sum of their exponentials", lambda exponents: exponents.logsumexp(1), exponents
-    losses = yield "minus that", torch.neg, likelihoods
+    likelihoods = yield "the log likelihoods", lambda exponents: exponents.logsumexp(1), exponents
+    losses = yield "the negative log likelihoods", torch.neg, likelihoods
     mean = yield "the mean over the batch", torch.mean, losses
     return mean
 

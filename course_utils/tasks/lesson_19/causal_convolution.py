@@ -74,7 +74,7 @@ def _(x, weight, bias, dilation):
     of_past = yield "the part of the place before", matmul, past, weight[..., 0].mT
     of_now = yield "the part of the place itself", matmul, x, weight[..., 1].mT
     both = yield "the sum of both parts", add, of_past, of_now
-    total = yield "this sum plus bias", add, both, bias
+    total = yield "the sum of both products and bias", add, both, bias
     return total
 
 

@@ -97,7 +97,7 @@ def _(x, weight_f, bias_f, weight_g, bias_g, dilation):
     values = yield "the tanh of the first one", torch.tanh, f
     gates = yield "the sigmoid of the second one", torch.sigmoid, g
     new = yield "the product of both", mul, values, gates
-    block = yield "x and this product side by side", lambda x, new: torch.cat([x, new], 2), x, new
+    block = yield "x and the new features side by side", lambda x, new: torch.cat([x, new], 2), x, new
     return block
 
 

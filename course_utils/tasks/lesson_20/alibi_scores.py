@@ -98,7 +98,7 @@ def _(scores):
     slopes = yield "the slopes", lambda scores: _column(_slopes(scores.shape[1])).to(scores), scores
     distance = yield "the distances", lambda scores: _distance(scores.shape[-1]).to(scores), scores
     less = yield "slopes times distances", mul, slopes, distance
-    biased = yield "the scores less that", sub, scores, less
+    biased = yield "the scores less the slopes times the distances", sub, scores, less
     return biased
 
 

@@ -101,8 +101,8 @@ def _(key, value, query, rate):
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
         old = yield "what the memory holds for the key", _recall, memory, k
         difference = yield "the value less what is there", sub, v, old
-        scaled = yield "the rate times that", mul, r[:, None], difference
-        written = yield "the key times that", _outer, k, scaled
+        scaled = yield "the rate times the difference", mul, r[:, None], difference
+        written = yield "what is written", _outer, k, scaled
         memory = yield "the memory after writing", add, memory, written
         read.append((yield "what is read", _recall, memory, q))
     return torch.stack(read, 1)

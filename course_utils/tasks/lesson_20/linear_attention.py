@@ -110,11 +110,11 @@ def _so_far(scores):
 def _(query, key, value):
     query = yield "φ of the queries", _phi, query
     key = yield "φ of the keys", _phi, key
-    scores = yield "the product of both", matmul, query, key.mT
-    weights = yield "that, with zeros at later steps", _so_far, scores
+    scores = yield "the products of queries and keys", matmul, query, key.mT
+    weights = yield "the weights, with zeros at later steps", _so_far, scores
     total = yield "the sum over the steps so far", lambda weights: weights.sum(-1, keepdim=True), weights
     read = yield "the weighted sum of the values", matmul, weights, value
-    contexts = yield "that, divided by the sum of the weights", truediv, read, total
+    contexts = yield "the weighted sum divided by the sum of the weights", truediv, read, total
     return contexts
 
 

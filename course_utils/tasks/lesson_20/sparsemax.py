@@ -172,12 +172,12 @@ def _sparsemax(
 def _(scores, mask):
     hidden = yield "the scores with -inf where the mask is False", _hidden, scores, mask
     down = yield "the scores from the largest down", _down, hidden
-    total = yield "their running sums", _running, down
+    total = yield "the running sums", _running, down
     stretched = yield "1 plus k times the k-th of them", lambda down: 1 + _places(down) * down, down
     above = yield "what is above the running sum", gt, stretched, total
     number = yield "how many weights are above 0", _number, above
-    summed = yield "the sum of that many scores", _sum_of, total, number
-    less = yield "that sum minus 1", sub, summed, 1
+    summed = yield "the sum of the scores that stay", _sum_of, total, number
+    less = yield "the sum of the scores that stay, minus 1", sub, summed, 1
     threshold = yield "the threshold", truediv, less, number
     rest = yield "the scores less the threshold", sub, hidden, threshold
     weights = yield "what is above 0 of them", lambda rest, mask: rest.clamp(min=0).masked_fill(~mask, 0.0), rest, mask
