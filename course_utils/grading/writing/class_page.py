@@ -18,7 +18,7 @@ WORDS = {
     "passed": "passed",
     "partly": "part of the points",
     "wrong": "failed or error",
-    "none": "no answer, or not read yet",
+    "none": "no answer",
     "absent": "not handed in",
 }
 RANKS = ("most common", "second", "third", "fourth", "fifth")
@@ -47,7 +47,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
         ("tasks", "Tasks", _tasks(counts)),
         ("mistakes", "What was misunderstood", _mistakes(counts)),
         ("suspicious", "Worth a look", _suspicious(counts)),
-        *([("in-words", "Answers in words", _in_words(counts))] if any(_by_a_person(tasks)) else []),
+        *([("in-words", "Answers in words", _in_words(counts))] if _any_in_words(tasks) else []),
         ("look-again", "Asked to look again", _requests(counts)),
         ("problems", "Files that could not be graded", _problems(counts)),
         (
@@ -126,13 +126,15 @@ def _points(counts):
 
 def _tasks(counts):
     rows = "".join(map(_task_row, counts.tasks.values()))
+    unread = {"none": "no answer, or not read yet"}
+    words = WORDS | (unread if _any_in_words(row.task for row in counts.tasks.values()) else {})
     legend = "".join(
-        f"<li><svg viewBox='0 0 10 10' aria-hidden='true'>{_bar_part(standing, 0, 10, 10)}</svg>{WORDS[standing]}</li>"
+        f"<li><svg viewBox='0 0 10 10' aria-hidden='true'>{_bar_part(standing, 0, 10, 10)}</svg>{words[standing]}</li>"
         for standing in tally.STANDINGS
     )
     head = "<th scope='col'>task</th><th scope='col' class='bar'>share of the class</th>"
     head += "".join(
-        f"<th scope='col' class='number'>{words}</th>" for words in ("passed", *list(WORDS.values())[1:], "mean points")
+        f"<th scope='col' class='number'>{said}</th>" for said in ("passed", *list(words.values())[1:], "mean points")
     )
     return (
         f"<p>Percentages are of those who handed the lesson in.</p><ul class='legend'>{legend}</ul>{_scroll('Table of tasks')}<table><caption>Tasks, by what came of them"
@@ -306,8 +308,8 @@ def _suspicious(counts):
     return f"<p>What a notebook tried, and why a person should look at it.</p>{_reasons(counts.suspicious)}"
 
 
-def _by_a_person(tasks):
-    return (isinstance(task, Written) for task in tasks)
+def _any_in_words(tasks):
+    return any(isinstance(task, Written) for task in tasks)
 
 
 def _in_words(counts):

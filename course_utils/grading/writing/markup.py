@@ -50,6 +50,11 @@ def block(code: str) -> str:
     return f"<pre tabindex='0'><code>{escape(clean(code))}</code></pre>"
 
 
+def passage(text: str) -> str:
+    """Return a text of unknown origin as it was written, its lines kept, escaped."""
+    return f"<blockquote>{escape(clean(text))}</blockquote>"
+
+
 def link(who: tuple[str, str], folder: str = "feedback/") -> str:
     """Return a link to the feedback page of a student, given as (identifier, name)."""
     student, name = who

@@ -14,7 +14,18 @@ from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
 from course_utils.grading.reading.overrides import COLUMNS
 from course_utils.grading.reading.written import REQUEST, Written
 from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.markup import anchor, block, count, css_class, line, link, page, sentence, sign, state
+from course_utils.grading.writing.markup import (
+    anchor,
+    count,
+    css_class,
+    line,
+    link,
+    page,
+    passage,
+    sentence,
+    sign,
+    state,
+)
 from course_utils.grading.writing.results import (
     NOTHING,
     cell,
@@ -158,7 +169,7 @@ def _answer_in_words(graded, verdict, points):
     said = f"{points_in_words(points)}. {points.comment}".strip() if points.read else "Still to be read."
     return (
         f"<article class='task {css_class(verdict, points)}'><header><h3>{link((graded.person.student, graded.person.name))}</h3>"
-        f"</header><blockquote>{block(verdict.code)}</blockquote><p>{sentence(said)}</p></article>"
+        f"</header>{passage(verdict.code)}<p>{sentence(said)}</p></article>"
     )
 
 
