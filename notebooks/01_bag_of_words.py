@@ -206,7 +206,7 @@ for sentence in sentences:
     print(f"p = {p.item():.2f}   {adds}")
 
 # %% [markdown]
-# On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only the total of all words counts. And "not" lowers the probability a little, by the same amount in any sentence.
+# On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only the total of all words counts. And "not" adds the same number to the score of any sentence; how far the probability moves depends on where the score was.
 #
 # ## Where it must fail: "not"
 #
@@ -221,7 +221,7 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# On SST-2 a negation costs the negative reviews nothing; it is the positive ones that lose, because there it lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
+# A negation is "not", and on SST-2 also "n't", "no", "never" and the like. There it costs the negative reviews nothing; it is the positive ones that lose, and "not" lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #

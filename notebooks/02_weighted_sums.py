@@ -258,7 +258,7 @@ runs = {name: values for name, (values, _) in results.items()}
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# One attention gets three of the four in all five runs, also with an MLP, as the proof says. Two attentions get all four in four of the five runs, and three attentions in every run. So two can do it, but training does not always find the way.
+# One attention gets three of the four in all five runs, as many as the proof allows, also with an MLP. Two attentions get all four in four of the five runs, and three in every run. So two can do it, but training may not find the way.
 # How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no word tells the label.
 #
 # How do two attentions do it? Which words does each attention of a trained model choose, and what does "not" change?
@@ -376,7 +376,7 @@ check("02.q5", ...)
 # - A context is a weighted sum. Softmax makes weights that are positive and sum to 1, a temperature sets how unequal they are, and a mask sets scores to $-\infty$ before the softmax.
 # - Can a word's weight depend on the other words? In fixed attention its score cannot, but its weight can, through the total that all words share.
 # - One attention has the same limit as a sum. Two attentions, concatenated and weighed by a linear layer, do not.
-# - The error that reaches a word is multiplied by its weight, and an attention that is sure hardly learns.
+# - The error that reaches a word is multiplied by its weight, and the scores of an attention whose weights are nearly 0 and 1 hardly learn.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums.ipynb)
 #

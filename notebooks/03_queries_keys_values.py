@@ -157,7 +157,7 @@ print(" ".join(f"{run:.3f}" for run in as_it_is))
 reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# So it does not help that the sentence asks, as long as each word asks for words like itself. "not" should ask for something else: the opinion that it negates. And it should bring back the opposite of that opinion.
+# So it does not help that the sentence asks, as long as one vector of a word has to be its question, what it is found by, and what it hands over. "not" should ask for something else than itself: the opinion that it negates. And it should bring back the opposite of that opinion.
 #
 # ## What a word asks for, what it is found by, and what it hands over
 #
@@ -217,7 +217,7 @@ runs["projections\nand residual"], models = accuracies(lambda: SelfAttention(siz
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# With projections, self-attention gets all or nearly all of the reviews right in all five runs, while the sum of words and self-attention without projections stay at chance. With the residual connection as well, every run reaches 1.000.
+# With the three projections together, self-attention gets all or nearly all of the reviews right in all five runs, while the sum of words and self-attention without any stay at chance. (Which of the three it needs, this does not show.) With the residual connection as well, every run reaches 1.000.
 #
 # Does "not" really ask for the opinion? In each run we read off four weights: what "not" attends to in two sentences, and what "the" attends to without and with a "not".
 

@@ -372,7 +372,7 @@ reveal("04.all_worlds", next((name for name, runs in accuracy.items() if (runs.m
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds it in all four. Dot product and cosine find it in "same" only, since they need a shared space. The general score also finds it in "turned" and "salience". The concatenating score sees only salience, and the location-based score only positions. The perceptron finds it everywhere except in "position".
+# No score finds it in all four. Dot product and cosine find it in "same" only, since they need a shared space. In "turned" they do worse than chance, as most of the matrices turn a vector by more than a right angle. The general score also finds it in "turned" and "salience". The concatenating score sees only salience, and the location-based score only positions. The perceptron finds it everywhere except in "position".
 # A dot product also rewards length, so a long wrong hidden state can beat a short right one; that is why the cosine is better in "same".
 #
 # Without the 1, the perceptron fails in "same" and "turned". Why?
@@ -384,11 +384,11 @@ turned_round, plain = perceptron(-state, -hidden, *learned), perceptron(state, h
 print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -plain, atol=1e-6))
 
 # %% [markdown]
-# Without the 1 the perceptron is an odd function: what it ranks first for $s$ and $h$, it ranks last for $-s$ and $-h$. In "same" and "turned" both are equally frequent, so it stays at chance. In "salience" the right ranking, too, is reversed for $-h$.
+# Without the 1 the perceptron is an odd function: what it ranks first for $s$ and $h$, it ranks last for $-s$ and $-h$. In "same" and "turned" both are equally frequent, so it stays at chance. In "salience" the right ranking is reversed, too.
 #
 # ## So which one?
 #
-# | score | finds | cannot | cost, in dot products | used in |
+# | score | finds | cannot | products, in dot products | used in |
 # | --- | --- | --- | --- | --- |
 # | dot, scaled dot | what is alike, in one space | compare different widths | 1 | Luong 2015; the Transformer, after projections |
 # | content-based | what is alike, at any length | give sharp weights without a factor | 1 | Neural Turing Machine |
@@ -397,7 +397,7 @@ print("perceptron(-s, -h) = -perceptron(s, h):", torch.allclose(turned_round, -p
 # | concatenating | what stands out by itself | see the query | 2 | best left alone |
 # | location-based | a position | see the words; sources longer than S | 1 | Luong 2015, as a comparison |
 #
-# Our advice: project both sides and take the scaled dot product. The perceptron finds more here, at many times the cost. What the general score misses is mostly a matter of length, as the cosine shows in "same"; lesson 12 will keep lengths alike.
+# Our advice: project both sides and take the scaled dot product; without projections √D can do harm (lesson 06). The perceptron finds more, but by the clock its tanh costs far more than its products. The general score mostly misses length, which lesson 12 will keep alike.
 #
 # ## Questions
 #
@@ -421,10 +421,10 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Does it matter which score we take? Yes: each sees something that another cannot, and they cost between 1 and 129 dot products.
+# - Does it matter which score we take? Yes: each sees something that another cannot, and they need as many products as 1 to 129 dot products; the clock adds the tanh.
 # - Eight scores are six families; additive and perceptron are one function at two prices.
 # - The concatenating score cannot depend on the query, the location-based one on the words.
-# - Dividing by √D keeps variance, weights and gradient level as the width grows, so that one learning rate can serve small and large widths.
+# - Before training, dividing by √D keeps variance, weights and gradient level as the width grows. It does not make every width learn equally fast at one rate.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)
 #

@@ -39,15 +39,15 @@ library.load_state_dict({"weight_ih_l0": W_x, "weight_hh_l0": W_s, "bias_ih_l0":
 print("the library agrees:", torch.allclose(library(words)[0], torch.stack(states, 1)))
 
 # %% [markdown]
-# After one step the first word is $\tanh 1 = 0.762$, and after two it is $\tanh 0.762 = 0.642$, in the second place. After three steps it is gone: this state holds two words and no more. All that the network will ever know about the past is in these numbers.
+# After one step the first word is $\tanh 1 = 0.762$, and after two it is $\tanh 0.762 = 0.642$, in the second place. After three steps it is gone: this state holds two words. All that the network knows of the past is in these numbers.
 #
 # ## Gates that keep
 #
-# A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates**, numbers between 0 and 1 for each number of the state. The reset gate $r$ says how far the old state takes part in a proposal $n$, and the update gate $z$ how much of the old state is kept:
+# A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates**, with a number between 0 and 1 for each of the state. The reset gate $r$ says how far the old state takes part in a proposal $n$, and the update gate $z$ how much of the old state is kept:
 #
 # $$r = \sigma(W_r x + U_r s) \qquad z = \sigma(W_z x + U_z s) \qquad n = \tanh(W x + r \circ U s) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# Each product has a bias, too, and $\circ$ multiplies number by number.
+# Each product has a bias, too, and $\circ$ multiplies number by number. (In the paper it is $U (r \circ s)$.)
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -158,7 +158,7 @@ for source, right, said in zip(
 # %% [markdown]
 # The short sentences are right. The long one has 12 words, as many as the longest in training. It begins well and then drifts: the words belong to the language, but they are not what the source says. Where does it begin to fail?
 #
-# ## The cliff
+# ## Where does it begin to fail?
 #
 # We count the share of words that are right, place by place. The count is strict: where a word is left out, all later ones stand at the wrong place and count as wrong. The training sentences had up to 12 words, which the dotted line marks. Before you look: what share do you expect at 12 words?
 
@@ -249,7 +249,7 @@ mean = gains["reversed"].mean()
 reveal("05.backwards", "better" if mean > 0.02 else "worse" if mean < -0.02 else "the same")
 
 # %% [markdown]
-# Where the order stays the same, reading backwards helps at middle lengths in four of the five runs. Where the order is reversed, it hurts there in all five. Beyond 12 words both are turned round, by a little. So reading backwards is not a principle but a trick, and whether it helps depends on the two languages. Reading the source twice, which Zaremba and Sutskever 2014 did to help a network memorise, makes no clear difference here.
+# Where the order stays the same, reading backwards helps at middle lengths in four of the five runs. Where the order is reversed, it hurts there in all five. Beyond 12 words both are turned round, by a little. So reading backwards is not a principle but a trick, and whether it helps depends on the two languages. Reading the source twice, which Zaremba and Sutskever 2014 did to help a network memorise, makes no clear difference here. In larger ones it helps ([measurements](../docs/measurements.md)).
 #
 # At which places in the translation does reading backwards gain words, and at which does it lose them? The sentences in the next picture have eight words.
 
@@ -282,7 +282,7 @@ ax.set_yscale("log")
 # %% [markdown]
 # Before training, a plain cell passes on about half at each step, and after twelve some ten-thousandths are left: the **vanishing gradient** (Bengio et al. 1994). The untrained GRU has ten times as much left.
 #
-# After training, early words move both vectors again: the GRU's gates have learned to keep. So distance makes learning hard at first. It does not explain the trained GRU's cliff: its early words do reach the vector, which they all have to share.
+# After training, early words move the vector again, in the plain cell as in the GRU. So distance makes learning hard at first. It does not explain why the trained GRU fails: its early words reach the vector, but all have to share it.
 #
 # ## What do sentence vectors look like?
 #
@@ -311,7 +311,7 @@ for name, one in (("trained", model), ("untrained", Seq2Seq(len(pairs.words)))):
 table(rows, list(families)[1:], corner="distance, 1 = another sentence", digits=2)
 
 # %% [markdown]
-# In this one model, training has brought the paraphrase to a tenth of the distance of another sentence; before, it was more than three times as far away. The exchanged sentence, which has the *same words*, lies far away before and after.
+# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence; before, it was more than three times as far away. The exchanged sentence, which has the *same words*, lies far away before and after.
 #
 # Pictures of such vectors are often shown as proof that a network understands. They squeeze 64 numbers into 2: **PCA** keeps the two directions in which the vectors differ most, and **t-SNE** keeps neighbours close together, and little else. Can you tell from them what training has taught the network?
 
@@ -336,13 +336,14 @@ for name, method in methods.items():
 rows = {}
 for name, setup in setups.items():
     along, runs = measured("length", "sentences_right", "length", order="monotone", setup=setup)
-    rows[name] = [[run[along.index(length)] for run in runs] for length in (3, 6, 12)]
-table(rows, ["3 words", "6 words", "12 words"], corner="sentences right, five seeds", digits=2)
+    rows[name] = [[run[along.index(length)] for run in runs] for length in (3, 6, 8, 12)]
+columns = ["3 words", "6 words", "8 words", "12 words"]
+table(rows, columns, corner="sentences right, five seeds", digits=2)
 
 # %% [markdown]
-# It can hold a short sentence. With the training of this lesson, sentences of three words come through whole, half of those of six do, and none of those of twelve. Twice the numbers and four times the training move the cliff beyond eight words, but not beyond twelve. Cho et al. 2014 saw the same from English to French ("On the Properties of Neural Machine Translation").
+# It can hold a short sentence. With the training of this lesson, sentences of three words come through whole, half of those of six do, and none of twelve. Twice the numbers and four times the training bring nine in ten of eight words through, and three in ten of twelve. Cho et al. 2014 saw the same from English to French ("On the Properties of Neural Machine Translation").
 #
-# What is wasteful about it? The encoder has a state behind *every* word, and we throw away all of them but the last.
+# What is wasteful about it? The encoder has a state behind *every* word, and we throw away all but the last.
 #
 # ## Questions
 #
@@ -366,7 +367,7 @@ check("05.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to about a third at twelve. More numbers and more training move this cliff; they do not remove it.
+# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to about a third at twelve. More numbers and more training move the fall to longer sentences; they do not remove it.
 # - A recurrent network carries a state from word to word; the gates of a GRU decide what it keeps.
 # - The encoder's last state is all that the decoder knows of the source. While it learns, the decoder reads the right words, shifted by one.
 # - Reading backwards shortens some distances and lengthens others; whether that helps depends on the order of the two languages, and on the length.

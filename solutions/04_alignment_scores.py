@@ -368,7 +368,7 @@ check("04.catch_wrong_scores", catch_wrong_scores)
 #
 # A query meets two keys, all of width D, and all their numbers are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0; call its
 # standard deviation a typical difference. For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest. You need no trial with
-# random numbers: begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are independent.
+# random numbers: begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are uncorrelated, as the two scores are.
 
 
 # %%

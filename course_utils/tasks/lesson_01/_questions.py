@@ -44,9 +44,9 @@ questions = (
     Question(
         "01.q3",
         "the same error",
-        "A sentence of three words is classified wrongly. Which of its word vectors does one step of training change most?",
+        "A sentence of three words is classified wrongly. Which of its word vectors gets the largest gradient?",
         right=(
-            "None more than the others.",
+            "None: all three get the same.",
             "Each receives the same gradient, (p - y) w: the sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
         ),
         wrong=(
@@ -70,7 +70,7 @@ questions = (
         "After training, the vector of a word is nearly at a right angle to w. What does that say about the word?",
         right=(
             "It hardly changes the score.",
-            "It occurs in positive and in negative reviews about equally often. Its pushes along w and against it have cancelled out, so its dot product with w is near 0.",
+            "Its dot product with w is near 0. Mostly it occurs in positive and in negative reviews about equally often, so that its pushes along w and against it have cancelled out. The converse need not hold: a word like “the” may point along w or against it, with a vector so short that it hardly changes the score either.",
         ),
         wrong=(
             (

@@ -16,7 +16,7 @@ task = Task(
     hints=(
         "Go backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference of two scores that large?",
         "Three dice: a throw of one has the variance 35/12. The sum of three has three times that, and so does the sum of two less the third, since "
-        "variances of independent numbers add up under a minus sign as well. Only then comes the root, which turns a variance into a standard deviation. And for the "
+        "variances of uncorrelated numbers add up under a minus sign as well. Only then comes the root, which turns a variance into a standard deviation. And for the "
         "first step: with a share of 3/4 one score earns three times as much as the other, and e to the power of 1.0986 is 3.",
         "lead = the logarithm of share / (1 - share). The variance of one score is D, that of the difference of two is their sum. Begin with D = 1 and go "
         "up until the standard deviation of the difference reaches the lead; or solve for D and round up.",
@@ -90,7 +90,7 @@ def doubled(share):
 
 
 @task.mistake(
-    "You add up two standard deviations. Of independent numbers the variances add up, and the root is taken after that."
+    "You add up two standard deviations. Of uncorrelated numbers the variances add up, and the root is taken after that."
 )
 def deviations_added(share):
     return ceil((_lead(share) / 2) ** 2)

@@ -759,10 +759,9 @@ def zero_for_eos(step, bos, eos, width, longest):
     return result(ended + open_ones)
 
 
-SHARED_LIST = "Your hypotheses share one list: `append` changes it for all that hold it, so ids of one get into the others. Make a new list for each continuation, `ids + [token]`."
-
-
-@task.mistake(SHARED_LIST)
+@task.mistake(
+    "Hypotheses that you keep share a list: `append` changes it for all that hold it, so ids of one get into the others. Make a new list for each, `ids + [token]`."
+)
 def one_list_for_the_kept(step, bos, eos, width, longest):
     open_ones, ended = [([bos], 0.0)], []
     for _ in range(longest):
@@ -774,7 +773,9 @@ def one_list_for_the_kept(step, bos, eos, width, longest):
     return result([*ended, *open_ones])
 
 
-@task.mistake(SHARED_LIST)
+@task.mistake(
+    "All continuations of a hypothesis are one and the same list, to which you append every id of the vocabulary. Make a new list for each continuation, `ids + [token]`."
+)
 def one_list_for_all(step, bos, eos, width, longest):
     open_ones, ended = [([bos], 0.0)], []
     for _ in range(longest):
