@@ -329,7 +329,7 @@ translator
 # %% [markdown]
 # The tree becomes "un vieux arbre", which should be "un vieil arbre".
 #
-# "How was your day" should become "Comment se passe ta journée". What will a model that has read nothing but captions make of it? We also ask how many nats per token the right translation costs it.
+# What will a model that has read nothing but captions make of a "not", and what of "How was your day?"? We also ask how many nats per token the right translation costs it.
 
 # %%
 asked = [
