@@ -1,29 +1,29 @@
 # %%
 import torch
 from sklearn.decomposition import PCA
-from sklearn.manifold import TSNE
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_at
 from course_utils.data.small_world import paraphrases, small_world, truth
+from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
+from course_utils.models import seq2seq
 from course_utils.models.plain import gru_step
-from course_utils.models.seq2seq import Seq2Seq, fit, make_batch
+from course_utils.models.seq2seq import make_batch
 from course_utils.translation.scores import exact_shares
-from course_utils.translation.translate import translate
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## A network that reads word by word
 #
-# A **recurrent network** reads a sentence one word at a time and carries a vector along, its **state** $s$. At each step the same **cell** makes the new state from the word's vector $x_t$ and the old state:
+# A **recurrent network** reads a sentence one word at a time. It carries a vector from word to word, its **state** $s$. At each step the same **cell** makes the new state from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# Here each word is a single number, the state has two numbers, and $s_0$ is zero. The first number of the state reads the word, and the second reads what the first one was a step earlier. Work through the three steps on paper: what is left of the first word at the end?
+# In this example a word is a single number, the state has two dimensions, and $s_0$ is zero. The first dimension reads the word. The second reads what the first one was a step earlier. Work through the three steps on paper: what is left of the first word at the end?
 
 # %% tags=["nbval-check-output"]
 W_x, W_s, b = torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0, 0.0], [1.0, 0.0]]), torch.zeros(2)
@@ -39,128 +39,224 @@ library.load_state_dict({"weight_ih_l0": W_x, "weight_hh_l0": W_s, "bias_ih_l0":
 print("the library agrees:", torch.allclose(library(words)[0], torch.stack(states, 1)))
 
 # %% [markdown]
-# After one step the first word is $\tanh 1 = 0.762$, and after two it is $\tanh 0.762 = 0.642$, in the second place. After three steps it is gone: this state holds two words. All that the network knows of the past is in these numbers.
+# After one step the first word is $\tanh 1 = 0.762$. After two steps it is $\tanh 0.762 = 0.642$, in the second dimension. After three steps it is gone: this state holds two words.
 #
 # ## Gates that keep
 #
-# A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates**, with a number between 0 and 1 for each of the state. The reset gate $r$ says how far the old state takes part in a proposal $n$, and the update gate $z$ how much of the old state is kept:
+# A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates** with entries between 0 and 1. The reset gate $r$ says how much of the old state a candidate $n$ may see. The update gate $z$ says how much of it is kept:
 #
 # $$r = \sigma(W_r x + U_r s) \qquad z = \sigma(W_z x + U_z s) \qquad n = \tanh(W x + r \circ U s) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# Each product has a bias, too, and $\circ$ multiplies number by number. (In the paper it is $U (r \circ s)$.)
+# Each product also has a bias, and $\circ$ multiplies entry by entry. (This is PyTorch's form; the paper's candidate is $\tanh(W x + U (r \circ s))$.) Which $z$ carries a state through a hundred random words unchanged? We set its bias to 20.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
-cell = nn.GRUCell(3, 4)  # the blocks of its weights belong to r, z and n
+cell = nn.GRUCell(3, 4)  # the rows of its weights belong to r, z and n
 weights = list(cell.parameters())
 x, s = torch.randn(1, 3), torch.randn(1, 4)
 print("the library agrees:", torch.allclose(gru_step(x, s, *weights), cell(x, s), atol=1e-6))
 
-# %% [markdown]
-# Which $z$ carries a number through a hundred random words unchanged? We set the bias of $z$ to 20; then $z$ is about $\sigma(20)$, which is nearly 1.
-
-# %% tags=["nbval-check-output"]
 with torch.no_grad():
     cell.bias_ih[4:8] = 20.0
     after = s
     for _ in range(100):
         after = gru_step(torch.randn(1, 3), after, *weights)
-print("before                   ", s)
-print("a hundred words later    ", after)
+print("before                 ", s)
+print("a hundred words later  ", after)
 
 # %% [markdown]
-# With $z = 1$ the state passes through unchanged, and with $z = 0$ the GRU forgets everything at once: change 20.0 to -20.0 and run the cell again. Training decides, for each number of the state, when to keep and when to forget. We use GRUs from here on.
+# With $z$ near 1 the state passes through unchanged. With $z$ near 0 it is replaced at every step: change 20.0 to -20.0 and run the cell again. Training decides when each dimension is kept. We use GRUs from here on.
 #
 # ## Two networks, and one vector between them
 #
-# The **encoder** reads the source. Its last state is the **sentence vector**, also called the context vector. The **decoder** begins with it as its state and writes one word at each step: it first reads BOS, then each word that it has written, and it stops when it writes EOS. What does the decoder know about the source?
+# The **encoder** reads the source. Its last state is the **sentence vector**, also called the context vector. The **decoder** starts with this vector as its state and writes one word at each step. It first reads BOS, for the beginning, then each word that it has written, and it stops when it writes EOS, for the end. What does the decoder know about the source?
 
 # %%
 diagrams.seq2seq(new=["context"])
 
 # %% [markdown]
-# Everything that it knows came through the one vector in the middle. At each step a linear layer and a softmax turn the decoder's state into a probability for each word of the vocabulary, given the vector $v$ and the words before. The probability of the whole translation is the product, by the chain rule of probability:
+# It knows what is in the one vector in the middle, and nothing else.
 #
-# $$p(y \mid x) = \prod_t p(y_t \mid y_1, \dots, y_{t-1}, v)$$
-#
-# We need pairs of sentences. Here is a small invented language, in which the right translation is always known: "the" and "today" vanish, and "dog", "old", "saw" and "watched" become two words each. The order stays as it is.
+# To train such a model we need pairs of sentences. We use a small invented language, in which the right translation is always known. The words "the" and "today" vanish, and "dog", "old", "saw" and "watched" become two words each. The order of the words stays the same.
 
 # %% tags=["nbval-check-output"]
 pairs = small_world(20_000, seed=8)  # sentences of 1 to 12 words
-for source, target in list(zip(pairs.sources, pairs.targets, strict=True))[:3]:
-    print(f"{source}  →  {target}")
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-model = Seq2Seq(len(pairs.words), width=32, hidden=64)
 sources, targets = pairs.ids()  # lists of word numbers
-source, given, wanted = make_batch(sources[:1], targets[:1])  # B S, B T, B T
-p = model(source, given).softmax(-1)[
-    0, range(wanted.shape[1]), wanted[0]
-]  # T: of the right word at each place
-print(f"p(y|x) before training: one in {1e-9 / p.prod():.1f} billion, its logarithm: {p.log().sum():.2f}")
+batch = make_batch(sources[1:3], targets[1:3])  # source B S, given B T, wanted B T
+signs, rows = {PAD: "padding", BOS: "BOS", EOS: "EOS"}, {}
+for name, tensor in zip(("source", "given", "wanted"), batch, strict=True):
+    for b, ids in enumerate(tensor.tolist()):
+        tokens = [signs.get(i) or pairs.words.tokens([i])[0] for i in ids]
+        rows[f"{name}, sentence {b + 1}"] = tokens + [""] * (5 - len(tokens))
+print("wanted, as numbers:", batch[2].tolist())
+table(rows, [f"position {t + 1}" for t in range(5)], corner="a batch of two")
 
 # %% [markdown]
-# An untrained model gives each of the 86 words of both languages (with BOS, EOS, padding and a sign for unknown words) about the same probability, so the product is tiny. We therefore add up logarithms.
+# `make_batch` returns three tensors of word numbers. `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the position before. So `given` is the target, shifted right by one, with BOS in front. **Padding**, the number 0, fills up the shorter sentence.
 #
-# ## What the decoder reads while it learns
+# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and all positions can be computed in one call.
 #
-# While the decoder learns, its own words would mostly be wrong, so it is given the right ones instead. This is called **teacher forcing**. At each place it reads the right word from the place before: the target, *shifted right by one*, with BOS in front. What would it learn if the target were not shifted?
+# ## The whole model
+#
+# Why does `encode` not return `states[:, -1]`?
 
-# %% tags=["nbval-check-output"]
-as_text = pairs.targets[0].split()
-reads, says = ["BOS", *as_text], [*as_text, "EOS"]
-places = [f"place {t + 1}" for t in range(len(says))]
-table({"it reads": reads, "it should say": says}, places)
+
+# %%
+class Seq2Seq(nn.Module):
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word vector, width of a state
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.encoder = nn.GRU(D, H, batch_first=True)
+        self.decoder = nn.GRU(D, H, batch_first=True)
+        self.readout = nn.Linear(H, V)
+
+    def encode(self, source):  # B S
+        states, _ = self.encoder(self.embedding(source))  # B S H
+        last = (source != PAD).sum(1) - 1  # B: the position of EOS
+        return states[torch.arange(len(source)), last]  # B H: one vector for each sentence
+
+    def decode(self, given, s):  # B T, B H
+        states, _ = self.decoder(self.embedding(given), s[None])  # B T H
+        return self.readout(states), states[:, -1]  # B T V, B H
+
+    def forward(self, source, given):
+        return self.decode(given, self.encode(source))[0]  # B T V
+
 
 # %% [markdown]
-# Without the shift it would read the very word that it has to say, and it would learn to copy. Thanks to teacher forcing all places of a batch are computed in one call.
+# The last position of a shorter sentence is padding, which the GRU has read as if it were words. (Try it later: with `states[:, -1]` and training again, which sentences suffer?)
 #
-# The loss is the mean of $-\log p$ over all *words* of the batch. Shorter sentences are filled up with padding, which the model should not learn to predict. What loss per word do you expect from the untrained model? We count in nats, that is, with natural logarithms. The model gives each of its 86 words about the same probability.
+# `decode` returns **logits**, a score for each word of the vocabulary at each position. A softmax turns them into the probabilities $p(y_t \mid y_1, \dots, y_{t-1}, v)$ of the next word, given the words before and the sentence vector $v$. Their product is the probability of the whole translation. The loss is the mean of $-\ln p$ over all words of the batch, with EOS and without padding. What loss, in nats per word, do you expect before training, when 86 words are about equally probable?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
 
+
 # %% tags=["nbval-check-output", "reveals"]
+def loss_of(logits, wanted):  # B T V, B T
+    of_right_word = logits.log_softmax(-1).gather(-1, wanted[..., None])[..., 0]  # B T
+    is_word = wanted != PAD  # B T
+    return -(of_right_word * is_word).sum() / is_word.sum()
+
+
+torch.manual_seed(0)
+model = Seq2Seq(len(pairs.words))
 source, given, wanted = make_batch(sources[:64], targets[:64])
 logits = model(source, given)  # B T V
-of_right_word = logits.log_softmax(-1).gather(-1, wanted[..., None])[..., 0]  # B T
-is_word = wanted != 0  # B T: padding has the number 0
-by_hand = -(of_right_word * is_word).sum() / is_word.sum()
-library = nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=0)
-over_all_places = -(of_right_word * is_word).mean()
+by_hand = loss_of(logits, wanted)
+library = nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+over_all = by_hand * (wanted != PAD).float().mean()
 print("The loss of the untrained model in nats per word:")
-print(f"by hand {by_hand:.2f}, library {library:.2f}, divided by all places instead {over_all_places:.2f}")
+print(f"by hand {by_hand:.2f}, library {library:.2f}, divided by all positions instead {over_all:.2f}")
 reveal("05.untrained", by_hand.item())
 
 # %% [markdown]
-# A model that spreads its probability evenly over 86 words has the loss $\ln 86 = 4.45$. Divided by all places, padding included, the loss looks smaller, and it depends on how much padding there happens to be.
+# A model that gives the same probability to each of the 86 words (of both languages, and four signs) has the loss $\ln 86 = 4.45$. Divided by all positions, the loss looks smaller, and it depends on how much padding there happens to be.
 #
 # ## Training
 #
-# `fit` repeats this for 600 batches of 64 sentences: loss, gradient, a step of Adam. Which of the three sentences below will come out right afterwards? (Later, come back and put sentences of your own into `tried`, using words that you have seen here, or change 600 to 200.)
+# A training step draws 64 pairs, computes the loss and its gradient, and lets Adam change the weights. We also limit the gradient's length to 1 and let the learning rate fall, which helps recurrent networks.
+
 
 # %%
-losses = fit(model, sources, targets, seed=0, steps=600)
+def train(model, steps, batch_of=make_batch, seed=0):
+    draw, losses = torch.Generator().manual_seed(seed), []
+    adam = torch.optim.Adam(model.parameters(), lr=0.01)
+    rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
+    for _ in range(steps):
+        rows = torch.randint(len(sources), (64,), generator=draw).tolist()
+        source, given, wanted = batch_of([sources[i] for i in rows], [targets[i] for i in rows])
+        loss = loss_of(model(source, given), wanted)
+        adam.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+        rate.step()
+        losses.append(loss.item())
+    return losses
+
+
+losses = train(model, steps=600)
 print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 599)])
 
-# %%
-tried = [
-    "our small boy",
-    "young friends saw girls",
-    "big boy near my house called old girls and dogs followed friends",
-]
-for source, right, said in zip(
-    tried, truth(tried), translate(model, pairs.words, tried, width=1), strict=True
-):
-    print(f"\n{source}\nright  {right}\nmodel  {said}")
+# %% tags=["nbval-check-output"]
+# The course ships the same model and the same loop, and later lessons use them. Do they lose the same?
+torch.manual_seed(0)
+ours = train(Seq2Seq(len(pairs.words)), steps=20)
+torch.manual_seed(0)
+shipped = seq2seq.fit(seq2seq.Seq2Seq(len(pairs.words)), sources, targets, steps=20)
+print("the same losses:", torch.allclose(torch.tensor(ours), torch.tensor(shipped), atol=1e-3))
 
 # %% [markdown]
-# The short sentences are right. The long one has 12 words, as many as the longest in training. It begins well and then drifts: the words belong to the language, but they are not what the source says. Where does it begin to fail?
+# After training there is no right word to give to the decoder. It reads the word that it has written itself, and we always take the most probable one. Which of the three sentences will come out right?
+
+
+# %%
+@torch.no_grad()
+def translate(model, texts, longest=40):
+    s = model.encode(make_batch(pairs.words.encode(texts), [[]] * len(texts))[0])  # B H
+    y, written = torch.full((len(texts), 1), BOS), []
+    for _ in range(longest):
+        logits, s = model.decode(y, s)  # B 1 V, B H
+        y = logits.argmax(-1)  # B 1
+        written.append(y)
+    return pairs.words.decode(torch.cat(written, 1).tolist())  # each up to its EOS
+
+
+tried = ["our small boy", "young friends saw girls"]
+tried += ["big boy near my house called old girls and dogs followed friends"]
+for text, right, ours in zip(tried, truth(tried), translate(model, tried), strict=True):
+    print(f"\n{text}\nright  {right}\nmodel  {ours}")
+
+# %% [markdown]
+# The short sentences are right. The long one has 12 words, as many as the longest in training. Its translation begins well and then drifts: the words belong to the language, but they are not what the source says. Put sentences of your own into `tried`, made of words that you have seen here.
 #
-# ## Where does it begin to fail?
+# Follow the first sentence through the model. Each cell shows two of the 64 dimensions of its state, and below each written word stands its probability. Where in the picture is "small"?
+
+# %%
+with torch.no_grad():
+    source, given, wanted = make_batch(pairs.words.encode(tried[:1]), pairs.words.encode(truth(tried[:1])))
+    read = model.encoder(model.embedding(source))[0][0]  # S H
+    wrote = model.decoder(model.embedding(given), read[None, -1:])[0][0]  # T H
+    p = model.readout(wrote).softmax(-1)[range(len(wanted[0])), wanted[0]]  # T
+diagrams.seq2seq(
+    [*tried[0].split(), "EOS"],
+    truth(tried[:1])[0].split(),
+    [*read[:, :2], *wrote[:, :2]],
+    p.tolist(),
+    ["context"],
+)
+
+# %% [markdown]
+# No cell holds it alone: from the cell that reads it, all 64 dimensions of the state may depend on it.
 #
-# We count the share of words that are right, place by place. The count is strict: where a word is left out, all later ones stand at the wrong place and count as wrong. The training sentences had up to 12 words, which the dotted line marks. Before you look: what share do you expect at 12 words?
+# ## Take the shift away
+#
+# Now we remove a part to see what it is for. Below, `given` is not shifted: the decoder reads the word that it should write at the same position. What will its loss be after 100 steps? The untrained model began at 4.5, and the model above ended at 0.6.
+
+# %% tags=["nbval-check-output"]
+predict("05.unshifted", ...)
+
+
+# %% tags=["reveals"]
+def without_shift(sources, targets):
+    source, given, wanted = make_batch(sources, targets)
+    return source, wanted, wanted
+
+
+torch.manual_seed(0)
+copying = Seq2Seq(len(pairs.words))
+last = train(copying, steps=100, batch_of=without_shift)[-1]
+print("The loss without the shift, and what this model writes:")
+print(f"{last:.2f} after 100 steps. “{tried[0]}” becomes “{translate(copying, tried[:1], longest=8)[0]} …”")
+reveal("05.unshifted", last)
+
+# %% [markdown]
+# The loss is nearly 0, and the model has learned nothing but to copy. When it translates, it reads BOS and has nothing to copy from. A loss that falls unusually fast is a reason to look at what the model reads.
+#
+# ## How long may a sentence be?
+#
+# We count the share of words that are right, position by position. The count is strict: where the model leaves out a word, all later words stand at the wrong position and count as wrong. The dotted line marks the longest sentences in training. Before you look: what share do you expect at 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -170,7 +266,7 @@ lengths, five = measured("length", "words_right", "length", order="monotone", se
 own, by_chance = [], []
 for length in map(int, lengths):
     test = small_world(200, seed=7, shortest=length, longest=length)
-    own.append(exact_shares(translate(model, test.words, test.sources, width=1), test.targets)[1])
+    own.append(exact_shares(translate(model, test.sources), test.targets)[1])
     by_chance.append(exact_shares(test.targets[1:] + test.targets[:1], test.targets)[1])
 print("Five models, measured beforehand, and the one that you have trained:")
 ax = plots.axes(width=6.4, height=4)
@@ -183,40 +279,41 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("05.twelve", sum(run[lengths.index(12)] for run in five) / 5)
 
 # %% [markdown]
-# Up to three words everything is right. At six words a quarter of the words is wrong, and at twelve nearly two thirds are. Your model does much the same as the five. The grey line shows what chance gives: even at 16 words some of the source still comes through.
+# Up to three words everything is right. At six words a quarter of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
 #
 # Is the vector too small, was the training too short, or does the cell matter?
 
 # %%
 from math import log2
 
-setups = {"64 numbers, as above": "as it is", "32 numbers": "32 numbers", "128 numbers": "128 numbers"}
-setups |= {"64, trained four times as long": "four times as long"}
-setups |= {
-    "128, trained four times as long": "128 numbers, four times as long",
-    "64, plain cells": "tanh cells",
+setups = {
+    "64 dimensions, as above": "as it is",
+    "32 dimensions": "32 numbers",
+    "128 dimensions": "128 numbers",
 }
+setups |= {"64, trained four times as long": "four times as long"}
+setups |= {"128, trained four times as long": "128 numbers, four times as long"}
+setups |= {"64, plain cells": "tanh cells"}
 rows = {}
 for name, setup in setups.items():
-    along, runs = measured("length", "words_right", "length", order="monotone", setup=setup)
-    rows[name] = [[run[along.index(length)] for run in runs] for length in (4, 8, 12, 16)]
+    rows[name] = measured_at("length", "words_right", "length", (4, 8, 12, 16), order="monotone", setup=setup)
 print(f"16 words, each one of 40, take {16 * log2(40):.0f} bits. 64 numbers of 32 bits have {64 * 32}.")
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# A wider vector helps, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter is still lost. With plain cells the network hardly learns anything. There are bits enough; what is hard to find is a way of writing many words into one vector and reading them out again.
+# A wider vector helps, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has bits enough; what is hard to learn is how to write many words into it and read them out again.
 #
-# ## Reading the source backwards, and reading it twice
+# ## Reading the source backwards
 #
-# Sutskever et al. 2014 let their translator read the source from its last word to its first: BLEU, a measure for lesson 07, rose from 25.9 to 30.6. Why? Count the steps from reading a word to writing its translation, for five words and EOS.
+# Sutskever et al. 2014 let their translator read the source from its last word to its first, and its BLEU score (lesson 07) rose from 25.9 to 30.6. Why? Count the steps from reading a word to writing its translation, for five words and EOS.
 
 # %% tags=["nbval-check-output"]
 S = 5
 written = {
     "same order": range(S + 1, 2 * S + 1),
     "reversed order": range(2 * S, S, -1),
-}  # when word i is written
-read = {"as it is": range(S), "backwards": range(S - 1, -1, -1)}  # when word i is read; EOS comes at S
+}  # the step for word i
+read = {"as it is": range(S), "backwards": range(S - 1, -1, -1)}  # the step for word i; EOS is read at step S
 rows = {}
 for language, writes in written.items():
     for reading, reads in read.items():
@@ -225,9 +322,9 @@ for language, writes in written.items():
 table(rows, [*(f"word {i + 1}" for i in range(S)), "mean"], corner="target", digits=0)
 
 # %% [markdown]
-# The mean distance stays the same. But reading backwards puts the first words of the source next to the first words of the translation. Sutskever et al. suppose that learning finds a foothold there and works its way on. In a language whose order is reversed, this foothold exists when the source is read as it is, and reading backwards takes it away.
+# The mean distance stays the same. But reading backwards puts the first words of the source next to the first words of the translation. Sutskever et al. suppose that learning finds a foothold there. In a language whose order is reversed, the foothold exists when the source is read as it is, and reading backwards takes it away.
 #
-# Is the share of right words in such a language better, worse or the same when the source is read backwards?
+# In such a language, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
@@ -235,8 +332,7 @@ predict("05.backwards", ...)
 # %% tags=["reveals"]
 gains = {}
 print("Share of right words at six words, read backwards minus read as it is, five runs for each order:")
-panels = plots.axes(2, width=4.8, height=3.8)
-for order, ax in zip(("monotone", "reversed"), panels, strict=True):
+for order, ax in zip(("monotone", "reversed"), plots.axes(2, width=4.8, height=3.8), strict=True):
     curves, title = {}, "same order" if order == "monotone" else "reversed order"
     for setup, name in (("as it is", "as it is"), ("reversed", "backwards"), ("twice", "twice")):
         lengths, runs = measured("length", "words_right", "length", order=order, setup=setup)
@@ -249,25 +345,11 @@ mean = gains["reversed"].mean()
 reveal("05.backwards", "better" if mean > 0.02 else "worse" if mean < -0.02 else "the same")
 
 # %% [markdown]
-# Where the order stays the same, reading backwards helps at middle lengths in four of the five runs. Where the order is reversed, it hurts there in all five. Beyond 12 words both are turned round, by a little. So reading backwards is not a principle but a trick, and whether it helps depends on the two languages. Reading the source twice, which Zaremba and Sutskever 2014 did to help a network memorise, makes no clear difference here. In larger ones it helps ([measurements](../docs/measurements.md)).
-#
-# At which places in the translation does reading backwards gain words, and at which does it lose them? The sentences in the next picture have eight words.
-
-# %%
-for order, ax in zip(("monotone", "reversed"), plots.axes(2, width=4.8, height=3.6), strict=True):
-    curves = {}
-    for setup, name in (("as it is", "as it is"), ("reversed", "backwards")):
-        at, runs = measured("places", "right", "place", order=order, setup=setup)
-        curves[name] = torch.tensor(runs)
-    title = "same order" if order == "monotone" else "reversed order"
-    plots.curves(at, curves, "place in the translation", "share right", title, ax)
-
-# %% [markdown]
-# One might expect reading backwards to gain early words and lose late ones. But here the gain in the left picture lies, on average, at places 5 to 8. Sutskever et al. were surprised by their late words, too, and had no complete explanation. We have none either: the foothold is a conjecture.
+# Where the order stays the same, reading backwards helps at six words in four of the five runs. Where it is reversed, it hurts in all five. Beyond 12 words both effects are reversed, and small. Reading the source twice (Zaremba and Sutskever 2014) makes no clear difference here, but in larger models it helps ([measurements](../docs/measurements.md)).
 #
 # ## Is it the distance?
 #
-# An error goes back to an early word through every cell in between, and each multiplies it by something that is often smaller than 1. We measure the gradient of the sentence vector with respect to each word, by the number of tokens that come after it. How much is left after twelve tokens, before any training?
+# In training, an error goes back to an early word through every cell in between. We measure the gradient of the sentence vector with respect to each word. How much is left after twelve tokens, before any training?
 
 # %%
 curves = {}
@@ -280,70 +362,66 @@ plots.curves(at, curves, "tokens that come after", "gradient, last token = 1", a
 ax.set_yscale("log")
 
 # %% [markdown]
-# Before training, a plain cell passes on about half at each step, and after twelve some ten-thousandths are left: the **vanishing gradient** (Bengio et al. 1994). The untrained GRU has ten times as much left.
+# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps some ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU has ten times as much.
 #
-# After training, early words move the vector again, in the plain cell as in the GRU. So distance makes learning hard at first. It does not explain why the trained GRU fails: its early words reach the vector, but all have to share it.
+# After training, early words move the vector again, in both. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
 #
 # ## What do sentence vectors look like?
 #
-# We take 40 sentences, each with three variants: a paraphrase ("the" and "today" add no meaning here), one with subject and object exchanged, and one with another object. Which of the three stays closest?
-
-# %%
-families = paraphrases(40, seed=0)
-for kind, sentences in families.items():
-    print(f"{kind:14} {sentences[0]}")
+# We take 40 sentences and three variants of each: a paraphrase, one with subject and object exchanged, and one with another object. Which variant stays closest?
 
 
 # %%
 def vectors(model):
     """One vector for each sentence: kinds sentences H."""
-    with torch.no_grad():
-        rows = [pairs.words.encode(sentences) for sentences in families.values()]
-        return torch.stack([model.encode(make_batch(ids, ids)[0]) for ids in rows])
+    rows = [pairs.words.encode(sentences) for sentences in families.values()]
+    return torch.stack([model.encode(make_batch(ids, ids)[0]).detach() for ids in rows])
 
 
+families, rows = paraphrases(40, seed=0), {}
+print("\n".join(f"{kind:14} {sentences[0]}" for kind, sentences in families.items()))
 torch.manual_seed(0)
-rows = {}
-for name, one in (("trained", model), ("untrained", Seq2Seq(len(pairs.words)))):
-    v = vectors(one)
+networks = {"trained": vectors(model), "untrained": vectors(Seq2Seq(len(pairs.words)))}
+for when, v in networks.items():
     typical = torch.pdist(v[0]).mean()  # between two sentences of different families
-    rows[name] = [((v[kind] - v[0]).norm(dim=-1) / typical).mean() for kind in range(1, 4)]
+    rows[when] = [((v[kind] - v[0]).norm(dim=-1) / typical).mean() for kind in range(1, 4)]
 table(rows, list(families)[1:], corner="distance, 1 = another sentence", digits=2)
 
 # %% [markdown]
-# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence; before, it was more than three times as far away. The exchanged sentence, which has the *same words*, lies far away before and after.
+# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence. Before, it was more than three times as far away. The exchanged sentence, of the *same words*, lies far away both times.
 #
-# Pictures of such vectors are often shown as proof that a network understands. They squeeze 64 numbers into 2: **PCA** keeps the two directions in which the vectors differ most, and **t-SNE** keeps neighbours close together, and little else. Can you tell from them what training has taught the network?
+# Pictures of such vectors often serve as proof that a network understands. **Principal component analysis**, or PCA, looks at the cloud of vectors from the side where it is widest: of 64 dimensions it keeps the two directions in which the vectors differ most. Does the picture show what training has taught the network?
 
 # %%
-torch.manual_seed(0)
-networks = {"trained": vectors(model), "untrained": vectors(Seq2Seq(len(pairs.words)))}
-methods = {"PCA": PCA(2), "t-SNE": TSNE(perplexity=10, random_state=0)}
-for name, method in methods.items():
-    for (when, v), ax in zip(networks.items(), plots.axes(2, width=4.4, height=3.6), strict=True):
-        v = v[:3, :15].flatten(0, 1)  # three kinds, fifteen families
-        points = torch.tensor(method.fit_transform(v.numpy())).view(3, 15, 2)
-        plots.joined(points[0], {"paraphrase": points[1], "exchanged": points[2]}, f"{name}, {when}", ax)
+for (when, v), ax in zip(networks.items(), plots.axes(2, width=4.4, height=3.6), strict=True):
+    v = v[:3, :15].flatten(0, 1)  # three kinds, fifteen families
+    points = torch.tensor(PCA(2).fit_transform(v.numpy())).view(3, 15, 2)
+    plots.joined(points[0], {"paraphrase": points[1], "exchanged": points[2]}, when, ax)
 
 # %% [markdown]
-# Hardly: most paraphrases lie side by side in all four pictures, even in those of the untrained network, because sentences of nearly the same words are neighbours anyway. In t-SNE, the size of a group and the gap between two mean little (Wattenberg et al. 2016). The table says more: it compares distances in all 64 numbers with those of an untrained network. And none of this shows that the decoder can get the words out of the vector again.
+# Hardly: in both pictures most paraphrases lie side by side, since sentences of nearly the same words are neighbours even in an untrained network. The table says more, as it compares distances in all 64 dimensions. But neither shows that the decoder can get the words out of the vector again.
 #
 # ## So: can one vector hold a sentence?
 #
-# The vector holds a sentence if *all* of its words come out right. For what share of the sentences is that so?
+# A vector holds a sentence if *all* of its words come out right. For what share of the sentences is that so?
 
 # %%
 rows = {}
 for name, setup in setups.items():
-    along, runs = measured("length", "sentences_right", "length", order="monotone", setup=setup)
-    rows[name] = [[run[along.index(length)] for run in runs] for length in (3, 6, 8, 12)]
-columns = ["3 words", "6 words", "8 words", "12 words"]
-table(rows, columns, corner="sentences right, five seeds", digits=2)
+    rows[name] = measured_at(
+        "length", "sentences_right", "length", (3, 6, 8, 12), order="monotone", setup=setup
+    )
+table(
+    rows,
+    [f"{length} words" for length in (3, 6, 8, 12)],
+    corner="whole sentences right, five seeds",
+    digits=2,
+)
 
 # %% [markdown]
-# It can hold a short sentence. With the training of this lesson, sentences of three words come through whole, half of those of six do, and none of twelve. Twice the numbers and four times the training bring nine in ten of eight words through, and three in ten of twelve. Cho et al. 2014 saw the same from English to French ("On the Properties of Neural Machine Translation").
+# It can hold a short sentence. With this lesson's training, all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same from English to French.
 #
-# What is wasteful about it? The encoder has a state behind *every* word, and we throw away all but the last.
+# What is wasteful about it? The encoder has a state after *every* word, and we throw away all but the last.
 #
 # ## Questions
 #
@@ -367,11 +445,11 @@ check("05.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to about a third at twelve. More numbers and more training move the fall to longer sentences; they do not remove it.
-# - A recurrent network carries a state from word to word; the gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows of the source. While it learns, the decoder reads the right words, shifted by one.
-# - Reading backwards shortens some distances and lengthens others; whether that helps depends on the order of the two languages, and on the length.
-# - Distances in the full space, compared with an untrained network, say more than a picture.
+# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to about a third at twelve. More dimensions and more training move the fall to longer sentences, but do not remove it.
+# - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
+# - The encoder's last state is all that the decoder knows of the source. While it learns, the decoder reads the right words, shifted by one; without the shift it would learn to copy.
+# - Reading backwards shortens some distances and lengthens others. Whether that helps depends on the order of the two languages, and on the length.
+# - Distances in all dimensions, compared with an untrained network, say more than a picture in two.
 #
 # **Exercises**: [open them](../exercises/05_seq2seq.ipynb)
 #

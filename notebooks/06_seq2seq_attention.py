@@ -1,57 +1,44 @@
 # %%
 import time
+from itertools import product
 
 import ipywidgets
 import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.measured import measured, measured_at, measured_once
 from course_utils.data.small_world import SMALL, small_world, truth
+from course_utils.data.subwords import BOS, PAD
 from course_utils.data.world import World
 from course_utils.figures import diagrams, plots
-from course_utils.figures.tables import table
+from course_utils.figures.tables import difference, table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import SCORES
 from course_utils.models.files import load_pretrained
-from course_utils.models.plain import bahdanau_step, luong_step
-from course_utils.models.recurrent import RecurrentTranslator
+from course_utils.models.plain import bahdanau_step
 from course_utils.models.seq2seq import fit, make_batch
+from course_utils.translation import translate as translation
 from course_utils.translation.scores import alignment_error_rate, exact_shares
-from course_utils.translation.translate import align, align_pairs, translate
+from course_utils.translation.translate import align
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## All states instead of the last one
 #
-# In lesson 05 the encoder had a state after every word, and passed on only the last one. Now it passes on all of them. We call them **annotations** $h_1, \dots, h_S$, as Bahdanau et al. 2014 do, because each of them says something about one word of the source.
-#
-# A GRU that reads from left to right has not seen what comes after a word. So a second one reads from right to left, and an annotation puts the states of both side by side. Which annotations change, even before any training, when we replace the last word of a sentence?
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
-model = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
-source = make_batch(pairs.words.encode(["the boy saw girls", "the boy saw houses"]), [[], []])[0]  # B S
-annotations, _ = model.encoder(model.embed(source), source != 0)  # B S E
-change = (annotations[0] - annotations[1]).abs()  # S E
-rows = {"left to right": change[:, :32].amax(1), "right to left": change[:, 32:].amax(1)}
-table(rows, ["the", "boy", "saw", "girls, houses", "EOS"], corner="largest change")
-
-# %% [markdown]
-# From left to right, the states change from the new word onwards. From right to left, all states up to it change. So each annotation knows the whole sentence, and it knows the words near its own best.
-#
-# This is the first of two differences from lesson 05. The second is a step that the decoder takes before it writes a word: it chooses among the annotations.
+# In lesson 05 the encoder had a state after every word, and passed on only the last one. Now it passes on all of them. Bahdanau et al. 2014 call them **annotations** $h_1, \dots, h_S$, because each says something about one word of the source. As a GRU that reads from left to right has not seen what comes after a word, a second one reads from right to left, and an annotation puts the states of both side by side. What does the decoder do with the annotations before it writes a word?
 
 # %%
 diagrams.looking_back(new=["attention", "query", "context"])
 
 # %% [markdown]
-# The decoder's state, which says what has been written so far, asks where to look. The answer is a weighted sum of the annotations, the context, and it is a new one at each step. The first state of all is made from the encoder's last ones.
+# The decoder's state knows what has been written so far. It is the query, and the annotations are keys and values. Their weighted sum, the context, is computed anew at each step.
 #
 # ## One look back by hand
 #
-# The **alignment model** of Bahdanau et al. is a score that you know: the perceptron of lesson 04. The rest is lesson 03, with the state $s_{t-1}$ as query and the annotations as keys and values:
+# The score of Bahdanau et al. is one that you know, the perceptron of lesson 04. The rest is lesson 03:
 #
 # $$e_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad \alpha_{tj} = \frac{\exp e_{tj}}{\sum_k \exp e_{tk}} \qquad c_t = \sum_j \alpha_{tj} h_j$$
 #
@@ -67,147 +54,232 @@ print("scores", e, "weights", a, "context", c)
 
 context, weights = bahdanau_step(s, h, torch.ones(1, 3, dtype=torch.bool), W, U, v)
 print("the course's step agrees:", torch.allclose(weights, a) and torch.allclose(context, c))
+numbers = {"state": "-1", "states": ["0", "1", "2"], "weights": a[0], "context": f"{c.item():.2f}"}
+diagrams.looking_back(["our", "small", "boy"], "glodil", "sliro", **numbers, new=["context"])
 
 # %% [markdown]
-# Most of the weight lies on the third annotation. Another state gets other weights: change it to -3 and run the cell again.
+# Most of the weight lies on the third annotation. Another state gets other weights: change $s$ to -3 and run the cell again.
 #
-# ## What happens to the context
+# ## What changes in the model
 #
-# The GRU reads the context beside the vector $y_{t-1}$ of the previous word: $s_t = \mathrm{GRU}([y_{t-1}; c_t], s_{t-1})$. Others have used the same look in other ways:
-#
-# | | query | what happens to the context |
-# | --- | --- | --- |
-# | Bahdanau et al. 2014 | $s_{t-1}$, before the step | the cell reads it, and the output does, too |
-# | "appended to the input", as in many tutorials | $s_{t-1}$ | the cell reads it; the output reads the state alone |
-# | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
-# | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
-#
-# Which of them can compute all of its states in one call while it is trained?
+# Here is lesson 05's model, line for line. Which of its lines have to change so that the decoder can look back?
 
-# %% tags=["nbval-check-output"]
-y = torch.tensor([[0.5, -0.5]])  # B D: the vector of the word before
-torch.manual_seed(0)
-reads_context, reads_word = torch.nn.GRUCell(3, 1), torch.nn.GRUCell(2, 1)
-s_next = reads_context(torch.cat([y, context], -1), s)  # Bahdanau: look, then step
-print("Bahdanau's next state", s_next.data)
-s_next = reads_word(y, s)  # Luong: step, then look
-features, weights = luong_step(
-    s_next, h, torch.ones(1, 3, dtype=torch.bool), torch.ones(1, 1), torch.ones(2, 2)
-)
-print("Luong's next state   ", s_next.data, "weights", weights.data, "features", features.data)
-
-# %% [markdown]
-# Luong's decoder without input feeding can: its states depend on the words and on nothing that attention finds, so one call of `nn.GRU` over all words computes them. The price is that a step does not know where the previous one looked. Input feeding tells it.
-#
-# ## Training
-#
-# The world is that of lesson 05, with one change: in the translation, each verb now goes to the end of its clause. So the words have to change places. Do you expect the third sentence, of 12 words, to come out right this time?
 
 # %%
-sources, targets = pairs.ids()
-losses = fit(model, sources, targets, seed=0, steps=400, rate=1e-2)
-print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 399)])
-tried = [
-    "our boy helped",
-    "young friends saw girls",
-    "big boy near my house called old girls and dogs followed friends",
-]
-for text, right, said in zip(
-    tried, truth(tried, "verb-last"), translate(model, pairs.words, tried, width=1), strict=True
-):
-    print(f"\n{text}\nright  {right}\nmodel  {said}")
+class Seq2Seq(nn.Module):
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word vector, width of a state
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.encoder = nn.GRU(D, H, batch_first=True)
+        self.decoder = nn.GRU(D, H, batch_first=True)
+        self.readout = nn.Linear(H, V)
+
+    def encode(self, source):  # B S
+        states, _ = self.encoder(self.embedding(source))  # B S H
+        last = (source != PAD).sum(1) - 1  # B: the position of EOS
+        return states[torch.arange(len(source)), last]  # B H: one vector for each sentence
+
+    def decode(self, given, s):  # B T, B H
+        states, _ = self.decoder(self.embedding(given), s[None])  # B T H
+        return self.readout(states), states[:, -1]  # B T V, B H
+
+    def forward(self, source, given):
+        return self.decode(given, self.encode(source))[0]  # B T V
+
 
 # %% [markdown]
-# Here is how it does that. Move the slider: at each step you see the weights over the source, and the five words that the decoder finds most probable. Where does it look when it writes the verb, "watched", which becomes "smomu glusor"?
+# The three equations become a small module. The mask keeps the weights off the padding.
+
 
 # %%
-text = "young friends near the house watched dogs"
-(found,) = align_pairs(model, pairs.words, [text], translate(model, pairs.words, [text], width=1))
-source, given, _ = make_batch(pairs.words.encode([text]), pairs.words.encode([" ".join(found.target)]))
-probabilities = model(source, given).softmax(-1)[0].detach()  # T V
+class Attention(nn.Module):
+    def __init__(self, H):
+        super().__init__()
+        self.W, self.U, self.v = nn.Linear(H, H), nn.Linear(H, H, bias=False), nn.Linear(H, 1, bias=False)
+
+    def forward(self, s, h, mask):  # B H, B S H, B S: True at words
+        e = self.v(torch.tanh(self.W(s)[:, None] + self.U(h)))[..., 0]  # B S
+        a = e.masked_fill(~mask, -torch.inf).softmax(-1)  # B S
+        return (a[..., None] * h).sum(1), a  # B H: the context, B S: the weights
+
+
+# %%
+class LookingBack(nn.Module):
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word vector, width of a state
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.encoder = nn.GRU(D, H // 2, batch_first=True, bidirectional=True)
+        self.attention = Attention(H)
+        self.decoder = nn.GRUCell(D + H, H)
+        self.readout = nn.Linear(H + H, V)
+
+    def encode(self, source):  # B S
+        mask, words = source != PAD, self.embedding(source)  # B S, B S D
+        packed = pack_padded_sequence(words, mask.sum(1), batch_first=True, enforce_sorted=False)
+        states, last = self.encoder(packed)
+        h, _ = pad_packed_sequence(states, batch_first=True)  # B S H
+        return torch.cat([*last], -1), h, mask  # B H: the last state of each direction
+
+    def decode(self, given, s, h, mask):  # B T, B H, B S H, B S
+        logits, weights = [], []
+        for y in self.embedding(given).unbind(1):  # B D: one word after the other
+            c, a = self.attention(s, h, mask)
+            s = self.decoder(torch.cat([y, c], -1), s)  # B H
+            logits.append(self.readout(torch.cat([s, c], -1)))  # B V
+            weights.append(a)
+        return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
+
+    def forward(self, source, given):
+        return self.decode(given, *self.encode(source))[0]  # B T V
+
+
+difference(Seq2Seq, LookingBack)  # "+" is new, "-" is gone
+
+# %% [markdown]
+# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out, so that nobody reads it before the words.) `decode` looks back before each step, so it has to go word by word. Cell and readout also read the context.
+#
+# ## Training both
+#
+# The world is that of lesson 05, with one change: in the translation each verb goes to the end of its clause, so words have to change places. Both models get the same batches. Which of them will translate the third sentence, of 12 words?
+
+
+# %%
+@torch.no_grad()
+def translate(model, texts, longest=40):
+    read = model.encode(make_batch(pairs.words.encode(texts), [[]] * len(texts))[0])
+    s, *memory = read if isinstance(read, tuple) else [read]
+    y, written = torch.full((len(texts), 1), BOS), []
+    for _ in range(longest):
+        logits, s, *_ = model.decode(y, s, *memory)
+        y = logits.argmax(-1)  # B 1
+        written.append(y)
+    return pairs.words.decode(torch.cat(written, 1).tolist())
+
+
+pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
+models = {}
+for Model in (Seq2Seq, LookingBack):
+    torch.manual_seed(0)
+    models[Model.__name__] = model = Model(len(pairs.words))
+    losses = fit(model, *pairs.ids(), seed=0, steps=400)  # lesson 05's loop
+    print(f"{Model.__name__:12}", "loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 399)])
+
+# %%
+tried = ["our boy helped", "young friends saw girls"]
+tried += ["big boy near my house called old girls and dogs followed friends"]
+for place, (text, right) in enumerate(zip(tried, truth(tried, "verb-last"), strict=True)):
+    print(f"\n{text}\n{'right':12} {right}")
+    for name, model in models.items():
+        print(f"{name:12} {translate(model, tried)[place]}")
+
+# %% [markdown]
+# The model that looks back gets all three right. Move the slider to see how: at each step it shows the weights over the source, and the five words that the decoder finds most probable. Where does it look when it writes the verb, "watched", which becomes "smomu glusor"?
+
+# %%
+model, text = models["LookingBack"], "young friends near the house watched dogs"
+written = translate(model, [text])[0].split()
+source, given, _ = make_batch(pairs.words.encode([text]), pairs.words.encode([" ".join(written)]))
+logits, _, weights = model.decode(given, *model.encode(source))  # B T V, _, B T S
+probabilities, looked = logits[0].softmax(-1).detach(), weights[0].detach()
 
 
 def step_at(step):
     left, right = plots.axes(2, width=5.2, height=3.6)
-    before = " ".join(["BOS", *found.target[: step - 1]])
-    plots.weights(found.weights[step - 1 : step], found.source, [""], f"{before} …", left, "source words", "")
+    before, read = " ".join(["BOS", *written[: step - 1]]), [*text.split(), "EOS"]
+    plots.weights(looked[step - 1 : step], read, [""], f"{before} …", left, "source words", "")
     best = probabilities[step - 1].topk(5)
     words = [pairs.words.decode([[token]])[0] or "EOS" for token in best.indices.tolist()]
     plots.bars(dict(zip(words, best.values, strict=True)), "probability", ax=right, ylim=(0, 1.1))
-    looked = found.source[int(found.weights[step - 1].argmax())]
-    return f"Step {step}: it looks most at “{looked}” and writes “{words[0]}”."
+    most = read[int(looked[step - 1].argmax())]
+    return f"Step {step}: it looks most at “{most}” and writes “{words[0]}”."
 
 
-step_explorer = explore(step_at, step=ipywidgets.IntSlider(value=7, min=1, max=len(found.target)))
+step_explorer = explore(step_at, step=ipywidgets.IntSlider(value=7, min=1, max=len(written)))
 step_explorer
 
 # %% [markdown]
-# When it is the verb's turn, nearly all of the weight jumps back to it. A source word that becomes two words is looked at twice.
+# When it is the verb's turn, most of the weight jumps back to it. A source word that becomes two words is looked at twice.
 #
 # ## The length curve again
 #
-# In lesson 05 a quarter of the words was wrong at six words already. Here are three decoders that differ in nothing but where they look: one reads the encoder's last states at every step (Cho et al. 2014), one is Bahdanau's, one Luong's with input feeding. Training went up to 12 words. What share of the words is right at 12 words with Bahdanau's decoder, on average over five models?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps at half the rate. They differ only in how they look: one reads the encoder's last states at every step (Cho et al. 2014), one is Bahdanau's, one Luong's with input feeding. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
 
 # %% tags=["reveals"]
-own, curves = [], {}
-print("Five models of each kind, measured beforehand, and the one that you have trained:")
+curves, own = {}, {f"your {name}": [] for name in models}
+print("Five models of each kind, measured beforehand, and the two that you have trained:")
 for setup in ("one vector", "Bahdanau", "Luong"):
     lengths, runs = measured("attention", "words_right", "length", order="verb-last", setup=setup)
     curves[f"{setup}, five models"] = torch.tensor(runs)  # seeds lengths
 for length in map(int, lengths):
     test = small_world(100, seed=7, order="verb-last", shortest=length, longest=length)
-    own.append(exact_shares(translate(model, test.words, test.sources, width=1), test.targets)[1])
-curves["your model"] = torch.tensor([own])
-ax = plots.axes(width=6.8, height=4.2)
-plots.curves(lengths, curves, "words of the source", "share of right words", ax=ax)
+    for name, model in models.items():
+        own[f"your {name}"].append(exact_shares(translate(model, test.sources), test.targets)[1])
+ax = plots.axes(width=7.2, height=4.6)
+shares = curves | {name: torch.tensor([run]) for name, run in own.items()}
+plots.curves(lengths, shares, "words of the source", "share of right words", ax=ax)
 ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Up to 12 words that fall is gone: with attention nearly everything is right, with one vector only two fifths. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences. (Our five models had 600 steps at half the rate; yours did with 400.)
+# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector two fifths of the words are, or fewer. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
 #
-# Beyond the dotted line, which marks the longest sentences in training, our picture changes. How far does attention help there?
+# Beyond the dotted line, which marks the longest sentences in training, the picture changes. How far does attention help there?
 
 # %%
-rows = {}
+rows, long = {}, (12, 14, 16, 20)
 for setup in ("one vector", "Bahdanau", "Luong"):
-    along, runs = measured("attention", "words_right", "length", order="verb-last", setup=setup)
-    rows[setup] = [[run[along.index(length)] for run in runs] for length in (12, 14, 16, 20)]
-table(rows, ["12 words", "14 words", "16 words", "20 words"], corner="share right, five seeds", digits=2)
+    rows[setup] = measured_at("attention", "words_right", "length", long, order="verb-last", setup=setup)
+for name, run in own.items():
+    rows[f"{name}, one run"] = [run[lengths.index(length)] for length in long]
+table(rows, [f"{length} words" for length in long], corner="share right, five seeds", digits=2)
 
 # %%
 longer = "your young boys called after big small dogs after friends"
 longer += " while friend painted old big young dogs below old house"
-(lost,) = align_pairs(model, pairs.words, [longer], translate(model, pairs.words, [longer], width=1))
+lost = translate(model, [longer])[0]
 print("right:", truth([longer], "verb-last")[0])
-print("model:", " ".join(lost.target))
-plots.weights(lost.weights, lost.source, lost.target, xlabel="20 source words", ylabel="translation")
+print("model:", lost)
+source, given, _ = make_batch(pairs.words.encode([longer]), pairs.words.encode([lost]))
+_, _, weights = model.decode(given, *model.encode(source))
+weights = weights[0, : len(lost.split()), :20].detach()  # without EOS
+plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out, and you can see where: the attention jumps over some words, which get hardly any weight at any step. At 20 words Bahdanau's decoder is no better than one vector here, and Luong's gets a third right. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of them right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
+# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
 #
 # ## Does it look where it should?
 #
 # In this world we know which source word each target word comes from. These known links are framed. Does the largest weight of each row lie in a frame?
 
+
 # %%
-text = "big boy near my house called old girls and dogs followed friends"
-(one,) = align_pairs(model, pairs.words, [text], truth([text], "verb-last"))
+def weights_of(sources, targets):
+    """What each target word gives to each source word, T S for each pair, while the model reads the right translation."""
+    source, given, _ = make_batch(pairs.words.encode(sources), pairs.words.encode(targets))
+    found = model.decode(given, *model.encode(source))[2].detach()
+    lengths = [(len(one.split()), len(other.split())) for one, other in zip(targets, sources, strict=True)]
+    return [
+        weights[:T, :S] for weights, (T, S) in zip(found, lengths, strict=True)
+    ]  # without EOS and padding
+
+
+text = tried[2]
 target, links = World("verb-last", **SMALL).translate(text.split())
 marked = [(to, from_) for from_, to in links]
-plots.weights(one.weights, one.source, target, xlabel="source words", ylabel="translation", marked=marked)
+(weights,) = weights_of([text], [" ".join(target)])
+plots.weights(weights, text.split(), target, xlabel="source words", ylabel="translation", marked=marked)
 
 # %% [markdown]
-# In this sentence, all of them do. The diagonal is broken where a verb waits for its object.
+# In this sentence all of them do; with another seed one may miss. The diagonal is broken where a verb waits for its object.
 #
 # The **alignment error rate** (Och & Ney 2003) puts a number on this. Let $A$ be the links from each target word to the source word with the most weight, $S$ the links that are sure and $P$ those that are possible, the sure ones included:
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
-# Here all known links are sure. Take four target words, each with one known link, and attention that misses one of them: what is its AER?
+# Here all known links are sure. Four target words have one known link each, and attention misses one of them: what is its AER?
 
 # %% tags=["nbval-check-output"]
 known = [(0, 0), (1, 1), (2, 2), (3, 3)]  # (source, target)
@@ -216,57 +288,79 @@ weights[3] = weights[2]  # the last target word looks at the third source word
 print("one of four is wrong:", alignment_error_rate([weights.numpy()], [known]))
 
 # %% [markdown]
-# It is $1 - (3 + 3)/(4 + 4) = 1/4$. A target word without any known link counts in $A$ all the same, as attention always looks somewhere. Now we measure five models of each kind, in both orders of words, and your own model. What do you expect where the order stays the same?
+# It is $1 - (3 + 3)/(4 + 4) = 1/4$. A target word without any known link counts in $A$ all the same, as attention always looks somewhere. Now we measure the five models of each kind, in both orders of words, and your own model.
 
 # %%
-rows = {}
-for order in ("monotone", "verb-last"):
-    for setup in ("Bahdanau", "Luong"):
-        along, runs = measured("attention", "aer", "length", order=order, setup=setup)
-        rows[f"{setup}, {order}"] = [[run[along.index(length)] for run in runs] for length in (4, 8, 12, 16)]
-test = small_world(200, seed=7, order="verb-last", shortest=12, longest=12)
-own = [pair.weights for pair in align_pairs(model, test.words, test.sources, test.targets)]
-print(f"your model at 12 words: {alignment_error_rate(own, test.links):.3f}")
-table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="AER, five seeds", digits=3)
+rows, shown, yours = {}, (4, 8, 12, 16), []
+for order, setup in product(("monotone", "verb-last"), ("Bahdanau", "Luong")):
+    rows[f"{setup}, {order}"] = measured_at("attention", "aer", "length", shown, order=order, setup=setup)
+for length in shown:
+    test = small_world(200, seed=7, order="verb-last", shortest=length, longest=length)
+    found = [weights.numpy() for weights in weights_of(test.sources, test.targets)]
+    yours.append(alignment_error_rate(found, test.links))
+rows["yours, verb-last, one run"] = yours
+table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", digits=3)
 
 # %% [markdown]
-# Nobody has told the models which words belong together: they found it, because it helps to predict the next word. Up to 12 words the largest weight misses, on average, at most one word in twenty. For Bahdanau's the order of words makes no difference. Where it stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
+# Nobody has told the models which words belong together. They found it, because it helps to predict the next word. Up to 12 words the largest weight misses, on average, at most one word in twenty. Where the order stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
+#
+# ## Other decoders that look back
+#
+# | | query | what happens to the context |
+# | --- | --- | --- |
+# | Bahdanau et al. 2014, and yours | $s_{t-1}$, before the step | the cell reads it, and the output does, too |
+# | "appended to the input", as in many tutorials | $s_{t-1}$ | the cell reads it; the output reads the state alone |
+# | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
+# | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
+#
+# Here is the third row as code, without its tanh layer. Whose states do not change if attention looks elsewhere?
+
+
+# %% tags=["nbval-check-output"]
+class Luong(LookingBack):
+    def __init__(self, V, D=32, H=64):
+        super().__init__(V, D, H)
+        self.decoder = nn.GRU(D, H, batch_first=True)  # it does not read the context
+
+    def decode(self, given, s, h, mask):
+        states, _ = self.decoder(self.embedding(given), s[None])  # B T H: all steps in one call
+        looks = [self.attention(state, h, mask) for state in states.unbind(1)]
+        contexts, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))  # B T H, B T S
+        return self.readout(torch.cat([states, contexts], -1)), states[:, -1], weights
+
+
+source, given, _ = make_batch(*(side[:8] for side in pairs.ids()))
+for Model in (LookingBack, Luong):
+    torch.manual_seed(0)
+    untrained = Model(len(pairs.words))
+    last = untrained.decode(given, *untrained.encode(source))[1]  # B H
+    untrained.attention.v.weight.data *= -10  # now it looks elsewhere
+    same = torch.allclose(last, untrained.decode(given, *untrained.encode(source))[1], atol=1e-5)
+    print(f"{Model.__name__:12} has the same states after the change: {same}")
+
+# %% [markdown]
+# Luong's states stay the same. So one call computes all of them in training, but a step does not know where the previous one looked; input feeding tells it.
 #
 # ## Which of the eight scores?
 #
-# Any score of lesson 04 can take the perceptron's place. We have trained Bahdanau's decoder with each of them in the verb-last order. Which one does worst?
+# Any score of lesson 04 can take the perceptron's place. The course has trained Bahdanau's decoder with each of them in the verb-last order. Which one does worst?
 
 # %% tags=["nbval-check-output"]
 predict("06.worst", ...)
 
 # %% tags=["reveals"]
-right, rows = {}, {}
+rows = {}
 for score in SCORES:
-    along, runs = measured("scores", "words_right", "length", order="verb-last", setup=score)
-    right[score] = [run[along.index(12)] for run in runs]
-    aer = measured("scores", "aer", "length", order="verb-last", setup=score)[1]
-    rows[score] = [[run[along.index(16)] for run in runs], [run[along.index(12)] for run in aer]]
-ax = plots.axes(width=9.6, height=3.8)
-plots.bars(
-    {name.replace("_", "\n"): values for name, values in right.items()},
-    "right at 12 words",
-    ax=ax,
-    ylim=(0, 1.1),
-)
-reveal("06.worst", min(right, key=lambda score: sum(right[score])))
+    right = measured_at("scores", "words_right", "length", (12, 16), order="verb-last", setup=score)
+    rows[score] = right + measured_at("scores", "aer", "length", (12,), order="verb-last", setup=score)
+print("Five models with each score:")
+reveal("06.worst", min(rows, key=lambda score: sum(rows[score][0])))
+table(rows, ["right at 12 words", "right at 16 words", "AER at 12 words"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, and does little better. How large can its weights become, among 12 words and EOS?
-
-# %%
-sharpest = torch.tensor([1.0] + [-1.0] * 12).softmax(0)[0]
-print(f"Among 13 annotations, scores from -1 to 1 can give one of them a weight of {sharpest:.2f} at most.")
-table(rows, ["right at 16 words", "AER at 12 words"], corner="five seeds", digits=2)
-
-# %% [markdown]
-# The cosine cannot choose. The location-based score looks at a wrong word every fourth time, since it goes by places alone; perhaps its words are saved because annotations know their neighbours. The other five do well at 12 words, and at 16 the dot product and general are ahead. On real sentences, Britz et al. 2017 found our perceptron, which they call additive, slightly ahead of our general.
+# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, but cosines are too small to concentrate them (lesson 04). The location-based score goes by positions alone and looks at a wrong word every fourth time; perhaps annotations that know their neighbours make up for that. On real sentences, Britz et al. 2017 found our perceptron slightly ahead of our general.
 #
-# At 16 words the scaled dot product gets about half as many right as the dot product, which it only divides by √D. Lesson 04 advised to project both sides first. Does that help?
+# At 16 words the scaled dot product gets half as many right as the dot product, which it only divides by √D. Lesson 04 advised to project both sides first. Does that help?
 
 # %%
 rows = {}
@@ -275,7 +369,7 @@ for setup in ("dot", "scaled_dot", "projected"):
 table(rows, ["right at 16 words", "mean largest weight"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# It does, though the plain dot product stays ahead. √D is meant for entries that are independent and have variance 1. A GRU's states lie between -1 and 1, and the decoder cannot make them larger: divided by √D their scores leave the weights too soft, and the largest is a third on average. Learned projections choose the size of queries and keys, and the weights become sharp again.
+# It does, though the plain dot product stays ahead. √D is meant for entries that are independent and have variance 1. A GRU's states lie between -1 and 1, and the decoder cannot make them larger: divided by √D their scores leave the weights too soft, and the largest is a third on average. Learned projections choose the size of queries and keys, and the weights become concentrated again.
 #
 # ## What it costs
 #
@@ -283,23 +377,22 @@ table(rows, ["right at 16 words", "mean largest weight"], corner="five seeds", d
 
 # %%
 print(f"by words: {50 * 50:,} scores    by characters: {300 * 300:,} scores")
-decoder, micro = model.decoder, {}
+microseconds, state = {}, torch.zeros(1, 64)
 with torch.inference_mode():
-    state = torch.zeros(1, 1, 64)
     for S in (10, 50, 300, 2000):
-        memory = decoder.prepare(torch.randn(1, S, 64), torch.ones(1, S, dtype=torch.bool), None)
+        h, mask = torch.randn(1, S, 64), torch.ones(1, S, dtype=torch.bool)
         began = time.perf_counter()
         for _ in range(200):
-            decoder.attention(state, memory)
-        micro[S] = (time.perf_counter() - began) / 200 * 1e6
-table({"microseconds": list(micro.values())}, [f"{S} words" for S in micro], corner="one look back", digits=0)
+            model.attention(state, h, mask)
+        microseconds[f"{S} words"] = (time.perf_counter() - began) / 200 * 1e6
+table({"microseconds": list(microseconds.values())}, list(microseconds), corner="one look back", digits=0)
 
 # %% [markdown]
-# For sentences that is little: a look at 50 words costs little more than one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time too, as each step needs the state before it; lesson 09 will avoid that.
+# For sentences that is little: a look at 50 words costs less than twice as much as one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
 #
 # ## Real sentences
 #
-# The course ships a small model of Bahdanau's kind that has learned from 29,000 captions of photos in English and French. Which English words does it need for "vieil"?
+# The course ships a model that has learned from 29,000 captions of photos in English and French. It is the model above with wider layers, pieces of words in place of words, and a tanh layer before the readout, trained for longer. Which English words does it need for "vieil"?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -309,7 +402,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 # %% [markdown]
 # It attends to two words at once. It has to know both: "old" becomes "vieux", "vieil" or "vieille", and the noun decides which.
 #
-# Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too?
+# Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too? What will a model that has read nothing but captions make of "The black dog is not sleeping"?
 
 
 # %%
@@ -323,32 +416,19 @@ def translated(text):
 
 
 typed = ipywidgets.Text(value="An old tree stands in the snow.", description="English")
+print(
+    "The black dog is not sleeping: ",
+    translation.translate(french, subwords, ["The black dog is not sleeping."])[0],
+)
 translator = explore(translated, text=typed)
 translator
 
 # %% [markdown]
-# The tree becomes "un vieux arbre", which should be "un vieil arbre".
-#
-# What will a model that has read nothing but captions make of a "not", and what of "How was your day?"? We also ask how many nats per token the right translation costs it.
-
-# %%
-asked = [
-    ("The black dog is not sleeping.", "Le chien noir ne dort pas."),
-    ("A black and white cat sleeps on a red sofa.", "Un chat noir et blanc dort sur un canapé rouge."),
-    ("How was your day?", "Comment se passe ta journée ?"),
-]
-for english, right in asked:
-    source, given, wanted = make_batch(subwords.encode([english]), subwords.encode([right]))
-    cost = torch.nn.functional.cross_entropy(french(source, given)[0], wanted[0]).item()
-    said = translate(french, subwords, [english])[0]
-    print(f"{english}\n  it says  {said}\n  right:   {right} This costs it {cost:.1f} nats per token.")
-
-# %% [markdown]
-# The "not" is lost, since captions say what is in a photo. And it invents a scene, "in the dishes of a woman". A model cannot translate what it has hardly ever read.
+# The tree becomes "un vieux arbre", which should be "un vieil arbre". And the "not" is lost: captions say what is in a photo, and a model cannot translate what it has hardly ever read.
 #
 # ## So: what if the decoder could look back?
 #
-# Then a sentence no longer has to fit into one vector. Before each word the decoder asks for a new sum of the encoder's states. Of sentences of 12 words nearly every word comes out right, and the price is one score for each pair of words.
+# Then a sentence no longer has to fit into one vector. Before each word the decoder computes a new weighted sum of the encoder's states. Of sentences of 12 words nearly every word comes out right, and the price is one score for each pair of words.
 #
 # ## Questions
 #
@@ -373,8 +453,8 @@ check("06.q5", ...)
 # ## Recap
 #
 # - What if the decoder could look back? Then long sentences come through, as far as training has prepared for their length.
-# - The encoder passes on all of its states, and before each word the decoder takes one more step: score, normalise, sum.
-# - Bahdanau's query is the state before the step, and cell and output read the context; Luong's is the state after it, and the output reads the context.
+# - The encoder passes on all of its states. Before each word the decoder takes one more step: score, normalise, sum.
+# - Bahdanau's query is the state before the step, and cell and output read the context. Luong's query is the state after it, and the output reads the context.
 # - Where the truth is known, the largest weight lies nearly always on the right word. The alignment error rate counts the links that are missing or too many.
 # - A score that does not depend on the state, or that cannot become large, is of no use to a decoder.
 #

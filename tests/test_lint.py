@@ -162,7 +162,7 @@ LESSON_BREACHES = [
     (SILENT, SILENT * 20, None, "has 41 cells, at most 40"),
     (' tags=["nbval-check-output"]', "", None, "has 2 cells tagged nbval-check-output, at least 3"),
     ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 22 lines, at most 20"),
-    ("step = ", "(\n1,\n2,\n3,\n4,\n)\nstep = ", None, "code cells have 8 lines in the median, at most 6"),
+    ("step = ", "(\n1,\n2,\n3,\n4,\n5,\n6,\n)\nstep = ", None, "code cells have 10 lines in the median, at most 8"),
     ("Step 3: which is", words(119), words(119), "121 words of text before the next code cell, at most 120"),
     ("Step 3: which", "Step 3: simply, which", "Step 3", '"simply" in prose: leave it out'),
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
@@ -263,8 +263,8 @@ def test_what_is_still_right(course, name, old, new, what):
 
 
 def test_as_many_as_allowed(course):
-    lengthen = "\n".join(f"b{number} = 1" for number in range(4)) + "\nstep = "
-    course.change(NAMES[0], "step = ", lengthen, -1)  # six lines of code in the median
+    lengthen = "\n".join(f"b{number} = 1" for number in range(6)) + "\nstep = "
+    course.change(NAMES[0], "step = ", lengthen, -1)  # eight lines of code in the median
     course.change(NAMES[0], ' tags=["nbval-check-output"]', "", 5)  # three of eight left
     assert course.lint() == []
 

@@ -29,8 +29,8 @@ CELLS = (
 )  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
 PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
-MAX_CODE_LINES = 20  # of one cell; blank lines and comments don't count
-MAX_MEDIAN_CODE_LINES = 6
+MAX_CODE_LINES = 25  # of one cell; blank lines and comments don't count
+MAX_MEDIAN_CODE_LINES = 10
 MAX_WORDS = 120  # of prose between two code cells
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one

@@ -49,6 +49,12 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
     return places, [[run[place] for place in places] for run in runs.values()]
 
 
+def measured_at(table: str, value: str, along: str, places, **where) -> list[list[float]]:
+    """Return for each of these places along a column the numbers measured there, one for each seed. The rest is as for `measured`."""
+    found, runs = measured(table, value, along, **where)
+    return [[run[found.index(place)] for run in runs] for place in places]
+
+
 def measured_once(table: str, *values: str, **where) -> list[list[float]]:
     """Return for each of these columns its numbers, one for each seed, in the order of the table.
 

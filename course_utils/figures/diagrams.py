@@ -105,21 +105,33 @@ def attention(
     return _diagram(title, _in_words(inputs, steps, choices, shapes, projected), boxes, dashes + arrows, new)
 
 
-def seq2seq(source=("the", "dog", "barks", "EOS"), target=("le", "chien", "aboie"), new=()) -> Diagram:
-    """An encoder reads the source word by word, one vector passes on, and a decoder writes: each reads the word it wrote before."""
+def seq2seq(
+    source=("the", "dog", "barks", "EOS"), target=("le", "chien", "aboie"), states=(), chances=(), new=()
+) -> Diagram:
+    """An encoder reads the source word by word, one vector passes on, and a decoder writes: each reads the word it wrote before.
+
+    `states` gives each cell some numbers of its state, the encoder's cells first; `chances` gives each written word a probability.
+    """
     written, given = [*target, "EOS"], ["BOS", *target]
     columns = len(source) + len(written)
+    inside = ["\n".join(f"{value:.2f}" for value in state).replace("-", "−") for state in states] or ["cell"] * columns
+    below = [f": {chance:.2f}" for chance in chances] or [""] * len(written)
     step = (WIDTH - 2 * EDGE - 96) / columns
     wide = step - 14
-    top, row, low = 34, 104, 178  # the middle of what is written, of the cells, of what is read
+    tall = 46 if chances else 32
+    top, row, low = 18 + tall / 2, 72 + tall, 146 + tall  # the middle of what is written, of the cells, of what is read
     xs = [EDGE + 7 + step * i + (96 if i >= len(source) else 0) for i in range(columns)]
-    cells = [Box("encoder" if i < len(source) else "decoder", "cell", x, row - 24, wide, 48) for i, x in enumerate(xs)]
+    cells = [
+        Box("encoder" if i < len(source) else "decoder", text, x, row - 24, wide, 48)
+        for i, (x, text) in enumerate(zip(xs, inside, strict=True))
+    ]
     read = [
         Box("source" if i < len(source) else "given", word, x, low - 16, wide, 32, "data")
         for i, (x, word) in enumerate(zip(xs, [*source, *given], strict=True))
     ]
     said = [
-        Box("target", word, x, top - 16, wide, 32, "data") for x, word in zip(xs[len(source) :], written, strict=True)
+        Box("target", word + chance, x, top - tall / 2, wide, tall, "data")
+        for x, word, chance in zip(xs[len(source) :], written, below, strict=True)
     ]
     context = Box("context", "one\nvector", xs[len(source)] - 96, row - 30, 76, 60, "data")
     arrows = [_upward(below, cell) for below, cell in zip(read, cells, strict=True)]
@@ -130,37 +142,56 @@ def seq2seq(source=("the", "dog", "barks", "EOS"), target=("le", "chien", "aboie
         f"The encoder's cells read {', '.join(source)}, one word after the other; each passes its state on to the next cell. The last state is "
         f"one vector. It is the first state of the decoder's cells, which read {', '.join(given)} and write {', '.join(written)}."
     )
+    if states:
+        in_words += (
+            f" In the cells stand numbers of their states: {'; '.join(text.replace(chr(10), ', ') for text in inside)}."
+        )
+    if chances:
+        in_words += f" The words are written with the probabilities {', '.join(f'{chance:.2f}' for chance in chances)}."
     return _diagram("Seq2Seq", in_words, [*cells, *read, *said, context], arrows, new)
 
 
-def looking_back(source=("the", "dog", "barks", "EOS"), given="le", said="chien", new=()) -> Diagram:
-    """One step of a decoder that looks back: the state before it is the query to all that the encoder says of the source."""
+def looking_back(
+    source=("the", "dog", "barks", "EOS"), given="le", said="chien", state="", states=(), weights=(), context="", new=()
+) -> Diagram:
+    """One step of a decoder that looks back: the state before it is the query to all that the encoder says of the source.
+
+    `state`, `states` and `context` are the numbers that these stand for, as texts, and `weights` what attention gives to each of `states`.
+    """
     step, high, row, low = 86, 126, 206, 276  # from word to word; the middle of annotations, cells, and what is read
     end = max(EDGE + step * len(source) - 12, 220)
     xs = [EDGE + step * i for i in range(len(source))]
     cells = [Box("encoder", "cells", x, row - 24, step - 12, 48) for x in xs]
     read = [Box("source", word, x, low - 16, step - 12, 32, "data") for x, word in zip(xs, source, strict=True)]
+    names = [f"*h*{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}" for i in range(len(source))]
+    if states:
+        names = [
+            f"{name} = {value}: *α* = {weight:.2f}" for name, value, weight in zip(names, states, weights, strict=True)
+        ]
+    tall = 46 if states else 32
     states = [
-        Box("annotations", f"*h*{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}", x, high - 16, step - 12, 32, "data") for i, x in enumerate(xs)
+        Box("annotations", name, x, high - tall / 2, step - 12, tall, "data") for name, x in zip(names, xs, strict=True)
     ]
     look = Box("attention", "attention: score, normalise, sum", EDGE, 32, end - EDGE, 50)
-    before = Box("query", "query: *s*₁", end + 62, row - 27, 66, 54, "data")
+    query = f"query: *s*₁ = {state}" if state else "query: *s*₁"
+    before = Box("query", query, end + 62, row - 27, 76 if state else 66, 54, "data")
     cell = Box("decoder", "cell", before.right + 70, row - 24, 74, 48)
     word = Box("given", given, cell.x, low - 16, 74, 32, "data")
     written = Box("target", said, cell.right + 28, row - 16, WIDTH - EDGE - cell.right - 28, 32, "data")
     arrows = [_upward(a, b) for a, b in (*zip(read, cells, strict=True), *zip(cells, states, strict=True))]
-    arrows += [Arrow(((x + (step - 12) / 2, high - 16), (x + (step - 12) / 2, look.y + look.height))) for x in xs]
+    arrows += [Arrow(((x + (step - 12) / 2, high - tall / 2), (x + (step - 12) / 2, look.y + look.height))) for x in xs]
     arrows += [joined(a, b, row - 9) for a, b in zip(cells, cells[1:], strict=False)]  # both ways
     arrows += [Arrow(((b.x, row + 9), (a.right, row + 9))) for a, b in zip(cells, cells[1:], strict=False)]
     up, over = before.x + before.width / 2, cell.x + cell.width / 2
     arrows.append(Arrow(((up, before.y), (up, 70), (look.right, 70))))
-    arrows.append(Arrow(((look.right, 44), (over, 44), (over, cell.y)), "context", name="context"))
+    words = f"context {context}".strip()
+    arrows.append(Arrow(((look.right, 44), (over, 44), (over, cell.y)), words, name="context"))
     out = written.x + written.width / 2
     arrows.append(Arrow(((over, 44), (out, 44), (out, written.y))))
     arrows += [joined(before, cell, row), joined(cell, written, row), _upward(word, cell)]
     in_words = (
         f"The encoder's cells read {', '.join(source)} in both directions and say of each word {', '.join(plain(h.text) for h in states)}. The "
-        f"attention (score, normalise, sum) compares all of these with the query (s₁), which is the decoder's state, and returns the context. The "
+        f"attention (score, normalise, sum) compares all of these with the {plain(query)}, which is the decoder's state, and returns the {words}. The "
         f"decoder's next cell reads {given}, that state and the context; the word {said} comes from its new state and the context."
     )
     boxes = [*cells, *read, *states, look, before, cell, word, written]

@@ -1,9 +1,11 @@
-"""Tables of numbers: a heading for each row and column, HTML in a notebook, aligned text elsewhere.
+"""Tables of numbers, and two pieces of code line by line: HTML in a notebook, aligned text elsewhere.
 
 Not here: pictures of a matrix (`plots.py`).
 """
 
+from difflib import ndiff
 from html import escape
+from inspect import getsource, isfunction
 
 import torch
 
@@ -74,3 +76,30 @@ def _written(cell, digits):
     if cell.dtype == torch.bool:
         return "yes" if cell else "no"
     return f"{cell.item():.{digits}f}" if cell.is_floating_point() else f"{cell.item()}"
+
+
+class Difference:
+    """What `difference` returns: lines of code, each with a mark: "+" for a new one, "-" for one that is gone, else a space."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __repr__(self):
+        return "\n".join(f"{mark} {line}".rstrip() for mark, line in self.lines)
+
+    def _repr_html_(self):
+        colours = {"+": "rgba(46, 160, 67, 0.25)", "-": "rgba(248, 81, 73, 0.25)", " ": "transparent"}
+        rows = (
+            f'<div style="background:{colours[mark]}">{escape(f"{mark} {line}") or " "}</div>'
+            for mark, line in self.lines
+        )
+        return f'<pre style="line-height:1.4">{"".join(rows)}</pre>'
+
+
+def difference(before: type, after: type) -> Difference:
+    """Show the methods of two classes line by line: what the second has and the first has not, and the other way round."""
+    old, new = (
+        "\n".join(getsource(method) for method in vars(one).values() if isfunction(method)).splitlines()
+        for one in (before, after)
+    )
+    return Difference([(line[0], line[2:]) for line in ndiff(old, new) if line[0] != "?"])

@@ -95,10 +95,10 @@ questions = (
     Question(
         "05.q5",
         "what a picture proves",
-        "In a t-SNE picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
+        "In a PCA picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
         right=(
             "None about training yet: an untrained network may show the same.",
-            "An untrained network also puts sentences of nearly the same words close together, and t-SNE keeps neighbours and little else.",
+            "An untrained network also puts sentences of nearly the same words close together, and PCA keeps two directions of many.",
         ),
         wrong=(
             (
@@ -107,7 +107,7 @@ questions = (
             ),
             (
                 "Groups that lie far apart in the picture have very different meanings.",
-                "t-SNE keeps what is near; how far apart groups are drawn means little.",
+                "PCA shows how far apart the vectors lie in two directions. It says nothing of what the directions mean.",
             ),
             (
                 "One vector holds all that the sentences say.",
@@ -122,6 +122,11 @@ predictions = (
         "05.untrained",
         "What is the loss of the untrained model, in nats per word?",
         why="It gives each of the 86 words about the same probability, and the logarithm of 86 is 4.45.",
+    ),
+    Prediction(
+        "05.unshifted",
+        "What is the loss after 100 steps if the target is not shifted, in nats per word?",
+        why="The decoder reads the word that it should write, and learns to copy it.",
     ),
     Prediction(
         "05.twelve",
