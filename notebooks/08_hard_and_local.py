@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_at
 from course_utils.data.recall import TOKENS, recall
 from course_utils.figures import plots
 from course_utils.figures.tables import table
@@ -246,9 +246,9 @@ print("Sentences as long as the longest in training, and longer ones; five seeds
 rows, orders = {}, ("monotone", "verb-last", "reversed")
 for length in (12, 20):
     for setup in ("global", "local-m", "local-p"):
-        cells = [measured("local", "words_right", "length", order=order, setup=setup) for order in orders]
         rows[f"{length} words, {setup}"] = [
-            [run[places.index(length)] for run in runs] for places, runs in cells
+            measured_at("local", "words_right", "length", (length,), order=order, setup=setup)[0]
+            for order in orders
         ]
 worst = min(orders, key=lambda order: sum(rows["12 words, local-m"][orders.index(order)]))
 reveal("08.window", worst)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_at
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.figures import diagrams, pictures, plots
 from course_utils.figures.tables import table
@@ -178,10 +178,9 @@ memory_explorer
 # %%
 rows = {}
 for setup in ("machine", "no shifts", "random memory"):
-    tried, runs = measured("turing", "wrong", "length", setup=setup, task="copy")
     _, steps = measured("turing", "learned_after", "length", setup=setup, task="copy")
-    at = {length: [run[tried.index(length)] for run in runs] for length in (10, 20)}
-    rows[setup] = [at[10], at[20], f"{min(steps)[0]:.0f} to {max(steps)[0]:.0f}"]
+    wrong = measured_at("turing", "wrong", "length", (10, 20), setup=setup, task="copy")
+    rows[setup] = [*wrong, f"{min(steps)[0]:.0f} to {max(steps)[0]:.0f}"]
 rows["no shifts"][2] = "never"
 table(rows, ["wrong, 10 vectors", "wrong, 20 vectors", "steps until the loss is below 0.05"], digits=2)
 
@@ -196,8 +195,7 @@ table(rows, ["wrong, 10 vectors", "wrong, 20 vectors", "steps until the loss is 
 rows = {}
 for task, name, shown in (("repeat", "repeat copy", (10, 20)), ("recall", "recall", (6, 12))):
     for setup in ("machine", "LSTM"):
-        found, runs = measured("turing", "wrong", "length", setup=setup, task=task)
-        rows[f"{name}, {setup}"] = [[run[found.index(length)] for run in runs] for length in shown]
+        rows[f"{name}, {setup}"] = measured_at("turing", "wrong", "length", shown, setup=setup, task=task)
 table(rows, ["as long as in training", "twice as long"], corner="share of wrong bits", digits=2)
 
 # %% [markdown]

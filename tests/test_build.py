@@ -362,8 +362,13 @@ def test_each_way_to_import_counts(course, no_kernel, line):
 
 
 def test_a_table_that_is_measured_anew_counts(course, no_kernel):
-    change(course / "notebooks/02_other.py", "import os", "import os\n\"measured('rain'), measured_once('wind')\"")
-    for table, stale in (("snow", []), ("rain", ["notebooks/02_other.ipynb"]), ("wind", ["notebooks/02_other.ipynb"])):
+    change(
+        course / "notebooks/02_other.py",
+        "import os",
+        "import os\n\"measured('rain'), measured_once('wind'), measured_at('hail')\"",
+    )
+    stale_one = ["notebooks/02_other.ipynb"]
+    for table, stale in (("snow", []), ("rain", stale_one), ("wind", stale_one), ("hail", stale_one)):
         assert build(course, say=quiet) == []
         write(course / f"course_utils/data/measured_tables/{table}.csv", "seed,mm\n0,3\n")
         assert [problem.split()[0] for problem in build(course, ["02"], check=True)] == stale

@@ -153,7 +153,7 @@ def words(count):
     return "word " * (count - 1) + "end."
 
 
-LONG_CODE = "\n".join(f"a{number} = {number}" for number in range(21)) + "\na0"
+LONG_CODE = "\n".join(f"a{number} = {number}" for number in range(26)) + "\na0"
 ONE_STEP = STEP.replace("NUMBER", "7")
 
 # what is replaced, by what, the piece at whose line the breach stands (None: in no line), and its sentence
@@ -161,8 +161,13 @@ LESSON_BREACHES = [
     (ONE_STEP + PLOT + SILENT, PLOT, None, "has 19 cells, at least 20"),
     (SILENT, SILENT * 20, None, "has 41 cells, at most 40"),
     (' tags=["nbval-check-output"]', "", None, "has 2 cells tagged nbval-check-output, at least 3"),
-    ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 22 lines, at most 20"),
-    ("step = ", "(\n1,\n2,\n3,\n4,\n5,\n6,\n)\nstep = ", None, "code cells have 10 lines in the median, at most 8"),
+    ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 27 lines, at most 25"),
+    (
+        "step = ",
+        "(\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n8,\n)\nstep = ",
+        None,
+        "code cells have 12 lines in the median, at most 10",
+    ),
     ("Step 3: which is", words(119), words(119), "121 words of text before the next code cell, at most 120"),
     ("Step 3: which", "Step 3: simply, which", "Step 3", '"simply" in prose: leave it out'),
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
@@ -263,8 +268,8 @@ def test_what_is_still_right(course, name, old, new, what):
 
 
 def test_as_many_as_allowed(course):
-    lengthen = "\n".join(f"b{number} = 1" for number in range(6)) + "\nstep = "
-    course.change(NAMES[0], "step = ", lengthen, -1)  # eight lines of code in the median
+    lengthen = "\n".join(f"b{number} = 1" for number in range(8)) + "\nstep = "
+    course.change(NAMES[0], "step = ", lengthen, -1)  # ten lines of code in the median
     course.change(NAMES[0], ' tags=["nbval-check-output"]', "", 5)  # three of eight left
     assert course.lint() == []
 

@@ -1,6 +1,8 @@
 """The smallest translator and what its lesson shows: the model against torch's cells in a loop, its small world, the measured tables."""
 
+import ast
 import csv
+from pathlib import Path
 
 import pytest
 import torch
@@ -261,3 +263,39 @@ def test_the_tables_of_decoding_hold_all_that_their_program_measures():
     for fed in ("right words", "own words"):
         places, runs = measured("exposure", "right", "place", fed=fed)
         assert (places, len(runs)) == (list(range(1, 13)), 5)
+
+
+def class_on_the_page(lesson, name):
+    """Return the source of a class that a lesson's notebook defines."""
+    (page,) = Path(__file__).parents[1].glob(f"notebooks/{lesson}_*.py")
+    tree = ast.parse(page.read_text(encoding="utf-8"))
+    return next(ast.unparse(node) for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+
+
+def models_on_the_page(*names):
+    """Return lesson 06's models, small ones of double precision."""
+    made = {"torch": torch, "nn": nn, "PAD": PAD}
+    made |= {one.__name__: one for one in (nn.utils.rnn.pack_padded_sequence, nn.utils.rnn.pad_packed_sequence)}
+    for name in ("Seq2Seq", "Attention", "LookingBack", "Luong"):
+        exec(class_on_the_page("06", name), made)
+    return [made[name](V, D, 6).double() for name in names]
+
+
+def test_lesson_06_begins_with_the_model_of_lesson_05():
+    assert class_on_the_page("05", "Seq2Seq") == class_on_the_page("06", "Seq2Seq")
+
+
+@pytest.mark.parametrize("name", ["Seq2Seq", "LookingBack", "Luong"])
+def test_a_sentence_means_the_same_beside_a_longer_one(name):
+    """Padding changes nothing: neither what a model writes nor where it looks."""
+    (model,) = models_on_the_page(name)
+    source, given, _ = make_batch(SOURCES[:2], TARGETS[:2])
+    lengths = (source != PAD).sum(1).tolist()
+    assert lengths[0] != lengths[1]  # one of them is padded
+    for row, length in enumerate(lengths):
+        alone = model(source[row : row + 1, :length], given[row : row + 1])
+        torch.testing.assert_close(model(source, given)[row : row + 1], alone)
+    if name != "Seq2Seq":
+        weights = model.decode(given, *model.encode(source))[2]  # B T S
+        assert (weights[(source == PAD)[:, None].expand_as(weights)] == 0).all()
+        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.figures.tables import table
+from course_utils.figures.tables import difference, table
 
 
 def test_each_kind_of_cell_is_written_in_its_own_way():
@@ -66,3 +66,39 @@ def test_a_spread_is_not_broken_over_two_lines():
 def test_a_row_of_another_length_is_refused(cells, said):
     with pytest.raises(CourseError, match=said):
         table({"a": cells}, ["x"])
+
+
+class Before:
+    def kept(self):
+        return "a < b"
+
+    def step(self):
+        return 1
+
+
+class After:
+    def kept(self):
+        return "a < b"
+
+    def step(self):
+        return 2
+
+    def look(self):
+        return 3
+
+
+def test_a_difference_marks_what_is_new_and_what_is_gone():
+    shown = difference(Before, After)
+    assert repr(shown).split("\n") == [
+        "      def kept(self):",
+        '          return "a < b"',
+        "",
+        "      def step(self):",
+        "-         return 1",
+        "+         return 2",
+        "+",
+        "+     def look(self):",
+        "+         return 3",
+    ]
+    html = shown._repr_html_()
+    assert html.count("<div") == 9 and "a &lt; b" in html and "transparent" in html

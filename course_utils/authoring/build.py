@@ -52,7 +52,7 @@ FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own f
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
-TABLE = re.compile(r"""\bmeasured(?:_once)?\(\s*["'](\w+)["']""")  # a table that a lesson shows
+TABLE = re.compile(r"""\bmeasured(?:_once|_at)?\(\s*["'](\w+)["']""")  # a table that a lesson shows
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
