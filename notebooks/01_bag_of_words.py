@@ -176,16 +176,16 @@ plots.directions(vectors, shown, flat.output.weight[0], direction_name="w", titl
 frequent = [word for word in build_vocabulary(learn.sentences, min_count=12) if word.isalpha()]
 odds = log_odds(frequent, learn)  # one for each word
 vectors = flat.embedding.weight[[vocabulary[word] for word in frequent]].detach()
+adds = vectors @ flat.output.weight[0].detach()  # what each word adds to the score
 polarity = torch.nn.functional.cosine_similarity(vectors, flat.output.weight.detach())
 named = ("fun", "dull", "bad", "great", "the", "was", "not", "film", "movie")
 named = {place: word for place, word in enumerate(frequent) if word in named}
-plots.scatter(odds, polarity, "log-odds of a word: counted", "polarity: cosine with w", named)
-adds = vectors @ flat.output.weight[0].detach()  # what each word adds to the score
-for name, value in {"polarity": polarity, "what a word adds": adds}.items():
+plots.scatter(odds, adds, "log-odds of a word: counted", "what it adds to the score: w · x", named)
+for name, value in {"what a word adds": adds, "polarity": polarity}.items():
     print(f"correlation of the log-odds with {name}: {torch.corrcoef(torch.stack([odds, value]))[0, 1]:.2f}")
 
 # %% [markdown]
-# The polarity follows the counts: words that occur mostly in positive reviews point along $w$, the others against it. On SST-2 "was" and "movie" are negative. A cosine does not show that the vector of "the" is short; what a word adds to the score, $w^\top x$, does, and it follows the counts more closely.
+# What a word adds to the score, $w^\top x$, follows the counts: words that occur mostly in positive reviews raise it, the others lower it. On SST-2 "was" and "movie" lower it, and "the" hardly changes it. The polarity follows the counts less closely, since a cosine does not show that the vector of "the" is short.
 #
 # ## What does the model make of a sentence?
 #

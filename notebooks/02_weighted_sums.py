@@ -139,6 +139,7 @@ for length in (1, 4, 16):
 picture, profile = plots.axes(2, width=4.4, height=3.6)
 plots.directions(three[15], ["45°", "90°", "-90°"], torch.tensor([1.0, 0.0]), ax=picture)
 plots.curves(angles, curves, "angle to θ in degrees", "weight", ax=profile)
+profile.set_xticks([-180, -90, 0, 90, 180])
 
 # %% [markdown]
 # The weight falls most abruptly for the longest θ: at |θ| = 16 the word keeps nearly all its weight until it is almost as far from θ as its two rivals are, 90°. At |θ| = 1 it loses weight gradually all the way.
@@ -321,7 +322,7 @@ a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with the score 0
 curves = {"share of the error that reaches x₂": (1 - a1)[None]}
 curves["derivative of the weight of x₁ by its score"] = (a1 * (1 - a1))[None]
 ax = plots.axes(width=6.4)
-plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="upper right")
+plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="center right")
 
 # %% [markdown]
 # A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows in training what that costs.

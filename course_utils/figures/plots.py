@@ -139,10 +139,10 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None
     """
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
     expected, tall = expected or {}, ylim[1] - ylim[0]
-    for i, ((name, values), (colour, *_)) in enumerate(zip(runs.items(), cycle(LOOKS), strict=False)):
+    for i, (name, values) in enumerate(runs.items()):
         values = torch.as_tensor(values).double().reshape(-1).numpy()
-        ax.bar(i, values.mean(), color=colour, alpha=0.35, edgecolor=colour)
-        ax.plot([i] * len(values), values, "o", color=colour, markersize=4)
+        ax.bar(i, values.mean(), color=COLOURS[0], alpha=0.35, edgecolor=COLOURS[0])
+        ax.plot([i] * len(values), values, "o", color=COLOURS[0], markersize=4)
         top = values.max()
         if top <= expected.get(name, top) < top + 0.1 * tall:  # the mark would cross the number
             top = expected.get(name, top)
