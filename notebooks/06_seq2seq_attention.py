@@ -178,19 +178,24 @@ for place, (text, right) in enumerate(zip(tried, truth(tried, "verb-last"), stri
 # %%
 model, text = models["LookingBack"], "young friends near the house watched dogs"
 written = translate(model, [text])[0].split()
+print(text, " → ", *written)
 source, given, _ = make_batch(pairs.words.encode([text]), pairs.words.encode([" ".join(written)]))
 logits, _, weights = model.decode(given, *model.encode(source))  # B T V, _, B T S
-probabilities, looked = logits[0].softmax(-1).detach(), weights[0].detach()
+probabilities, looked, source_words = (
+    logits[0].softmax(-1).detach(),
+    weights[0].detach(),
+    [*text.split(), "EOS"],
+)
 
 
 def step_at(step):
     left, right = plots.axes(2, width=5.2, height=3.6)
-    before, read = " ".join(["BOS", *written[: step - 1]]), [*text.split(), "EOS"]
-    plots.weights(looked[step - 1 : step], read, [""], f"{before} …", left, "source words", "")
+    before = " ".join(["BOS", *written[: step - 1]])
+    plots.weights(looked[step - 1 : step], source_words, [""], f"{before} …", left, "source words", "")
     best = probabilities[step - 1].topk(5)
     words = [pairs.words.decode([[token]])[0] or "EOS" for token in best.indices.tolist()]
     plots.bars(dict(zip(words, best.values, strict=True)), "probability", ax=right, ylim=(0, 1.1))
-    most = read[int(looked[step - 1].argmax())]
+    most = source_words[int(looked[step - 1].argmax())]
     return f"Step {step}: it looks most at “{most}” and writes “{words[0]}”."
 
 

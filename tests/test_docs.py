@@ -5,6 +5,7 @@ Not here: what the commands of `docs/instructors.md` do (`test_instructors.py`),
 the path's picture, which `course build --check` compares with the facts.
 """
 
+import json
 import re
 import shlex
 import sys
@@ -143,3 +144,41 @@ def test_no_page_is_written_for_one_machine():
     for name in PAGES:
         assert not re.search(r"(?<![\w/.])/(?:home|work|tmp|root|Users)/", page(name)), name
     assert sys.prefix not in "".join(map(page, PAGES))
+
+
+# What lessons quote that stands neither in their code nor in an output: names, titles, and words that they speak about.
+QUOTED_FROM_ELSEWHERE = {
+    *("not great", "may attend", "On the Properties of Neural Machine Translation", "today", "watched"),
+    *("appended to the input", "vieille", "le chien", "au bord", "I am a thing", "I am a pronoun", "c, then a"),
+    *("source 2", "must not be seen", "ball", "chases", "before the drop", "Is Mary in the kitchen?"),
+}
+
+
+def test_what_a_lesson_quotes_stands_in_its_code_or_in_a_stored_output():
+    """So that a sentence about “smomu” is noticed when the model writes something else."""
+    quoted, not_shown = 0, set()
+    for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        shown = "".join(text for cell in cells if cell["cell_type"] == "code" for text in _texts(cell))
+        prose = "\n".join("".join(cell["source"]) for cell in cells[1:] if cell["cell_type"] == "markdown")
+        for phrase in map("".join, re.findall(r'"([^"\n]+)"|“([^”\n]+)”', prose)):
+            quoted += 1
+            if _only_words(phrase) not in _only_words(shown):
+                not_shown.add(phrase)
+    assert quoted > 150
+    assert not_shown == QUOTED_FROM_ELSEWHERE
+
+
+def _texts(cell):
+    """The code of a cell and the texts of its stored outputs, those of folded and drawn ones included."""
+    yield "".join(cell["source"]) + "\n"
+    for output in cell["outputs"]:
+        for text in (
+            output.get("text", ""),
+            *(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/html")),
+        ):
+            yield "".join(text) + "\n"
+
+
+def _only_words(text):
+    return f" {' '.join(re.findall(r'\w+', text.lower()))} "
