@@ -181,4 +181,5 @@ def _texts(cell):
 
 
 def _only_words(text):
-    return f" {' '.join(re.findall(r'\w+', text.lower()))} "
+    words = re.findall(r"\w+", text.lower())
+    return f" {' '.join(words)} "
