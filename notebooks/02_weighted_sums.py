@@ -139,7 +139,7 @@ for length in (1, 4, 16):
 picture, profile = plots.axes(2, width=4.4, height=3.6)
 plots.directions(three[15], ["45°", "90°", "-90°"], torch.tensor([1.0, 0.0]), ax=picture)
 plots.curves(angles, curves, "angle to θ in degrees", "weight", ax=profile)
-profile.set(xticks=[-180, -90, 0, 90, 180]);
+_ = profile.set(xticks=[-180, -90, 0, 90, 180])
 
 # %% [markdown]
 # The weight falls most abruptly for the longest θ: at |θ| = 16 the word keeps nearly all its weight until it is almost as far from θ as its two rivals are, 90°. At |θ| = 1 it loses weight gradually all the way.

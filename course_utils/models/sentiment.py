@@ -89,15 +89,16 @@ class FixedAttention(nn.Module):
 class SelfAttention(nn.Module):
     """Logistic regression on the sum of a sentence's words, once each word has attended to all of them.
 
-    With `projections`, three learned matrices make each word's query, key and value; without them a word is all three itself.
+    Learned matrices make each word's query, key and value, those that `projections` names by a letter, q, k or v; where
+    there is none, a word itself is that.
     With `residual`, a word keeps its own vector and adds its context to it.
     """
 
-    def __init__(self, vocabulary_size, width=8, projections=True, residual=True):
+    def __init__(self, vocabulary_size, width=8, projections="qkv", residual=True):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        made = (nn.Linear(width, width, bias=False) if projections else nn.Identity() for _ in range(3))
+        made = (nn.Linear(width, width, bias=False) if part in projections else nn.Identity() for part in "qkv")
         self.query, self.key, self.value = made
         self.output = nn.Linear(width, 1)
         self.residual = residual

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 02: weighted sums, softmax, fixed attention",
     reading=60,
-    runs="half a minute",
+    runs="a minute",
 )

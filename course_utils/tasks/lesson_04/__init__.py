@@ -13,6 +13,6 @@ lesson = Lesson(
         "choose a score by what it can do and what it costs",
     ),
     needs="lesson 03: query, key, value, and the three steps score, normalise, sum",
-    reading=75,
+    reading=60,
     runs="half a minute",
 )
