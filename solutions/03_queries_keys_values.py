@@ -216,20 +216,15 @@ check("03.influence", influence)
 # %% [markdown]
 # ## 03.catch_wrong_attention
 #
-# Now you write the test. The check hands your function one **candidate** after another: functions that claim
-# to do `03.attention`. Return `True` for a right one, `False` for a wrong one. Some are right but written
-# differently (loops, einsum, torch's own function), so they agree up to rounding: allow about $10^{-5}$.
-# Others are wrong, and some of those you will not be shown.
+# Now you write the test. The check hands your function **candidates**, functions that claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return
+# `True` for a right one and `False` for a wrong one. A right one keeps these promises, up to rounding of about $10^{-5}$:
 #
-# A candidate is called as `candidate(query, key, value, mask)`, with float32 tensors of your choice, $|x|$ of
-# a few units, and a mask B×T×S or `None`; a right one returns `(context, weights)` on all of these. The right
-# result is at hand: `reference(query, key, value, mask)` is the course's own attention.
+# - Its context and its weights are those of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
+# - That holds for any mask, also one that closes every key of a query, and for `None`.
+# - A sentence's result does not depend on the other sentences of the batch.
+# - It raises no error. A candidate that does is wrong, and must not stop your test.
 #
-# What goes wrong in real code: the softmax runs along another axis; the scores are scaled; the mask is
-# ignored, turned round, applied too late, or taken from another row; sentences of a batch get mixed up; a
-# query with nothing to attend to gives NaN, or attends to everything; one part of the result is right and the
-# other is not; and some candidates raise an error where they should not. A raised error makes a candidate
-# wrong, and must not stop your test. Which inputs bring each of these to light, and what must you compare?
+# Some wrong candidates you will not be shown. Which inputs bring them to light, and what must you compare?
 
 
 # %%

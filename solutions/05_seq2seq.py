@@ -252,16 +252,14 @@ check("05.reverse_source", reverse_source)
 # %% [markdown]
 # ## 05.catch_wrong_loss
 #
-# Now you write the test. The check hands your function one **candidate** after another: functions that claim to do `05.sequence_loss`. Return `True` for a right one and `False` for a wrong one. A right one gives
-# the same loss **and the same gradient** as `reference(logits, target, mask)`, the course's own, and leaves its arguments as they were. Right ones may compute in another order, so they agree only up to rounding:
-# allow about $10^{-5}$.
+# Now you write the test. The check hands your function **candidates**, functions that claim to do `05.sequence_loss`. Return `True` for a right one and `False` for a wrong one. A right one keeps these promises, up to
+# rounding of about $10^{-5}$:
 #
-# A candidate is called as `candidate(logits, target, mask)`, with float32 logits B×T×V, ids B×T from 0 to V - 1, and a mask B×T. It accepts any B, T and V of 1 or more, and logits of any size up to 10,000; all numbers that
-# you give it should be finite. Call `.backward()` on the loss, or `torch.autograd.grad`, to see its gradient. Where the mask has no True, a gradient of zeros and none at all are both right.
-#
-# What goes wrong in real code: padding counts as a word, or only in the number that we divide by; each sentence is averaged first, and then these averages are averaged; one sentence's mask is used for all; padding is recognised by its id; axes are mixed
-# up; the softmax is applied twice, or another logarithm is used; the target is shifted once more; something small is added that should not be; a batch without words gives NaN or an error; large logits give infinity, or a loss that is too small;
-# the gradient is cut or too large, though the loss is right; and what the candidate was given is altered. A candidate that raises an error is wrong, and must not stop your test.
+# - Its loss is that of `reference(logits, target, mask)` for every batch: whatever the lengths of the sentences, whatever ids stand at words and at padding, and where there is no word at all.
+# - Its gradient with respect to the logits is the reference's, too. Without any word, zeros and no gradient at all are both right.
+# - Both hold for logits of any size up to 10,000.
+# - Its arguments stay as they were.
+# - It raises no error. A candidate that does is wrong, and must not stop your test.
 
 
 # %%

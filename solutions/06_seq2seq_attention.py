@@ -202,19 +202,16 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# Now you write the test. The check hands your function one **decoder** after another. Return `True` for a right one and `False` for a wrong one. There is no reference this time: every decoder has weights of its own, and you find out by changing what it is given. It is called as `decoder(words, state, annotations, mask)`,
-# with words B×T×3, a state B×4, annotations B×S×5, all float32, and a mask B×S, and returns features B×T×F. It takes any B, T and S from 1. A right decoder has all of these properties:
+# Now you write the test. The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. There is no reference: change
+# what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). A right decoder keeps these promises:
 #
-# - **It looks.** For each real annotation, some change to it moves the features of its own sentence, and no change moves those of another sentence.
-# - **Each annotation has a weight of its own.** When two real annotations of a sentence move in opposite directions, one by $+\delta$ and one by $-\delta$, the features move: a plain mean would stay.
-# - **Padding has no effect.** Whatever stands where the mask is False, the features stay.
-# - **It goes by what the annotations say, not by where they stand.** When annotations and mask are reordered in the same way, the features stay.
-# - **It does not see the future.** Features at place $t$ stay when words after $t$ change.
+# - **It looks.** If a real annotation changes, features of its own sentence move, and those of other sentences stay.
+# - **Each annotation has its own weight.** If two real annotations change by $+\delta$ and $-\delta$, features move.
+# - **Padding has no effect.**
+# - **Positions have no effect.** If annotations and mask are reordered alike, features stay.
+# - **It does not see the future.** Features at position $t$ stay if later words change.
 #
-# What goes wrong in real code: the source is ignored, or looked at and not used; only the first or the last annotation counts; padding has a weight, or takes part in the softmax; the mask is the wrong way round, or taken for a number of words that stand first, or one sentence's mask serves for all; the weights are equal, or off by one place, or belong to
-# places; the softmax runs over the batch, or sentences are mixed up in another way; the decoder sees the target. A decoder that raises an error is wrong, and must not stop your test.
-#
-# Give it random numbers of ordinary size, and add random numbers of about 1 to change something. One such change is enough to see whether features move: where the decoder sees it, some feature moves by more than $10^{-4}$. Where features should stay, they may differ by rounding: allow about $10^{-5}$.
+# A decoder that raises an error is wrong, and must not stop your test.
 
 
 # %%
