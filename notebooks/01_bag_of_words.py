@@ -33,7 +33,7 @@ diagrams.bag_of_words()
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty places after a shorter sentence, and 1 for words that it does not know.
+# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty positions after a shorter sentence, and 1 for words that it does not know.
 
 # %% tags=["nbval-check-output"]
 tiny = [["the", "movie", "was", "really", "good"], ["good", "movie"]]
@@ -145,7 +145,7 @@ runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
 plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The 16 numbers do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
+# The 16 dimensions do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
 # 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model *is* one number per word, too: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
 
 # %% tags=["nbval-check-output"]

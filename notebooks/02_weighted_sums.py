@@ -230,7 +230,7 @@ diagrams.several_attentions()
 # %% [markdown]
 # All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Any two work whose sum is positive while the second is negative: do you see why?
 #
-# Can training find such numbers? What share of the four cases will *one* trained attention get right?
+# Can training find such weights? What share of the four cases will *one* trained attention get right?
 
 # %% tags=["nbval-check-output"]
 predict("02.one_attention", ...)
@@ -301,7 +301,7 @@ gap_explorer
 # %% [markdown]
 # From a score of 5 on, less than 1 % reaches the second word: attention masks the error on its way back.
 #
-# There is a second way back. The error also changes the *scores*: a score should grow if its word would move the context in the direction that lowers the loss, away from where the context is now. We let PyTorch compute both ways for fixed vectors. What happens to each as the attention gets surer?
+# There is a second way back. The error also changes the *scores*: a score should grow if its word would move the context in the direction that lowers the loss, away from where the context is now. We let PyTorch compute both ways for fixed vectors. What happens to each as the weights become more concentrated?
 
 # %% tags=["nbval-check-output"]
 delta = torch.tensor([0.6, -0.8])  # D: the error at the context
@@ -325,7 +325,7 @@ ax = plots.axes(width=6.4)
 plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="center right")
 
 # %% [markdown]
-# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention that is sure, rightly or wrongly, has almost stopped learning. A *classifier* that is sure and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows in training what that costs.
+# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows in training what that costs.
 #
 # ## And on real reviews?
 #

@@ -280,7 +280,7 @@ padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5) 
 both = padding[:, None] & causal  # B T T
 
 one, two, three = plots.axes(3, width=3.6, height=3.2)
-plots.mask(padding, ax=one, title="padding", xlabel="places", ylabel="sentences")
+plots.mask(padding, ax=one, title="padding", xlabel="positions", ylabel="sentences")
 plots.mask(causal, ax=two, title="causal", xlabel="keys", ylabel="queries")
 plots.mask(both[1], ax=three, title="both, sentence 1", xlabel="keys", ylabel="queries")
 
@@ -292,11 +292,11 @@ print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", 
 print("the same with a plain softmax     ", naive[2].sum(-1))
 
 # %% [markdown]
-# The padding mask is open for 5, 3 and 0 places, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, and nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
+# The padding mask is open for 5, 3 and 0 positions, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, and nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
 #
 # ## Does the future leak?
 #
-# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the masks A and B is wrong by one place. Will the pictures tell us which?
+# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the masks A and B is wrong by one position. Will the pictures tell us which?
 
 
 # %%
@@ -320,7 +320,7 @@ for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2)
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one place earlier: that is the leak. What we measured equals each mask, and we did not have to read any code.
+# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. What we measured equals each mask, and we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #

@@ -9,7 +9,7 @@ questions = (
         "Sentences of different lengths share one tensor of word numbers, filled up with 0. What goes wrong if you add up the looked-up vectors "
         "without the mask?",
         right=(
-            "Each place of padding adds row 0 of the table to the sum.",
+            "Each position of padding adds row 0 of the table to the sum.",
             "So a sentence's sum would depend on how long the longest sentence is. The mask multiplies those vectors by 0, so the sum is the same whatever the sentence is batched with.",
         ),
         wrong=(

@@ -83,7 +83,7 @@ questions = (
             ),
             (
                 "One gets three, two get three as well.",
-                "That would be so if they shared one denominator. Each has its own, and we have seen numbers with which two get all four.",
+                "That would be so if they shared one denominator. Each has its own, and we have seen weights with which two attentions get all four.",
             ),
             (
                 "One gets four, if its scores come from an MLP.",

@@ -35,7 +35,7 @@ questions = (
         tolerance=0.005,
         why="The four words cost 1, 2, 1 and 1 times ln 2, which is 5 · 0.693 in all. Divided by the four words that is 0.866.",
         wrong={
-            0.5776: "You have divided by all six places of the padded batch. Padding is not a word: divide by four.",
+            0.5776: "You have divided by all six positions of the padded batch. Padding is not a word: divide by four.",
             0.8087: "You have taken the mean of the two sentences' means. Each word counts alike: add up all four, then divide by four.",
             3.4657: "That is the sum over the words. The loss per word is its mean.",
             1.25: "That is in bits. In nats each bit counts 0.693.",
@@ -48,7 +48,7 @@ questions = (
     Question(
         "05.q3",
         "teacher forcing",
-        "A decoder is trained on the target itself, without the shift: at each place it reads the word that it has to say. What happens?",
+        "A decoder is trained on the target itself, without the shift: at each position it reads the word that it should write. What happens?",
         right=(
             "The loss in training falls to almost 0, and it translates nothing afterwards.",
             "Copying what it reads is all that it needs to learn. When it translates, nobody gives it the right word, and it repeats what it began with.",
@@ -56,7 +56,7 @@ questions = (
         wrong=(
             (
                 "It learns more slowly, but reaches the same quality in the end.",
-                "It has no reason to look at the source: the answer stands in what it reads.",
+                "It has no reason to look at the source: the answer is already in what it reads.",
             ),
             (
                 "It learns the words of the language, but not their order.",
@@ -74,7 +74,7 @@ questions = (
         "The order of words stays the same in translation. What does reading the source backwards change about the way from a word to its translation?",
         right=(
             "It gets short for the first words and long for the last ones; the mean stays the same.",
-            "Word 1 is now two steps away from its translation, and the words in the middle are as far from theirs as before. In a language of reversed order "
+            "Word 1 is now two steps away from its translation, and the words in the middle are as far from their translations as before. In a language of reversed order "
             "it is the other way round.",
         ),
         wrong=(

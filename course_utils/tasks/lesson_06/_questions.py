@@ -44,7 +44,7 @@ questions = (
         "The models with attention had read sentences of up to 12 words. How did they do at 20 words?",
         right=(
             "Most of the words were wrong: the weights blurred, and words were left out.",
-            "Nothing has to fit into one vector any more, but the states have to tell apart places that no training sentence had.",
+            "Nothing has to fit into one vector any more, but the states have to tell apart positions that no training sentence had.",
         ),
         wrong=(
             (
@@ -90,12 +90,12 @@ questions = (
                 "That is so for the cosine. Here W can make the scores as large as it likes.",
             ),
             (
-                "It has a weight for each place, and so it does not see the words.",
+                "It has a weight for each position, and so it does not see the words.",
                 "That is the location-based score. This one reads the annotations.",
             ),
             (
-                "It has fewer learned numbers than the others, and training was short.",
-                "The dot product learns none at all, and does far better.",
+                "It has fewer parameters than the others, and training was short.",
+                "The dot product has none at all, and does far better.",
             ),
         ),
     ),
