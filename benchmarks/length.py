@@ -1,4 +1,4 @@
-"""Translation through one vector, in the small generated world: what gets through, against length, place and distance.
+"""Translation through one vector, in the small generated world: what gets through, against length and distance.
 
     python benchmarks/length.py [--seeds 5]
 
@@ -6,7 +6,6 @@ Trains the model of lesson 05 once for each setup and seed. The rows go to the t
 lesson draws; what is in them already is not run again.
 
     length.csv      the share of right words and of right sentences, for sentences of each length
-    places.csv      the share of right words at each place of the translations of sentences of eight words
     distance.csv    how far the sentence vector moves with a word, against the words that come behind it, before and after training
 """
 
@@ -23,11 +22,10 @@ from course_utils.translation.translate import translate
 
 COLUMNS = {
     "length": ("order", "setup", "seed", "length", "words_right", "sentences_right", "cpu_seconds"),
-    "places": ("order", "setup", "seed", "place", "right"),
     "distance": ("cell", "trained", "seed", "distance", "gradient"),
 }
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
-PAIRS, TESTED, AT_PLACES = 20_000, 200, 8
+PAIRS, TESTED = 20_000, 200
 SETUPS = {  # name -> how the source is read, the model's arguments, training steps
     "as it is": ("as it is", {}, 600),
     "reversed": ("reversed", {}, 600),
@@ -59,11 +57,6 @@ def measure(order, setup, seed):
         found = translate(model, test.words, test.sources, width=1)
         sentences, words = exact_shares(found, test.targets)
         rows["length"].append((order, setup, seed, length, round(words, 4), round(sentences, 4), seconds))
-        if length == AT_PLACES and setup in IN_BOTH_ORDERS:
-            for place in range(AT_PLACES):
-                pairs = [(f.split(), t.split()) for f, t in zip(found, test.targets, strict=True)]
-                right = [f[place : place + 1] == t[place : place + 1] for f, t in pairs if place < len(t)]
-                rows["places"].append((order, setup, seed, place + 1, round(sum(right) / len(right), 4)))
     if setup in DISTANCES and order == "monotone":
         rows["distance"] += gradients(model, DISTANCES[setup], "yes", seed)
     return rows

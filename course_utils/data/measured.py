@@ -1,6 +1,6 @@
 """Measurements that take longer than a lesson may: each a table in `measured_tables`, written by a program in `benchmarks`.
 
-length.csv, places.csv, distance.csv    benchmarks/length.py          what gets through one vector
+length.csv, distance.csv                benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
 beams.csv, exposure.csv                 benchmarks/beams.py           width against BLEU, and a decoder's own errors
 local.csv                               benchmarks/local.py           attention in a window
