@@ -93,7 +93,7 @@ class Difference:
             f'<div style="background:{colours[mark]}">{escape(f"{mark} {line}") or " "}</div>'
             for mark, line in self.lines
         )
-        return f'<pre style="line-height:1.4">{"".join(rows)}</pre>'
+        return f'<pre style="font-family:monospace; line-height:1.4">{"".join(rows)}</pre>'
 
 
 def difference(before: type, after: type) -> Difference:
