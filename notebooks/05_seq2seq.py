@@ -124,7 +124,7 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# The last position of a shorter sentence is padding, which the GRU has read as if it were words. (Try it later: with `states[:, -1]` and training again, which sentences suffer?)
+# The last position of a shorter sentence is padding, which the GRU has read as if it were words. (Try it later: put `states[:, -1]` there, train again, and translate "our small boy" alone and beside a long sentence.)
 #
 # `decode` returns **logits**, a score for each word of the vocabulary at each position. A softmax turns them into the probabilities $p(y_t \mid y_1, \dots, y_{t-1}, v)$ of the next word, given the words before and the sentence vector $v$. Their product is the probability of the whole translation. The loss is the mean of $-\ln p$ over all words of the batch, with EOS and without padding. What loss, in nats per word, do you expect before training, when 86 words are about equally probable?
 
@@ -155,7 +155,7 @@ reveal("05.untrained", by_hand.item())
 #
 # ## Training
 #
-# A training step draws 64 pairs, computes the loss and its gradient, and lets Adam change the weights. We also limit the gradient's length to 1 and let the learning rate fall, which helps recurrent networks.
+# A training step draws 64 pairs, computes the loss and its gradient, and lets Adam change the weights. We also limit the gradient's length to 1 and let the learning rate fall, as is usual for recurrent networks.
 
 
 # %%
