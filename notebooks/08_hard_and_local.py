@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured, measured_at
 from course_utils.data.recall import TOKENS, recall
+from course_utils.data.small_world import small_world
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -255,7 +256,21 @@ reveal("08.window", worst)
 table(rows, orders, corner="share of words right, given the right words before them", digits=2)
 
 # %% [markdown]
-# In this world some words vanish and some become two, so words drift a little, but a window of 2 nearly always contains them. Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere, local-m drops least at 20 words, as its rule holds at any length; what local-p has learned does not. Luong et al. report 5 BLEU more than without attention.
+# Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere local-m drops least at 20 words, as its rule holds at any length; what local-p has learned does not. Luong et al. report 5 BLEU more than without attention.
+#
+# But is what local-m needs in its window at all? Some words of this world vanish and some become two, so words drift. We count how often the source word that a word comes from is at most two places away.
+
+# %% tags=["nbval-check-output"]
+for length in (12, 20):
+    shares = []
+    for order in orders:
+        pairs = small_world(200, 7, order, shortest=length, longest=length)
+        away = [abs(source - target) for links in pairs.links for source, target in links]
+        shares.append(f"{order} {sum(distance <= 2 for distance in away) / len(away):.2f}")
+    print(f"{length} words:", *shares, sep="  ")
+
+# %% [markdown]
+# So local-m gets more words right than its window holds: 0.96 against 0.88 with the verb last, at 12 words. The window limits which states it *weighs*. But each of them has read the words around it, and the decoder's own state remembers earlier ones.
 #
 # ## Attention to one's own past
 #

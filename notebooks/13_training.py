@@ -13,7 +13,6 @@ from course_utils.figures import plots
 from course_utils.figures.every_head import every_head
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models.attention import causal_mask
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
@@ -26,7 +25,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## How large is a step?
 #
-# Lesson 12 trained a small Transformer in 10 seconds, in a world of some forty words. For real sentences the paper has a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each of them, and then leave out one at a time, to see whether we need it.
+# Lesson 12 trained a small Transformer in 10 seconds, in a world of forty words. For real sentences the paper has a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each, and then leave one out to see what it is worth.
 #
 # The optimizer decides how large a step is. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
 
@@ -161,43 +160,49 @@ for by in ("tokens", "sentences"):
 #
 # ## What is each worth?
 #
-# We have changed one ingredient at a time in a small Transformer, of width 64 with two layers on each side. It learns from 1,500 sentences of the small world, each of which comes 53 times; or, to try dropout, from 20,000 that come 4 times, in as many steps. We also trained it on Multi30k for three epochs. There it is far from done: the translators of this course learn longer and are larger.
-#
-# Runs differ by chance. But runs with the same seed share most of what chance decides, such as the order of the sentences. So we do not ask whether the ranges of two setups overlap. We subtract, for each seed, the BLEU of the run in which nothing was changed, and look at these **paired differences**. If a change does nothing, all five have the same sign once in 16 times, and all three once in 4 times.
-#
-# Each cell shows the mean difference, and in brackets the lowest and the highest. Which change costs most?
+# We change one ingredient at a time in a small Transformer, of width 64 with two layers on each side, which learns 1,500 or 20,000 sentences of the small world in equally many steps. Here it learns 20,000, with dropout and without. Is it better with it?
+
 
 # %%
-changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
-changes += ["no label smoothing", "readout not tied", "batches of sentences"]
-settings = {"1,500 pairs": ("world", 1500), "20,000 pairs": ("world", 20000), "Multi30k": ("multi30k", 29000)}
-
-
 def runs(data, pairs, changed):
     """Return the BLEU of greedy translations of the validation set, seed by seed."""
     _, found = measured("ablations", "bleu", "pairs", data=data, pairs=pairs, changed=changed)
     return torch.tensor([run[0] for run in found])
 
 
-unchanged = {name: runs(*setting, "nothing") for name, setting in settings.items()}
-rows = {"nothing: its own BLEU": list(unchanged.values())}
-for change in changes:
-    rows[change] = [
-        "" if name == "20,000 pairs" and change != "no dropout" else runs(*settings[name], change) - bleu
-        for name, bleu in unchanged.items()
-    ]
-table(rows, list(settings), corner="changed; BLEU gained", digits=1)
+with_dropout, without = runs("world", 20_000, "nothing"), runs("world", 20_000, "no dropout")
+rows = {"with dropout": with_dropout, "without": without, "gained without": without - with_dropout}
+rows = {name: [f"{bleu:.1f}" for bleu in row] for name, row in rows.items()}
+table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs")
 
 # %% [markdown]
-# With 1,500 pairs no dropout costs 10.5 BLEU, SGD 6.8 and no label smoothing 6.4, and all five seeds agree. Each sentence comes 53 times there, so the model can learn it by heart. With 20,000 pairs the same dropout *does harm*: without it all five seeds are better, by 3 to 7 BLEU. One who looks at ranges alone would miss this, because the seeds differ by 12 BLEU from one another.
+# The worst run without dropout is worse than the best run with it. So do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes it away.
 #
-# On no warm-up and a readout of its own the five do not agree. Muon gains 6.4. Batches of sentences gain 5.5, perhaps because a step by tokens learns from one length alone; what batches by tokens save is the padding that we counted above.
+# So we compare by **paired differences**, seed by seed. (If a change does nothing, five differences have the same sign once in 16 times.) Each cell shows their mean, lowest and highest. Which change costs most?
+
+# %%
+changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
+changes += ["no label smoothing", "readout not tied", "batches of sentences"]
+
+
+def gained(change, data, pairs):
+    """Return the paired differences of a change, or its own BLEU if nothing is changed."""
+    bleu = runs(data, pairs, change)
+    return bleu if change == "nothing" else bleu - runs(data, pairs, "nothing")
+
+
+rows = {
+    change: [gained(change, "world", 1500), gained(change, "multi30k", 29_000)]
+    for change in ["nothing", *changes]
+}
+table(rows, ["1,500 pairs", "Multi30k, three seeds"], corner="changed; BLEU gained", digits=1)
+
+# %% [markdown]
+# Among 1,500 pairs, each of which comes 53 times and can be learned by heart, no dropout costs most. On Multi30k it gains, but these runs end after three epochs, long before they are done. (Muon has the only rate that was tried there, Adam and SGD the better of two, and in the small world the best of three, by one seed.)
 #
-# On Multi30k there are only three seeds. All three agree that SGD costs, and that Muon, no dropout, a readout of its own and batches of sentences gain. This is no verdict on dropout, because a model that has seen each sentence three times has hardly learned any by heart. Nor were the optimizers tuned alike. In the small world each has the best of three rates, tried with one seed; on Multi30k Adam and SGD have the better of two, and Muon the only one that was tried.
+# Only Adam pays in both places, and Muon pays more. The recipe was made for a larger model and 4.5 million pairs: measure a part where you use it.
 #
-# So of the paper's six ingredients only Adam pays in both places, and Muon pays more. The recipe was made for a larger model and 4.5 million pairs. What a part is worth must be measured where it is used.
-#
-# A table is to be believed if it can be made again. We train a row here, "no dropout" with 1,500 pairs, in half a minute. Which BLEU do you expect?
+# Can this table be made again? We train a row here, "no dropout" with 1,500 pairs, in half a minute. Which BLEU do you expect?
 
 # %%
 from course_utils.training.loop import train
@@ -219,41 +224,35 @@ print(f"BLEU {trainer.curves[-1]['val_bleu']:.1f} in {trainer.progress.seconds:.
 # Attention is often praised as smaller, faster and better than recurrent networks. We put this to the test: the Transformer and lesson 06's GRU with attention, both about as large, learn on Multi30k for two epochs, and the GRU for half an epoch more. Three seeds each. Which of the three claims hold?
 
 # %%
-rows = {}
+rows, bleu = {}, {}
 for kind, optimizer in (("transformer", "muon"), ("transformer", "adamw"), ("attention", "adamw")):
     columns = {}
     for column in ("parameters", "tokens", "cpu_seconds", "bleu"):
         _, found = measured("equal_time", column, "epochs", kind=kind, optimizer=optimizer)
         columns[column] = torch.tensor([run[0] for run in found])
+    name = {"transformer": "Transformer", "attention": "GRU with attention"}[kind] + f", {optimizer}"
+    size, seen = (f"{columns[column].mean() / 1e6:.2f} million" for column in ("parameters", "tokens"))
     a_second = columns["tokens"] / columns["cpu_seconds"]
-    size = f"{columns['parameters'][0] / 1e6:.2f} million"
-    minutes = f"{columns['cpu_seconds'].mean() / 60:.1f}"
-    name = {"transformer": "Transformer", "attention": "GRU with attention"}[kind]
-    seen = f"{columns['tokens'].mean() / 1e6:.2f} million"
-    rows[f"{name}, {optimizer}"] = [size, seen, minutes, f"{a_second.mean():,.0f}", columns["bleu"]]
-names = ["parameters", "target tokens", "minutes", "tokens a second", "BLEU"]
-table(rows, names, corner="model", digits=1)
+    rows[name] = [size, seen, f"{columns['cpu_seconds'].mean() / 60:.1f}", f"{a_second.mean():,.0f}"]
+    bleu[name] = columns["bleu"]
+table(rows, ["parameters", "target tokens", "minutes", "tokens a second"], corner="model")
 
 # %% [markdown]
-# Smaller? They have the same size, because we chose them so. Faster? The core was also busy with other work, so these times show only that neither is much faster than the other. (That a Transformer reads all words at once is of use on a GPU.)
-#
-# Better? With Muon, from which our GRUs did not gain ([Measurements](../docs/measurements.md)), the Transformer is 3.6 BLEU ahead, although it has read a fifth less. With AdamW it is 7 behind, but here the GRU has had a quarter more text and a third more time, and Adam's rate is the better of only two. So no claim holds for attention by itself, and here the optimizer matters more than the model.
+# Smaller? They have the same size, because we chose them so. Faster? The core was also busy with other work, so these times show only that neither is much faster than the other. (That a Transformer reads all words at once is of use on a GPU.) Better?
+
+# %%
+rows = {name: [found, found - bleu["GRU with attention, adamw"]] for name, found in bleu.items()}
+rows["GRU with attention, adamw"][1] = ""
+table(rows, ["BLEU", "more than the GRU, seed by seed"], corner="model", digits=1)
+
+# %% [markdown]
+# With Muon it is, though it has read a fifth less. (GRUs did not gain from Muon: [Measurements](../docs/measurements.md).) With AdamW it is worse, but the GRU had a quarter more text and a third more time.
 #
 # ## The paper's run
 #
-# Vaswani et al. 2017 trained on 4.5 million pairs with 8 P100 GPUs: the base model for 100,000 steps in 12 hours, the big one for 300,000 in 3.5 days. A step saw 25,000 target tokens. How often was each pair seen, if a sentence has 28 tokens?
-
-# %% tags=["nbval-check-output"]
-tokens = 25_000 * 100_000
-print(f"base: {tokens / 1e9} billion tokens, each pair about {tokens / (4.5e6 * 28):.0f} times")
-for name, hours, steps in (("base", 12, 100_000), ("big", 3.5 * 24, 300_000)):
-    operations = hours * 3600 * 8 * 9.5e12  # the paper counts 9.5e12 a second for a P100
-    print(f"{name}: {hours * 3600 / steps:.2f} seconds a step; its GPUs could do {operations:.1e} operations")
-
-# %% [markdown]
-# These are the 3.3 · 10¹⁸ and 2.3 · 10¹⁹ operations of the paper's table 2. They count what the GPUs *could* have done. How many operations does the training *need*? Each weight takes part in one multiplication and one addition for each token, and in twice as many for the gradients: 6 operations for each weight and token (Kaplan et al. 2020).
+# Vaswani et al. 2017 trained their base model, of 65 million weights, for 100,000 steps of 25,000 target tokens. For each token, each weight needs 2 operations, and 4 more for the gradients (Kaplan et al. 2020).
 #
-# The base model has 65 million weights. Ours, `transformer-en-de`, has 1.9 million, and saw 5.6 million tokens in 498 seconds of one core. (In the table above the core was busy with other work.) How many days would this core need for the paper's base model?
+# Ours, `transformer-en-de`, has 1.9 million weights, and saw 5.6 million tokens in 498 seconds of one core. How many days would this core need for the paper's?
 
 # %% tags=["nbval-check-output"]
 predict("13.days", ...)
@@ -263,9 +262,12 @@ paper, ours = 6 * 65e6 * 25_000 * 100_000, 6 * 1.9e6 * 5_632_803
 print("Operations that the paper's base model needed, and ours:")
 reveal("13.days", round(paper / (ours / 498) / 86_400))
 print(f"{paper:.1e} and {ours:.1e}: {paper / ours:,.0f} times as many")
+seen = 25_000 * 100_000 / (4.5e6 * 28)  # the paper has 4.5 million pairs, of about 28 tokens
+could = 12 * 3600 * 8 * 9.5e12  # 12 hours of 8 GPUs; the paper counts 9.5e12 operations a second for each
+print(f"It saw each pair about {seen:.0f} times. Its GPUs could have done {could:.1e}.")
 
 # %% [markdown]
-# It would need nearly three months. And of what the paper's GPUs could have done, less than a third went into products with weights.
+# It would need nearly three months. The paper's GPUs did it in 12 hours, and less than a third of what they could have done (3.3 · 10¹⁸ in its table 2) went into products with weights.
 #
 # The same command trains on a laptop and on GPUs:
 #
@@ -276,7 +278,7 @@ print(f"{paper:.1e} and {ours:.1e}: {paper / ours:,.0f} times as many")
 # torchrun --nproc-per-node 4 -m -- course_utils train transformer --data multi30k --preset gpu
 # ```
 #
-# We have not run the last three on a GPU yet. Their figures will stand in [Measurements](../docs/measurements.md).
+# We have not run the last three on a GPU yet.
 #
 # ## Writing with a cache
 #
@@ -372,11 +374,11 @@ target = torch.tensor([words[:-1]])
 every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
 
 # %% [markdown]
-# The heads of layer 0 still spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next. (The numbers are hundredths; those below 5 are left out.)
+# The heads of layer 0 still spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
 #
 # ## What BERT and GPT keep
 #
-# Most later models are one half of the Transformer. **BERT** (Devlin et al. 2019) keeps the encoder, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million, with the layers of this course?
+# Most later models are one half of the Transformer. **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million, with the layers of this course?
 
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
@@ -391,21 +393,9 @@ for name, words, places in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512)
 # %% [markdown]
 # A small network on top adds 0.6 million to BERT's 108.9. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
 #
-# Here are both masks, for a text of four words. Which mask belongs to BERT, and which to GPT? And who can write one word after the other, with a cache?
-
-# %%
-text = ["two", "dogs", "are", "running"]
-for mask, title, ax in zip(
-    (torch.ones(4, 4).bool(), causal_mask(4)), "AB", plots.axes(2, width=3.4), strict=True
-):
-    plots.mask(mask, text, text, title, ax)
-
-# %% [markdown]
-# A is BERT's: it sees both sides, which helps to understand a text. B is GPT's: no word sees what comes after it, so it can write with a cache.
-#
 # ## So: how is it trained, and what does it know?
 #
-# It is trained with Adam or Muon along a schedule, with dropout and smoothed labels; what each part is worth depends on model, data and time, and must be measured. It knows what its data show, here captions.
+# It is trained by a recipe; what each part is worth depends on model, data and time. It knows what its data show, here captions.
 #
 # ## Questions
 #
