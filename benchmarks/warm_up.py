@@ -24,7 +24,7 @@ SETUPS = [(norm, warmup, 3e-3) for norm in ("pre", "post") for warmup in (0, 200
 def measure(norm, warmup, rate, seed, steps=STEPS):
     """Train one model; return its row."""
     pairs, test = (small_world(number, of, order="verb-last") for number, of in ((20_000, 1), (300, 2)))
-    model = deep(len(pairs.words), norm, LAYERS, LAYERS, seed)
+    model = deep(len(pairs.words), norm, LAYERS, seed)
     fit(model, *pairs.ids(), seed=seed, steps=steps, rate=rate, warmup=warmup)
     return [(norm, warmup, rate, seed, round(share_right(model.eval(), *make_batch(*test.ids())), 4))]
 

@@ -16,7 +16,7 @@ from course_utils.models.conversion import to_torch
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.plain import feed_forward, layer_norm
-from course_utils.models.residual import gradient_norms, likeness, next_words, streams
+from course_utils.models.residual import first_steps, likeness, next_words, streams
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.models.transformer import EncoderLayer, Residual, Transformer
 
@@ -51,7 +51,8 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words")
 
 # %% tags=["nbval-check-output"]
 x = torch.tensor([[1.0, -2.0]])
-weight_1 = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D, as nn.Linear keeps it
+# nn.Linear keeps W₁ and W₂ transposed, with a row for each unit.
+weight_1 = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D
 weight_2 = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])  # D F
 print("hidden units:", (x @ weight_1.T).relu())
 print("output:      ", feed_forward(x, weight_1, torch.zeros(4), weight_2, torch.zeros(2)))
@@ -97,16 +98,7 @@ print(inspect.getsource(EncoderLayer.forward))
 # %% [markdown]
 # An encoder layer is two such sub-layers, self-attention and feed-forward.
 #
-# What does the place of the norm change? We take an untrained model with 12 layers in its decoder and look at the gradient of one matrix in each, the last of its feed-forward network. Are all equally large?
-
-# %%
-norms = {name: gradient_norms(name) for name in ("pre", "post")}
-plots.curves(range(1, 13), norms, "layer of the decoder", "norm of the gradient")
-
-# %% [markdown]
-# With post-norm the last layer gets a gradient about seven times as large as the first one, so in plain gradient descent, a learning rate that suits the first layers is too large for the last. With pre-norm the layers are closer.
-#
-# What helps is a **warm-up**: the learning rate begins near 0 and rises for some steps (Xiong et al. 2020). We have trained models of six layers on each side in the small world at a high rate: with each norm, with and without a warm-up, and with five seeds. One of these four ways fails. Which one?
+# What does the place of the norm change? We have trained models of six layers on each side in the small world at a high rate: with each norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps, and with five seeds. One of these four ways fails. Which one?
 
 # %%
 rows = {}
@@ -117,7 +109,23 @@ for norm in ("pre", "post"):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up, and with one it learns as well as pre-norm. (At a third of this rate it learns without one, too.) Smaller weights at the start help as well: try `gradient_norms(name, glorot=False)`, as in the course's Transformer.
+# Post-norm fails without a warm-up, and with one it learns as well as pre-norm. (At a third of this rate it learns without one, too.) To see why, we repeat the first steps of three of these runs. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+
+# %%
+steps = torch.arange(1, 26)
+left, right = plots.axes(2, width=5.2)
+found = {
+    name: first_steps(norm, warmup, len(steps))
+    for name, norm, warmup in (("pre", "pre", 0), ("post", "post", 0), ("post, with a warm-up", "post", 200))
+}
+plots.curves(steps, {name: alike[None] for name, (alike, _) in found.items()}, "step", "mean cosine", ax=left)
+plots.curves(
+    steps, {name: g[None] for name, (_, g) in found.items()}, "step", "gradient of the first layer", ax=right
+)
+_ = right.set(yscale="log")
+
+# %% [markdown]
+# Without a warm-up, three steps of post-norm make all words alike: each norm shrinks what a word has brought with it, beside what is added. Then hardly any gradient reaches the first layer, which can't learn to tell them apart again. Pre-norm never shrinks the stream, so the gradient still arrives. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
 #
 # ## The whole
 #
@@ -229,7 +237,7 @@ attention_explorer = explore(
 attention_explorer
 
 # %% [markdown]
-# All heads of "source 2" but head 1 look there, at the word that has to be said *next*. But "source 1" does so, too, with heads 0 and 1, and its stream still says "auf": attention weights alone do not tell what a layer says.
+# All heads of "source 2" but head 1 look there, at the word that has to be said *next*. But "source 1" does so, too, with heads 0, 1 and 3, and its stream still says "auf": attention weights alone do not tell what a layer says.
 #
 # ## Training one
 #
@@ -274,7 +282,7 @@ check("12.q5", ...)
 # - What does attention need around it? Feed-forward networks, residual connections, norms, positions and masks.
 # - Attention alone makes all words alike within a few layers; residual connections slow this down.
 # - The feed-forward network treats each word by itself and has two thirds of an encoder layer's weights.
-# - With pre-norm no norm stands in the way of the residual stream; with post-norm the first layers get smaller gradients.
+# - With pre-norm no norm stands in the way of the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
 # - Three attentions, three masks: tests show that neither later words nor padding get through.
 #
 # **Exercises**: [open them](../exercises/12_transformer.ipynb)

@@ -1,4 +1,5 @@
-"""What passes through a Transformer's layers: how alike its words become, which word each layer would say next, and how large gradients are.
+"""What passes through a Transformer's layers: how alike its words become, which word each layer would say next, and what the first steps
+of training change.
 
 Here: what lesson 12 measures. Not here: the layers (`transformer.py`).
 
@@ -58,31 +59,47 @@ def next_words(model, stream: Tensor) -> list[list[int]]:
     return model.readout(model.decoder_norm(stream)).argmax(-1).tolist()
 
 
-def deep(vocabulary: int, norm: str, encoder_layers: int, decoder_layers: int, seed=0, glorot=True) -> Transformer:
-    """Return an untrained Transformer of width 64, without dropout; see `gradient_norms`."""
+def deep(vocabulary: int, norm: str, layers: int, seed: int) -> Transformer:
+    """Return an untrained Transformer of width 64 with as many layers on each side, without dropout; norm is "pre" or "post".
+
+    Its weights begin as Glorot & Bengio 2010 say, as in Xiong et al. 2020. Those of `Transformer` begin smaller.
+    """
     torch.manual_seed(seed)
-    model = Transformer(vocabulary, 64, 4, 256, encoder_layers, decoder_layers, 0.0, norm)
+    model = Transformer(vocabulary, 64, 4, 256, layers, layers, 0.0, norm)
     for module in model.modules():
-        if glorot and isinstance(module, nn.Linear) and module is not model.readout:
+        if isinstance(module, nn.Linear) and module is not model.readout:
             nn.init.xavier_uniform_(module.weight)
     return model
 
 
-def gradient_norms(norm: str, layers=12, seeds=3, glorot=True) -> Tensor:
-    """Return the norm of the loss's gradient at the last matrix of each decoder layer of an untrained Transformer: seeds×layers.
+def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tensor]:
+    """Return what happens in the decoder in the first steps of training: six layers, Adam, rate 0.003, gradients of norm 1 at most.
 
     Args:
         norm: "pre" or "post".
-        glorot: whether its weights begin as Glorot & Bengio 2010 say, as in Xiong et al. 2020; else smaller, as `Transformer` does.
+        warmup: steps in which the rate grows; 0 for none.
+
+    Returns:
+        Before each step, the mean cosine of two words after the last layer; and the norm of the gradient at the first layer's last
+        matrix: steps each.
     """
-    pairs = small_world(64, 1, order="verb-last")
-    source, given, wanted = make_batch(*pairs.ids())
-    rows = []
-    for seed in range(seeds):
-        model = deep(len(pairs.words), norm, 2, layers, seed, glorot)
-        F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
-        rows.append([layer.feed_forward[-1].weight.grad.norm().item() for layer in model.decoder])
-    return torch.tensor(rows)
+    pairs, test = (small_world(number, of, order="verb-last") for number, of in ((20_000, 1), (16, 2)))
+    sources, targets = pairs.ids()
+    source, given, _ = make_batch(*test.ids())
+    model, draw = deep(len(pairs.words), norm, 6, seed), torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters())
+    alike, gradients = [], []
+    for step in range(1, steps + 1):
+        alike.append(_mean_cosine(streams(model, source, given)[-1][given != PAD]))
+        rows = torch.randint(len(sources), (64,), generator=draw).tolist()
+        read, told, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
+        optimizer.zero_grad()
+        F.cross_entropy(model(read, told).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
+        gradients.append(model.decoder[0].feed_forward[-1].weight.grad.norm().item())
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.param_groups[0]["lr"] = 3e-3 * min(1, step / max(1, warmup))
+        optimizer.step()
+    return torch.tensor(alike), torch.tensor(gradients)
 
 
 def _mean_cosine(x):

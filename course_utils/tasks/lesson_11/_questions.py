@@ -81,7 +81,7 @@ questions = (
     Question(
         "11.q5",
         "beyond the trained lengths",
-        "A model with sinusoidal positions was trained on texts of at most 12 words. In longer texts it answered hardly any question about a word behind the twelfth. Why?",
+        "A model with sinusoidal positions was trained on texts of at most 12 words. In longer texts it answered hardly any question about a word after the twelfth. Why?",
         right=(
             "It has not learned what to do with the vectors of later positions.",
             "They can be computed, but in training no such vector ever occurred.",

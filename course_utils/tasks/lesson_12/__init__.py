@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "show what attention alone does to words, and what a residual connection changes",
         "compute a feed-forward network and a layer norm by hand",
-        "tell pre-norm from post-norm, and say what each does to the gradients of the layers",
+        "tell pre-norm from post-norm, and say why one of them needs a warm-up",
         "name the three attentions of a Transformer with their queries, keys and masks",
         "test whether later words or padding change what a model says",
     ),

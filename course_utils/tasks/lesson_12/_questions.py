@@ -44,10 +44,10 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "With post-norm the gradients of the first layers were smaller than those of the last one. What does pre-norm have that makes them more alike?",
+        "After large first steps all words were alike, and with post-norm no gradient reached the first layer any more. What does pre-norm have that lets it through?",
         right=(
             "A path from the first layer to the last on which x is only ever added to.",
-            "In x + f(norm(x)) nothing stands in the way of x. So gradients reach every layer by a path that skips the norms above it, and with post-norm the first layers get smaller ones than the last.",
+            "In x + f(norm(x)) nothing stands in the way of x. So a gradient reaches every layer by a path that skips the norms above it, and the words can part again.",
         ),
         wrong=(
             (
@@ -59,7 +59,7 @@ questions = (
                 "Both have it. With post-norm the norm comes after the addition.",
             ),
             (
-                "Vectors of the same length behind each of its layers.",
+                "Vectors of the same length after each of its layers.",
                 "That is post-norm, where each layer ends with a norm. With pre-norm the stream may grow.",
             ),
         ),
