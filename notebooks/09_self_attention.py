@@ -6,15 +6,18 @@ from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured
+from course_utils.data.recall import recall_at_distance
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import causal_mask
 from course_utils.models.layers import (
+    Answerer,
     Convolution,
     Recurrent,
     RestrictedSelfAttention,
     SelfAttention,
+    fit,
     multiplications,
     seconds_of,
 )
@@ -133,7 +136,7 @@ reach_explorer
 #
 # ## What does it cost?
 #
-# Vaswani et al. 2017 compare four kinds of layers over $n$ words of width $d$ (table 1; $k$ is a convolution's kernel, $r$ the size of a neighbourhood, and constants are left out):
+# Vaswani et al. 2017 compare four kinds of layers over $n$ words of width $d$ (table 1). A **convolution** adds up, at each place, the $k$ words around it, each times a matrix of its own; these $k$ matrices are its **kernel**. Constants are left out:
 #
 # | layer | work | steps one after another | longest path |
 # | --- | --- | --- | --- |
@@ -142,7 +145,7 @@ reach_explorer
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# Self-attention compares each of $n$ words with $n$ words of width $d$, or, if restricted, with $r$ of them. A recurrent network multiplies each word by a $d \times d$ matrix, a convolution by $k$ of them. How many times as many multiplications as self-attention does the recurrent layer need, for 50 words of width 512?
+# Self-attention compares each word with $n$ words of width $d$, or, if restricted, with $r$ of them. A recurrent network multiplies each word by a $d \times d$ matrix. For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. How many times as many?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -170,7 +173,7 @@ table(
 # By the formulas self-attention is cheaper than the recurrent layer as long as a sentence has fewer words than its vectors have numbers, and more expensive beyond. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two, so we halve its count.) Which layers will need far more than their formulas say?
 
 # %% tags=["nbval-check-output"]
-cell = nn.Linear(2 * 512, 512)  # reads a word and the state before it
+cell = nn.Linear(2 * 512, 512)  # the tanh cell of lesson 05: it reads a word and the state before it
 
 
 def recurrent(x):
@@ -218,7 +221,7 @@ table(growth, ["1,024 words against 512"], corner="times as long", digits=1)
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
-setups = ("self-attention", "recurrent", "restricted, radius 4")
+setups = ("self-attention", "LSTM", "restricted, radius 4")
 curves = {}
 for setup in setups:
     distances, runs = measured("paths", "answers_right", "distance", setup=setup)
@@ -228,16 +231,48 @@ reveal("09.reach", " and ".join(far))
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Self-attention answers equally well at every distance, and so does the LSTM, whose state carries the pairs. (The bands cover all five seeds.) The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help: nothing reaches the last place. Do more layers help, or a convolution?
+# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help: nothing reaches the last place. Self-attention answers equally well at every distance. So does the LSTM, though its path is as long as the text: here only *reach* decides.
+#
+# Vaswani et al. give another reason for short paths: what has a long way to go is hard to *learn*. We take the LSTM's gates away, which leaves the tanh cell of lesson 05, and train it in the same way, and once with texts that have no filler words. What do you expect?
+
+# %%
+recurrent = {"LSTM": curves.pop("LSTM")}
+for setup in ("tanh cell", "tanh cell, trained at distance 0"):
+    recurrent[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
+plots.curves(distances, recurrent, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
+
+# %% [markdown]
+# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. It reaches every place, but the path is too long to learn from. Gates shorten it for an LSTM; self-attention needs none. Do more restricted layers help, or a convolution?
 
 # %%
 for setup in ("two restricted, radius 4", "convolution, kernel 9"):
     curves[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
-del curves["recurrent"]
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
 # Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse within it. It weights words by place, and cannot choose by content.
+#
+# And why does self-attention stop at 0.91, though it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight has the pair that it needs?
+
+# %%
+torch.manual_seed(2)
+model = Answerer(SelfAttention(32), width=32)
+fit(model, seed=2, steps=2500)
+tokens, answers = recall_at_distance(
+    500, 3, 8, torch.Generator().manual_seed(0)
+)  # 3 pairs, 8 fillers, a letter
+with torch.no_grad():
+    right = model(tokens).argmax(-1) == answers
+    x, layer = model.embedding(tokens), model.layers[0]
+    weights = (layer.query(x[:, -1:]) @ layer.key(x).mT / 32**0.5).softmax(-1)[:, 0]  # N T
+needed = (weights[:, :3] * (tokens[:, :3] // 8 == tokens[:, -1:] - 64)).sum(
+    1
+)  # a token is 8 · letter + digit
+rows = {name: [f"{of.sum()}", needed[of].mean()] for name, of in (("right", right), ("wrong", ~right))}
+table(rows, ["questions", "weight of the pair that is needed"], corner="answer", digits=2)
+
+# %% [markdown]
+# Where it is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them it has not learned to look there. A weight of 0 lets no gradient through, so it can't learn it any more.
 #
 # ## So: what if every word looks at every word at once?
 #

@@ -104,15 +104,14 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# Vaswani et al. (2017, table 1) compare four kinds of layers that take n words of width d to n words of width d, using three numbers. You compute the table, without constant factors: the **multiplications** of one layer, its **sequential steps**, which is how many computations have to wait for one another, and the **longest path** between two words, which is how many layers or
-# steps a signal goes through until any word has reached any other.
+# Vaswani et al. (2017, table 1) compare four kinds of layers over n words of width d. Compute their table, without constant factors: the **multiplications** of one layer; its **sequential steps**, which is how many computations wait for one another; and the **longest path**, which is how many layers or steps it takes until any word can have reached any other.
 #
-# - `"self"`, self-attention: each word is compared with each word, and one comparison takes d multiplications.
-# - `"recurrent"`: at each step a d×d matrix multiplies the state, and the next step needs its result. A signal from the first word to the last goes through all n steps.
-# - `"convolution"`: at each place there are k words under the kernel, and each of them is multiplied by a d×d matrix. Layers are stacked with gaps, so that each layer reaches k times as far as the one before: a stack of $l$ layers sees $k^l$ words. Its path is the number of layers that it takes to see n words.
-# - `"restricted"`, attention to the neighbourhood: each word is compared with r words. Each layer carries a signal r places further, and its path is the number of layers that it takes to carry it n places. Leave r as it is, even where it is larger than n.
+# - `"self"`: each word is compared with each word, in d multiplications.
+# - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
+# - `"convolution"`: at each place, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
+# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n places. (A window of r words reaches half as far to each side; the table leaves out such factors.)
 #
-# Numbers of layers are whole numbers, and they must be exact. All four sizes are always given, used or not.
+# Paths are whole numbers, and they must be exact.
 
 
 # %%

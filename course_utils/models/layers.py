@@ -55,15 +55,21 @@ class RestrictedSelfAttention(SelfAttention):
         return x + (values @ masked_softmax(scores, there)[..., None]).squeeze(-1)
 
 
-class Recurrent(nn.LSTM):
-    """One LSTM from left to right: each place sees those before it through the state."""
+class Recurrent(nn.Module):
+    """A recurrent network from left to right: each place sees those before it through the state.
 
-    def __init__(self, width: int):
-        super().__init__(width, width, batch_first=True)
+    Args:
+        width: of words and state, D.
+        cell: nn.RNN for lesson 05's tanh cell, or nn.LSTM, whose gates decide what the state keeps.
+    """
+
+    def __init__(self, width: int, cell: type[nn.RNNBase] = nn.RNN):
+        super().__init__()
+        self.cells = cell(width, width, batch_first=True)
 
     def forward(self, x: Tensor) -> Tensor:
         """Read one place after the other: B×T×D → B×T×D."""
-        return super().forward(x)[0]
+        return self.cells(x)[0]
 
 
 class Convolution(nn.Module):

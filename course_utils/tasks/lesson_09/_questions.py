@@ -107,13 +107,13 @@ questions = (
 predictions = (
     Prediction(
         "09.cheaper",
-        "How many times as many multiplications as self-attention does the recurrent layer need, for 50 words of width 512?",
+        "For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. How many times as many?",
         why="n d² over n² d is d / n, so 512 / 50.",
     ),
     Prediction(
         "09.reach",
-        "Take a single layer each of self-attention, a recurrent network, and restricted self-attention with radius 4. Which of them can answer at distance 16?",
-        why="One step of self-attention reaches every place, and a recurrent state can carry what it has read. The restricted layer sees nothing beyond its radius.",
-        choices=("self-attention", "recurrent", "self-attention and recurrent", "all of them"),
+        "Take a single layer each of self-attention, an LSTM, and restricted self-attention with radius 4. Which of them can answer at distance 16?",
+        why="One step of self-attention reaches every place, and an LSTM's state can carry what it has read. The restricted layer sees nothing beyond its radius.",
+        choices=("self-attention", "LSTM", "self-attention and LSTM", "all of them"),
     ),
 )
