@@ -6,7 +6,8 @@ The runs are trained translators that differ in their seed alone. Without any, o
 tables in course_utils/data/measured_tables, which lesson 07 draws; what is in them already is not run again.
 
     beams.csv      BLEU on test_2016_flickr, length against the reference's, mean log probability and CPU seconds, by width and alpha
-    exposure.csv   the share of right words at each place of twelve, after the right words and after the model's own (lesson 05's model)
+    exposure.csv   the share of right words at each place of twelve, after the right words, after one wrong word among them, and after the
+                   model's own (lesson 05's model)
 """
 
 import argparse
@@ -54,20 +55,30 @@ def beams(run):
             yield pair, seed, alpha, width, round(score, 2), round(length, 4), round(log_p, 4), round(seconds, 1)
 
 
+ONE_WRONG = 4  # the place of the wrong word
+
+
 def exposure(seed, length=12):
-    """Yield, for each place, the share of words that are right after the right words, and after the model's own."""
+    """Yield, for each place, the share of words that are right after the right words, after one wrong word among them, and after the model's own.
+
+    The wrong word is the most probable one that is not right. No word is left out, so none of the later ones is shifted.
+    """
     learn, test = small_world(20_000, 1000 + seed), small_world(400, 7, shortest=length, longest=length)
     torch.manual_seed(seed)
     model = Seq2Seq(len(learn.words))
     fit(model, *learn.ids(), seed)
     source, given, wanted = make_batch(*test.ids())
     with torch.no_grad():
-        after_right = model(source, given).argmax(-1)
+        logits = model(source, given)
+        after_right = logits.argmax(-1)
+        others = logits[:, ONE_WRONG - 1].scatter(1, wanted[:, ONE_WRONG - 1 : ONE_WRONG], -torch.inf)
+        given[:, ONE_WRONG] = others.argmax(-1)  # what is given at a place is the word before it, BOS first
+        after_one_wrong = model(source, given).argmax(-1)
     after_own = torch.zeros_like(wanted)
     for row, found in enumerate(translate_all(model, test.ids()[0], width=1, longest=wanted.shape[1])):
         tokens = torch.tensor(found.tokens[: wanted.shape[1]])
         after_own[row, : len(tokens)] = tokens
-    for fed, said in (("right words", after_right), ("own words", after_own)):
+    for fed, said in (("right words", after_right), ("one wrong word", after_one_wrong), ("own words", after_own)):
         for place in range(length):
             yield fed, seed, place + 1, round((said == wanted)[:, place].float().mean().item(), 4)
 

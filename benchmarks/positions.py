@@ -3,8 +3,8 @@
     python benchmarks/positions.py [--seeds 5] [--translators 3]
 
 Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`), there
-also by the place that is asked about; then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none. The rows go to the tables
-positions.csv, asked.csv and translated.csv in course_utils/data/measured_tables, which lesson 11 shows; what is in them already is not run again.
+also by the place that is asked about; then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with other numbers of heads. The rows go to the tables
+positions.csv, asked.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11 show; what is in them already is not run again.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from course_utils.translation.translate import translate
 
 COLUMNS = ("positions", "seed", "length", "answers_right", "cpu_seconds")
 ASKED, LONG = ("positions", "seed", "length", "place", "answers_right"), 24
-TRANSLATED = ("positions", "seed", "epochs", "bleu")
+TRANSLATED = ("positions", "heads", "seed", "epochs", "bleu")
 EPOCHS = 3
 LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 
@@ -51,17 +51,17 @@ def trained(positions, seed):
     return model
 
 
-def translated(positions, seed):
-    """Train one Transformer with the preset's sizes for fewer epochs; return its row."""
+def translated(positions, heads, seed):
+    """Train one Transformer of the preset's width and layers for fewer epochs; return its row."""
     preset = load_preset("transformer", "laptop")
-    sizes = {**preset["model"], "positions": positions}
+    sizes = {**preset["model"], "positions": positions, "heads": heads}
     settings = make_settings({**preset, "model": sizes, "epochs": EPOCHS, "validate": EPOCHS, "seed": seed})
     with tempfile.TemporaryDirectory() as folder:
         train(settings, f"{folder}/run", device="cpu", show=False)
         model, subwords = load_model(f"{folder}/run")
     pairs = load_multi30k("test_2016_flickr")
     found = bleu(translate(model, subwords, pairs.sources), pairs.targets)
-    return [(positions, seed, EPOCHS, round(found.score, 2))]
+    return [(positions, heads, seed, EPOCHS, round(found.score, 2))]
 
 
 def main():
@@ -73,8 +73,8 @@ def main():
     fill("positions", COLUMNS, ((kind, seed) for seed in range(options.seeds) for kind in KINDS), measure)
     some = ("sinusoidal", "learned", "rotary")
     fill("asked", ASKED, ((kind, seed) for seed in range(options.seeds) for kind in some), asked)
-    kinds = ("sinusoidal", "none", "learned")
-    fill("translated", TRANSLATED, ((kind, seed) for seed in range(options.translators) for kind in kinds), translated)
+    kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
+    fill("translated", TRANSLATED, ((*kind, seed) for seed in range(options.translators) for kind in kinds), translated)
 
 
 if __name__ == "__main__":

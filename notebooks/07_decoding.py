@@ -73,7 +73,7 @@ beam_explorer
 # %% [markdown]
 # Width 2 is enough here: "a" and "the" both survive the first round, and in the second the best two continuations are "the dog" and "a dog". Width 1 is greedy search.
 #
-# Real translations end with EOS, at different lengths. One that ends is **set aside** with its log probability, and the search goes on with the others, of which the next round again keeps `width`. It is over when no open one can still win, or at a limit. Now we use the French model. How do the kept beginnings change between rounds?
+# Real translations end with EOS, at different lengths. One that ends is **set aside** with its log probability, and the search goes on with the others, of which the next round again keeps `width`. It is over when no open one can still win, or at a limit. (Yours, in the exercises, goes on until none is open, which finds the same winner.) Now we use the French model. How do the kept beginnings change between rounds?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
@@ -217,11 +217,15 @@ for said in ("The black dog is now sleeping on the sofa .", "The black dog lies 
 #
 # ## Our models beside others
 #
-# How good is our small translator? We take the seed that is best on the validation set and compare it with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
+# How good is our small translator? We compare three seeds with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
 
 # %%
 rows = {
-    "ours, 29,000 captions, width 5, α = 1": ["52.2", "43.0", "34.5"],
+    "ours, 29,000 captions, width 5, α = 1": [
+        "52.1 [51.7 to 52.2]",
+        "43.2 [43.0 to 43.4]",
+        "34.1 [33.8 to 34.5]",
+    ],
     "opus-mt-tc-big-en-fr": ["52.4", "52.8", "54.7"],
 }
 table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, BLEU")
@@ -231,11 +235,11 @@ table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, 
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences of the small world we plot the share of right words at each place, after the right words and after its own. How do the curves differ at place 12?
+# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences of the small world we plot the share of right words at each place: after the right words, after its own, and after the right words with a single wrong one at place 4. Does the model recover from it?
 
 # %%
 curves = {}
-for fed in ("right words", "own words"):
+for fed in ("right words", "one wrong word", "own words"):
     places, runs = measured("exposure", "right", "place", fed=fed)
     curves[f"after {fed}"] = torch.tensor(runs)
 plots.curves(
@@ -243,7 +247,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# After the right words nearly half are right at the end, and after its own only one in ten. Part of this is our strict count, in which an omitted word shifts all later ones. The rest is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown.
+# It does not. The next word suffers most, but even eight places later fewer words are right. Nothing is shifted here, so this is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word also shifts all later ones.)
 #
 # ## So: which translation is best?
 #

@@ -207,7 +207,7 @@ plots.curves(places, right, "place of the word that is asked about", "share righ
 # %%
 rows = {}
 for kind in ("sinusoidal", "learned", "none"):
-    _, runs = measured("translated", "bleu", "epochs", positions=kind)
+    _, runs = measured("translated", "bleu", "epochs", positions=kind, heads=4)
     rows[kind] = [run[0] for run in runs]
 table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU with positions", digits=1)
 

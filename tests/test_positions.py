@@ -105,7 +105,7 @@ def test_the_place_that_is_asked_about_is_where_the_word_stood_first():
 
 def test_with_each_of_three_seeds_sinusoidal_positions_translate_better_than_learned_ones_and_both_than_none():
     sinusoidal, learned, none = (
-        [bleu for (bleu,) in measured("translated", "bleu", "epochs", positions=kind)[1]]
+        [bleu for (bleu,) in measured("translated", "bleu", "epochs", positions=kind, heads=4)[1]]
         for kind in ("sinusoidal", "learned", "none")
     )
     for with_sinusoidal, with_learned, without in zip(sinusoidal, learned, none, strict=True):
