@@ -113,6 +113,14 @@ def test_with_each_of_three_seeds_sinusoidal_positions_translate_better_than_lea
     assert len(none) == 3
 
 
+def test_a_translator_with_one_head_does_as_well_as_one_with_several():
+    """What lesson 10 says: after three epochs no number of heads is better than one in all three seeds."""
+    one, *several = (measured("translated", "bleu", "epochs", positions="sinusoidal", heads=h)[1] for h in (1, 2, 4, 8))
+    for runs in several:
+        gained = [bleu - alone for (bleu,), (alone,) in zip(runs, one, strict=True)]
+        assert len(gained) == 3 and min(gained) < 0 and max(gained) < 0.5
+
+
 @pytest.mark.thorough
 def test_the_program_still_measures_what_the_table_says():
     """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""

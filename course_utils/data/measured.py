@@ -9,7 +9,7 @@ paths.csv                               benchmarks/paths.py           how far fo
 two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what stands behind one
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv, asked.csv                benchmarks/positions.py       ways to tell positions apart, by length and by place
-translated.csv                          benchmarks/positions.py       the same in translation, no positions, and other numbers of heads
+translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
