@@ -1,5 +1,5 @@
 # %% [markdown]
-# These exercises lead from words to numbers, and from there to a direction that is trained.
+# These exercises lead from words to numbers, from there to a direction that is trained, and to what no direction can do.
 
 # %%
 from collections import Counter
@@ -42,7 +42,13 @@ check("01.sum_vectors", sum_vectors)
 # %% [markdown]
 # ## 01.sentiment
 #
-# Logistic regression on the sums: a score for each sentence, squashed into a probability, $p_b = \sigma(\sum_d \text{weight}_d\,\text{sums}_{b,d} + \text{bias})$. Mind the shape: one number per sentence.
+# Logistic regression turns each sentence's sum into the probability that the sentence is positive. A friend wrote
+#
+# ```python
+# return torch.sigmoid(sums * weight).sum(1) + bias
+# ```
+#
+# It runs, and what it returns has the right shape, but some of its "probabilities" are above 1. Write it as it should be.
 
 
 # %%
@@ -166,6 +172,43 @@ def build_vocabulary(sentences, min_count=1):
 
 # %%
 check("01.build_vocabulary", build_vocabulary)
+
+# %% [markdown]
+# ## 01.must_fail
+#
+# Any sum of word vectors gives "good" and "not bad" together the same score as "bad" and "not good": the two pairs hold the same words. If the first pair is positive and the second negative, no vectors, weights and bias can
+# get all four right. Say why, then write a function that looks for such a proof.
+#
+# Return `True` if there are two positive and two negative sentences such that the first two together hold exactly the words of the other two, each word equally often. A sentence may be taken twice. Else return `False`.
+
+
+# %%
+def must_fail(sentences, labels):
+    """Tell whether two positive and two negative sentences hold the same words, each pair taken together.
+
+    Args:
+        sentences: a list of lists of words.
+        labels: a list with True for a positive sentence, False for a negative one.
+
+    Returns:
+        True if there are two such pairs, else False.
+
+    Example:
+        >>> must_fail([["good"], ["not", "bad"], ["bad"], ["not", "good"]], [True, True, False, False])
+        True
+        >>> must_fail([["good"], ["not", "bad"], ["bad"]], [True, True, False])
+        False
+    """
+    ### BEGIN SOLUTION
+    positive = [sentence for sentence, label in zip(sentences, labels, strict=True) if label]
+    negative = [sentence for sentence, label in zip(sentences, labels, strict=True) if not label]
+    sums = [Counter(a + b) for a in positive for b in positive]
+    return any(Counter(a + b) in sums for a in negative for b in negative)
+    ### END SOLUTION
+
+
+# %%
+check("01.must_fail", must_fail)
 
 # %% [markdown]
 # How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.

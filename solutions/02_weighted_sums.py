@@ -74,7 +74,8 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention by dot product: one score for each word, $\text{scores}_{b,s} = x_{b,s}^\top \theta$.
+# Fixed attention by dot product asks every word the same question: how far does your vector point in the direction $\theta$? Return one score for each word, its dot product with $\theta$. The direction is the same for all words of all
+# sentences. Which product of B×S×D and D gives B×S?
 
 
 # %%

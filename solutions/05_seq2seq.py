@@ -4,6 +4,8 @@
 # is True at words and False at padding.
 
 # %%
+from collections import defaultdict
+
 import torch
 
 from course_utils import check, hint, progress, solution
@@ -17,10 +19,13 @@ from course_utils.models.plain import sequence_loss as reference
 # %% [markdown]
 # ## 05.rnn_step
 #
-# Compute the next state from a word and the old state. This is the whole network: the same step, with the same weights, is taken for every word. The formula is written for one sentence, with columns; `x` and
-# `state` hold one sentence per row.
+# Compute the next state from a word and the old state: $s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$. This is the whole network; the same step, with the same weights, is taken for every word. A friend wrote
 #
-# $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
+# ```python
+# return torch.tanh(weight_x @ x + weight_s @ state) + bias
+# ```
+#
+# It runs for a single sentence. For a batch, in which `x` and `state` hold one sentence per row, it raises an error or mixes sentences; and something else is wrong, too. Write it as it should be.
 
 
 # %%
@@ -243,6 +248,49 @@ def reverse_source(source, mask):
 
 # %%
 check("05.reverse_source", reverse_source)
+
+# %% [markdown]
+# ## Can one vector hold a sentence?
+#
+# The decoder sees nothing of the source but the encoder's vector. So the vector sets a limit that no decoder can pass.
+
+# %% [markdown]
+# ## 05.best_share
+#
+# Where an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it were given nothing but the vectors. It may be as clever as you like: it may write any
+# target for any vector.
+#
+# `encode` takes one sentence and returns its vector. Two vectors are the same if all their numbers are equal. A sentence that is there several times counts each time.
+
+
+# %%
+def best_share(encode, sentences, targets):
+    """Return the largest share of sentences that any decoder can translate right when it sees their vectors alone.
+
+    Args:
+        encode: a function (ids of one sentence, S) → its vector, D.
+        sentences: a list of sentences, each a tensor of ids.
+        targets: a list with the right translation of each sentence, a string.
+
+    Returns:
+        The share, a number between 0 and 1.
+
+    Example:
+        >>> sentences = [torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([1, 1])]
+        >>> best_share(lambda ids: ids.sum()[None], sentences, ["a dog", "the dog", "a cat"])  # the sums are 3, 3 and 2
+        0.6666666666666666
+    """
+    ### BEGIN SOLUTION
+    groups = defaultdict(list)  # the targets of all sentences that share a vector
+    for sentence, target in zip(sentences, targets, strict=True):
+        groups[tuple(encode(sentence).tolist())].append(target)
+    right = sum(max(group.count(target) for target in group) for group in groups.values())
+    return right / len(sentences)
+    ### END SOLUTION
+
+
+# %%
+check("05.best_share", best_share)
 
 # %% [markdown]
 # ## Which losses are right?

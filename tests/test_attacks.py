@@ -206,6 +206,7 @@ def altered_mask(q, k, v, m=None):
 
 
 SCORE = reference.SCORES
+ASKED = {name: score for name, score in SCORE.items() if f"04.{name}" in TASKS}  # those that learners write
 
 
 def shaped(name, B, T, S, D, E, A):
@@ -620,73 +621,6 @@ WRONG = {
         positive(SCORE["dot"]),
         counting(SCORE["dot"]),
     ],
-    "04.scaled_dot": [
-        squeezed(SCORE["scaled_dot"]),
-        lambda s, h: s @ h.mT / s.shape[0] ** 0.5,
-        lambda s, h: s @ h.mT / s.shape[-1] ** 0.25,
-        lambda s, h: s @ h.mT / int(s.shape[-1] ** 0.5),
-        lambda s, h: s @ h.mT // s.shape[-1] ** 0.5,
-        lambda s, h: s @ h.mT / (s.shape[-1] * h.shape[-1]) ** -0.25,
-        lambda s, h: s @ h.mT / s.norm(),
-        lambda s, h: s @ h.mT / s.var(),
-        lambda s, h: (s / s.shape[-1] ** 0.5) @ (h / h.shape[-1] ** 0.5).mT,
-        lambda s, h: s @ h.mT / (s.shape[-1] + 1e-2) ** 0.5,
-        lambda s, h: s @ h.mT / math.log(1 + s.shape[-1]),
-        lambda s, h: s @ h.mT / (s.numel() / len(s)) ** 0.5,
-        lambda s, h: s @ h.mT / 7**0.5,
-        lambda s, h: s @ h.mT / (s.shape[-1] if s.shape[-1] > 4 else s.shape[-1] ** 0.5),
-        lambda s, h: s.div_(s.shape[-1] ** 0.5) @ h.mT,
-        first_sentence_only(SCORE["scaled_dot"]),
-    ],
-    "04.additive": [
-        squeezed(SCORE["additive"]),
-        lambda s, h, W, v: unstable_tanh(reference.pairs(s, h) @ W.T) @ v,
-        lambda s, h, W, v: F.hardtanh(reference.pairs(s, h) @ W.T) @ v,
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ W.T).mean(-1),
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h[:1].expand_as(h)) @ W.T) @ v,
-        lambda s, h, W, v: torch.tanh(reference.pairs(s[:, :1].expand_as(s), h) @ W.T) @ v,
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ W.T) @ v / len(v) ** 0.5,
-        lambda s, h, W, v: torch.tanh(torch.tanh(reference.pairs(s, h) @ W.T) @ v),
-        lambda s, h, W, v: (torch.tanh(reference.pairs(s, h) @ W.T) @ v).softmax(-1),
-        lambda s, h, W, v: (torch.tanh(reference.pairs(s, h) @ W.T) @ v).mT.contiguous(),
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ W.T)[..., :2] @ v[:2],
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ (W if W.shape[0] == W.shape[1] else W.T)) @ v,
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ W.detach().T) @ v,
-        lambda s, h, W, v: torch.tanh((reference.pairs(s, h) @ W.T).clamp(-3, 3)) @ v,
-        lambda s, h, W, v: torch.tanh(reference.pairs(s, h) @ W.T) @ v.abs(),
-        first_sentence_only(SCORE["additive"]),
-    ],
-    "04.general": [
-        squeezed(SCORE["general"]),
-        lambda s, h, W: s @ (W.T if len(W) == W.shape[1] else W) @ h.mT,
-        lambda s, h, W: (s @ W @ h.mT).mT if s.shape[1] == h.shape[1] else s @ W @ h.mT,
-        lambda s, h, W: s @ W @ h[:1].mT,
-        lambda s, h, W: F.normalize(s @ W, dim=-1) @ h.mT,
-        lambda s, h, W: s @ W @ h.mT / W.shape[1] ** 0.5,
-        lambda s, h, W: (s @ W).relu() @ h.mT,
-        lambda s, h, W: s @ W.triu() @ h.mT,
-        lambda s, h, W: s @ ((W + W.T) / 2 if len(W) == W.shape[1] else W) @ h.mT,
-        lambda s, h, W: s @ W.detach() @ h.mT,
-        lambda s, h, W: (s @ W + s.mean()) @ h.mT,
-        lambda s, h, W: s[:, :1] @ W @ h.mT + 0 * s[..., :1],
-        lambda s, h, W: torch.einsum("btd,dd,bsd->bts", s, W, h),
-        first_sentence_only(SCORE["general"]),
-    ],
-    "04.concatenating": [
-        squeezed(SCORE["concatenating"]),
-        lambda s, h, w: (reference.pairs(s, h) @ w).softmax(-1),
-        lambda s, h, w: (reference.pairs(s, h) @ w) / len(w) ** 0.5,
-        lambda s, h, w: (reference.pairs(s, h) * w).mean(-1),
-        lambda s, h, w: reference.pairs(s, h).relu() @ w,
-        lambda s, h, w: (s @ w[: s.shape[-1]])[:, :, None] - (h @ w[s.shape[-1] :])[:, None],
-        lambda s, h, w: (s @ w[: s.shape[-1]])[:, :, None] + (h @ w[-s.shape[-1] :])[:, None],
-        lambda s, h, w: (s @ w[: s.shape[-1]])[:, None] + (h @ w[s.shape[-1] :])[:, :, None],
-        lambda s, h, w: (s @ w[: len(w) // 2])[:, :, None] + (h @ w[len(w) // 2 :])[:, None],
-        lambda s, h, w: (s @ w[: s.shape[-1]])[:, :, None] + (h @ w[s.shape[-1] :])[:1, None],
-        lambda s, h, w: (reference.pairs(s, h) @ w).abs(),
-        lambda s, h, w: reference.pairs(s, h) @ w[:, None],
-        first_sentence_only(SCORE["concatenating"]),
-    ],
     "04.perceptron": [
         squeezed(SCORE["perceptron"]),
         lambda s, h, W, U, v: unstable_tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v,
@@ -724,25 +658,6 @@ WRONG = {
         lambda s, h: SCORE["content_based"](s.detach(), h),
         lambda s, h: F.normalize(s, dim=-1) @ F.normalize(h, dim=-1).detach().mT,
         first_sentence_only(SCORE["content_based"]),
-    ],
-    "04.location_based": [
-        squeezed(SCORE["location_based"]),
-        lambda s, W: naive_softmax(s @ W.T),
-        lambda s, W: (s @ W.T).clamp(-20, 20).softmax(-1),
-        lambda s, W: (s @ W.T).sigmoid(),
-        lambda s, W: (s @ W.T).log_softmax(-1),
-        lambda s, W: (s[:1] @ W.T).softmax(-1).expand(len(s), -1, -1),
-        lambda s, W: (s[:, :1] @ W.T).softmax(-1).expand(-1, s.shape[1], -1),
-        lambda s, W: W.softmax(0) @ s.mT,
-        lambda s, W: (s.softmax(-1) @ W.T).softmax(-1),
-        lambda s, W: (s @ W.T).softmax(-1).softmax(-1),
-        lambda s, W: (s @ (W if len(W) == W.shape[1] else W.T)).softmax(-1),
-        lambda s, W: (s @ F.pad(W, (0, 0, 0, 3)).T).softmax(-1)[..., : len(W)],  # softmax over a longer row, then cut
-        lambda s, W: (s @ W.T).softmax(min(2, s.shape[0])),
-        lambda s, W: (s @ W.T).softmax(-1).detach() + 0 * s.sum(),
-        lambda s, W: F.normalize((s @ W.T).exp(), dim=-1),
-        lambda s, W: (s @ W.T).flatten(1).softmax(-1).reshape(*s.shape[:2], -1),
-        first_sentence_only(SCORE["location_based"]),
     ],
     "03.catch_wrong_attention": [
         attention_test(agree=lambda a, b: torch.allclose(a.sum(), b.sum(), atol=1e-4)),
@@ -814,7 +729,7 @@ WRONG = {
 PLAIN_RIGHT = {
     "00.weighted_sum": weighted_sum, "01.sum_vectors": sum_vectors, "01.sentiment": sentiment, "01.word_polarity": polarity,
     "02.softmax": softmax, "02.masked_softmax": soft, "02.dot_scores": dot_scores, "02.mlp_scores": mlp_scores,
-    "02.several_attentions": several, "02.error_through_attention": spread, **{f"04.{n}": f for n, f in SCORE.items()},
+    "02.several_attentions": several, "02.error_through_attention": spread, **{f"04.{n}": f for n, f in ASKED.items()},
 }  # fmt: skip
 for _id, _right in PLAIN_RIGHT.items():
     WRONG[_id] += [spoil(_right) for spoil in ALL_TENSORS]
@@ -965,8 +880,6 @@ NAMED = [
     ("03.catch_wrong_attention", attention_test((1, 3, 5, 7, 11), masks=lambda m: [None, m | ~m.any(-1, keepdim=True)]), "batch_of_one_never_empty"),
     *((f"04.{name}", wrong, called) for name, prepare in {
         "dot": lambda s, h: (s, h),
-        "scaled_dot": lambda s, h: (s / s.shape[-1] ** 0.5, h),
-        "general": lambda s, h, W: (s @ W, h),
         "content_based": lambda s, h: (F.normalize(s, dim=-1), F.normalize(h, dim=-1)),
     }.items() for wrong, called in (
         (lambda *a, p=prepare: torch.matmul(*p(*a)), "not_transposed"),
@@ -974,18 +887,10 @@ NAMED = [
         (lambda *a, p=prepare: (lambda s, h: torch.sum(s * h, dim=-1))(*p(*a)), "position_by_position"),
         (lambda *a, p=prepare: torch.einsum("btd,csd->bts", *p(*a)), "sentences_mixed"),
     )),
-    *((f"04.{n}", lambda *a, f=f: f(*a).softmax(2), "normalised") for n, f in SCORE.items() if n != "location_based"),
-    *((f"04.{n}", lambda *a, f=f: f(*a).transpose(1, 2), "transposed") for n, f in SCORE.items()),
-    ("04.scaled_dot", lambda s, h: s @ h.mT / 2, "always_two"),
-    ("04.scaled_dot", lambda s, h: s @ h.mT / len(s) ** 0.5, "root_of_batch"),
-    ("04.additive", lambda s, h, W, v: torch.tanh(torch.cat([s, h], -1) @ W.T) @ v, "position_by_position"),
-    ("04.concatenating", lambda s, h, w: torch.cat([s, h], -1) @ w, "laid_position_by_position"),
-    ("04.concatenating", lambda s, h, w: s @ w[: s.shape[-1]] + h @ w[s.shape[-1] :], "added_position_by_position"),
+    *((f"04.{n}", lambda *a, f=f: f(*a).softmax(2), "normalised") for n, f in ASKED.items()),
+    *((f"04.{n}", lambda *a, f=f: f(*a).transpose(1, 2), "transposed") for n, f in ASKED.items()),
     ("04.perceptron", lambda s, h, W, U, v: torch.tanh(s @ W.T + h @ U.T) @ v, "perceptron_by_position"),
     ("04.perceptron", lambda s, h, W, U, v: torch.tanh((s @ W).unsqueeze(2) + (h @ U).unsqueeze(1)) @ v, "perceptron_not_transposed"),
-    ("04.location_based", lambda s, W: (s @ W).softmax(-1), "location_not_transposed"),
-    ("04.location_based", lambda s, W: (s @ W.T).sigmoid(), "location_sigmoid"),
-    ("04.location_based", lambda s, W: (s @ W.T).log_softmax(-1), "location_logarithms"),
 ]  # fmt: skip
 
 

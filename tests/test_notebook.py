@@ -332,8 +332,8 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
     capsys.readouterr()
     run("hint(); solution()")
     assert "Hint 1 of 3 for 04.dot" in (out := capsys.readouterr().out) and "def dot(state, hidden):" in out
-    run("check('04.general')")
-    assert "There is no `general` yet: run the cell that defines it" in capsys.readouterr().out
+    run("check('04.perceptron')")
+    assert "There is no `perceptron` yet: run the cell that defines it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -400,7 +400,7 @@ def run_elsewhere(source, cases, functions):
 
 ELSEWHERE = {
     "04.dot": ("def answer(state, hidden): return state @ hidden.mT", None),
-    "04.scaled_dot": ("def answer(state, hidden): return state @ hidden.mT / state.shape[-1]", "divided_by_width"),
+    "04.content_based": ("def answer(state, hidden): return state @ hidden.mT", "dot_product"),
     "01.build_vocabulary": ("def answer(sentences, min_count=1): return {'<pad>': 0}", False),
     "03.catch_wrong_attention": (
         """

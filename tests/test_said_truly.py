@@ -274,12 +274,10 @@ def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rou
         ("02.softmax", lambda s, t=1.0: (s / t / t).softmax(-1), "square of the temperature, as if you divided by it twice"),
         ("02.softmax", lambda s, t=1.0: (s / t**2).softmax(-1), "square of the temperature, as if you divided by it twice"),
         ("02.softmax", lambda s, t=1.0: one_hot(s), "1 at the largest number of the right weights along axis S and 0 elsewhere"),
-        ("04.location_based", lambda s, w: one_hot(s @ w.T), "1 at the largest number of the right weights along axis S"),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: 2 * s), "with the scores doubled."),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with a minus sign in front of the scores."),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: s / m.shape[-2]), None),
         ("03.attention", lambda q, k, v, m=None: attend(q / q.shape[-1], k, v, m), "with the scores divided by D."),
-        ("04.scaled_dot", lambda s, h: s @ h.mT / (s.shape[-1] - 1) ** 0.5, "with 1 subtracted from the number that goes into the square root of D."),
         ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(0), "in reverse order along axis 0."),
         ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(1), "in reverse order along axis 1."),
     ],
@@ -639,10 +637,10 @@ def test_a_test_that_a_wrong_candidate_stops_is_told_to_catch_that():
 
 
 def test_a_product_that_is_meant_so_is_not_told_to_turn_round():
-    def turned_already(state, hidden, weight):
-        return (weight @ hidden.mT) @ state
+    def turned_already(state, hidden, weight_s, weight_h, v):
+        return (weight_h @ hidden.mT) @ state
 
-    report = judge_answer(TASKS["04.general"], turned_already)
+    report = judge_answer(TASKS["04.perceptron"], turned_already)
     assert report.state == "error" and "each vector is a row" not in report.message, str(report)
 
 

@@ -1,4 +1,4 @@
-"""What the eight scores share: the shapes of their arguments, their cases, and how a product goes wrong. No task stands here."""
+"""What the tasks on scores share: the shapes of their arguments, their cases, and how a product goes wrong. No task is in this file."""
 
 import torch
 
@@ -23,7 +23,7 @@ def shapes(name, B, T, S, D, E, A):
 
 
 def score_task(name, title, arguments, result, hints, partial=None, **facts):
-    """A Task on one score, with the cases that all eight share."""
+    """A Task on one score, with the cases that all scores share."""
     task = Task(f"04.{name}", title, arguments, result, hints, partial=partial, **facts)
 
     @task.cases
@@ -52,10 +52,6 @@ def edges(name, draw):
     large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
     yield Case("large numbers", tuple(large), edge=True)
-    if name == "additive":
-        wide = tuple(draw.numbers(*shape) for shape in shapes(name, 2, 3, 5, 3, 4, 7))
-        # Not an edge: elsewhere a forgotten transposition only raises, as any slip does.
-        yield Case("A as large as D+E", wide)
 
 
 PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong

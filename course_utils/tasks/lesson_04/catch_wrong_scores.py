@@ -5,90 +5,83 @@ import torch
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models import attention
-from course_utils.tasks.lesson_04 import (
-    additive,
-    concatenating,
-    content_based,
-    dot,
-    general,
-    location_based,
-    perceptron,
-    scaled_dot,
-)
+from course_utils.tasks.lesson_04 import content_based, dot, perceptron
 from course_utils.tasks.lesson_04._scores import shapes
 
 
-def transposed(state, hidden):
-    return hidden @ state.mT
+def _hidden_layer(state, hidden, weight):
+    return attention.pairs(state, hidden) @ weight.mT  # B T S A
 
 
-def general_rows_exchanged(state, hidden, weight):
-    return (state @ weight @ hidden.mT).mT.contiguous()
+# For each score a right candidate that computes it in another way than the course does.
 
 
-# The candidates: for each score a right one written differently, and wrong ones.
+def scaled_dot(state, hidden):
+    return torch.einsum("btd,bsd->bts", state / state.shape[-1] ** 0.5, hidden)
 
 
-def additive_position_zero(state, hidden, weight, v):
-    return attention.additive(state[:1].expand_as(state), hidden, weight, v)
+def general(state, hidden, weight):
+    return torch.einsum("btd,de,bse->bts", state, weight, hidden)
 
 
-def location_over_first_state(state, weight):
-    return attention.location_based(state[:, :1].expand_as(state), weight)
+def additive(state, hidden, weight, v):
+    D = state.shape[-1]
+    return attention.perceptron(state, hidden, weight[:, :D], weight[:, D:], v)
 
 
-def perceptron_hidden_of_first_sentence(state, hidden, weight_s, weight_h, v):
-    return attention.perceptron(state, hidden[:1].expand_as(hidden), weight_s, weight_h, v)
+def concatenating(state, hidden, weight):
+    return attention.pairs(state, hidden) @ weight
 
 
-SCORES = (dot, scaled_dot, additive, general, concatenating, perceptron, content_based, location_based)
-RIGHT = {score.task.id.partition(".")[2]: score.task.oracle_function for score in SCORES}
+def location_based(state, weight):
+    powers = torch.einsum("btd,sd->bts", state, weight).exp()
+    return powers / powers.sum(-1, keepdim=True)
 
 
-WRONG_SHOWN = (
+RIGHT = {
+    task.id.partition(".")[2]: task.oracle_function for task in (dot.task, content_based.task, perceptron.task)
+} | {right.__name__: right for right in (scaled_dot, general, additive, concatenating, location_based)}
+
+# Wrong candidates, with the promise that each of them breaks.
+WRONG = (
     ("dot", dot.scaled, "divided by √D"),
-    ("scaled_dot", scaled_dot.divided_by_width, "divided by D"),
-    ("additive", additive.with_relu, "ReLU instead of tanh"),
-    ("general", general.weight_transposed, "the matrix transposed"),
-    ("concatenating", concatenating.concatenating_turned, "the pair turned round"),
+    ("dot", dot.cosine, "divided by the lengths"),
+    ("dot", lambda s, h: h @ s.mT, "rows and columns exchanged"),
+    ("scaled_dot", lambda s, h: s @ h.mT / s.shape[-1], "divided by D"),
+    ("scaled_dot", lambda s, h: s @ h.mT / h.shape[1] ** 0.5, "divided by √S, the number of hidden states"),
+    ("scaled_dot", lambda s, h: s @ h.mT / s.shape[1] ** 0.5, "divided by √T, the number of states"),
+    ("scaled_dot", lambda s, h: s @ h.mT, "not divided"),
+    ("scaled_dot", lambda s, h: s @ h.mT / 8, "always divided by 8"),
+    ("additive", lambda s, h, W, v: _hidden_layer(s, h, W).relu() @ v, "ReLU instead of tanh"),
+    ("additive", lambda s, h, W, v: _hidden_layer(s, h, W) @ v, "no tanh"),
+    ("additive", lambda s, h, W, v: (_hidden_layer(h, s, W).tanh() @ v).mT, "the hidden state laid first"),
+    ("additive", lambda s, h, W, v: _hidden_layer(s[:1].expand_as(s), h, W).tanh() @ v, "the first sentence's states in all sentences"),
+    ("additive", lambda s, h, W, v: _hidden_layer(s, h, W).tanh().sum(-1), "v left out"),
+    ("general", lambda s, h, W: s @ W.T @ h.mT, "the matrix transposed"),
+    ("general", lambda s, h, W: (s @ W).tanh() @ h.mT, "a tanh too many"),
+    ("general", lambda s, h, W: s @ h.mT, "the matrix left out"),
+    ("general", lambda s, h, W: (s @ W @ h.mT).mT.contiguous(), "rows and columns exchanged"),
+    ("concatenating", lambda s, h, w: (attention.pairs(h, s) @ w).mT, "the hidden state laid first"),
+    ("concatenating", lambda s, h, w: (attention.pairs(s, h) @ w).tanh(), "a tanh too many"),
+    ("concatenating", lambda s, h, w: attention.pairs(torch.zeros_like(s), h) @ w, "the state left out"),
+    ("concatenating", lambda s, h, w: attention.pairs(s, torch.zeros_like(h)) @ w, "the hidden state left out"),
     ("perceptron", perceptron.matrices_exchanged, "the two matrices exchanged"),
+    ("perceptron", perceptron.tanh_before_sum, "tanh before the sum"),
+    ("perceptron", perceptron.perceptron_v_unused, "v left out"),
+    ("perceptron", lambda s, h, W, U, v: attention.perceptron(s, h[:1].expand_as(h), W, U, v), "the first sentence's hidden states in all sentences"),
     ("content_based", content_based.zero_gives_nan, "NaN at a zero vector"),
-    ("location_based", location_based.softmax_over_states, "softmax over the states"),
-)
-
-
-WRONG_HIDDEN = (
-    ("dot", dot.cosine),
-    ("scaled_dot", scaled_dot.root_of_keys),
-    ("scaled_dot", scaled_dot.not_scaled),
-    ("additive", additive.no_tanh),
-    ("additive", additive.pair_turned),
-    ("additive", additive_position_zero),
-    ("general", general.with_tanh),
-    ("general", general.weight_unused),
-    ("concatenating", concatenating.concatenating_with_tanh),
-    ("concatenating", concatenating.state_unused),
-    ("perceptron", perceptron.tanh_before_sum),
-    ("perceptron", perceptron_hidden_of_first_sentence),
-    ("content_based", content_based.norm_of_everything),
-    ("content_based", content_based.hidden_length_missing),
-    ("location_based", location_based.no_softmax),
-    ("location_based", location_over_first_state),
-    ("dot", transposed),
-    ("scaled_dot", scaled_dot.always_eight),
-    ("scaled_dot", scaled_dot.root_of_queries),
-    ("additive", additive.v_unused),
-    ("general", general_rows_exchanged),
-    ("concatenating", concatenating.hidden_unused),
-    ("perceptron", perceptron.perceptron_v_unused),
-    ("content_based", content_based.state_length_missing),
-)
+    ("content_based", content_based.norm_of_everything, "divided by the norm of everything together"),
+    ("content_based", content_based.hidden_length_missing, "not divided by the length of the hidden state"),
+    ("content_based", content_based.state_length_missing, "not divided by the length of the state"),
+    ("location_based", lambda s, W: (s @ W.T).softmax(1), "softmax over the states"),
+    ("location_based", lambda s, W: s @ W.T, "no softmax"),
+    ("location_based", lambda s, W: attention.location_based(s[:, :1].expand_as(s), W), "the first state in place of all"),
+)  # fmt: skip
 
 
 _bank = (
     *((name, right, f"a right {name}, written differently") for name, right in RIGHT.items()),
-    *((name, wrong, f"a wrong {name}: {what}") for name, wrong, what in WRONG_SHOWN),
-    *((name, wrong, f"a wrong {name} that is not shown") for name, wrong in WRONG_HIDDEN),
+    *((name, wrong, f"a wrong {name}: {what}") for name, wrong, what in WRONG),
 )
 
 

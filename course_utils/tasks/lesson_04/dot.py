@@ -36,7 +36,7 @@ def _(state, hidden):
     return scores
 
 
-@task.mistake("You divide by √D. That is the scaled dot product, the next task.")
+@task.mistake("You divide by √D. That gives the scaled dot product; here the plain one is asked for.")
 def scaled(state, hidden):
     return state @ hidden.mT / state.shape[-1] ** 0.5
 

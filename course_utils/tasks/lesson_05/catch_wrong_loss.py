@@ -164,7 +164,7 @@ task = Task(
     candidates=(*RIGHT, *WRONG),
     difficulty=4,
     importance=4,
-    minutes=30,
+    minutes=45,
     offers=("models.plain.sequence_loss",),
     hints=(
         (

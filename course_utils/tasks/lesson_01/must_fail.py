@@ -1,0 +1,179 @@
+"""Task 01.must_fail: is there a proof among these sentences that no sum can get them all right?"""
+
+from collections import Counter
+from itertools import combinations, combinations_with_replacement, product
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+OPINIONS = ("good", "great", "fine", "fun", "lovely", "warm", "bad", "dull", "poor", "awful", "weak", "cold")
+OTHERS = ("film", "plot", "cast", "the", "this", "dogs", "people", "ending")
+
+task = Task(
+    "01.must_fail",
+    "where any sum must fail",
+    arguments=("sentences", "labels"),
+    result="verdict",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: what is the sum of, and which sign does it have? Do the same with two "
+        "negative ones. When do the two results contradict each other?",
+        'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have four words together: good, not, bad, not twice or once? Count '
+        "them: good 1, not 1, bad 1. The other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same sum of scores. "
+        "It cannot be above 0 and below 0.",
+        "For every two positive sentences, the same one twice included, count the words of both together. Do the same for the negative ones. Return whether "
+        "one of the first counts is equal to one of the second.",
+    ),
+)
+
+
+def _words(draw, words, n):
+    return [words[i] for i in draw.distinct(n, 0, len(words))]
+
+
+@task.cases
+def _(draw):
+    good, bad, fair, odd = _words(draw, OPINIONS, 4)
+    a, b, c, d = _words(draw, OTHERS, 4)
+    yield Case(
+        "an opinion and its negation", ([[good], ["not", good], [bad], ["not", bad]], [True, False, False, True])
+    )
+    yield Case(
+        "an opinion and its negation, beside other sentences",
+        ([[a, good], [fair], ["not", good, a], [bad], ["not", bad], [odd]], [True, True, False, False, True, False]),
+    )
+    yield Case("one sentence of the four is missing", ([[good], ["not", good], ["not", bad]], [True, False, True]))
+    yield Case(
+        "two sentences with the same words in another order",
+        ([[a, "bite", b], [b, "bite", a], [good]], [True, False, True]),
+    )
+    yield Case("the same, both positive", ([[a, "bite", b], [b, "bite", a], [bad]], [True, True, False]))
+    yield Case(
+        "opinions alone", ([[good], [bad], [fair], [odd], [a, good], [bad, b]], [True, False, True, False, True, False])
+    )
+    yield Case(
+        "the same words, but not equally often",
+        ([["very", "very", good], [bad], ["very", good], [bad, bad]], [True, True, False, False]),
+    )
+    yield Case(
+        "pairs whose sentences differ in length", ([[a, good, b], [c], [c, b, a], [good]], [True, True, False, False])
+    )
+    yield Case(
+        "one positive sentence twice against two negative ones",
+        ([[good, bad], [good, good], [bad, bad]], [True, False, False]),
+    )
+    yield Case(
+        "two positive sentences against one negative one twice",
+        ([[d, d], [good, good], [good, d]], [True, True, False]),
+    )
+    yield Case(
+        "as many words, but other ones", ([[good, a], [fair, b], [bad, a], [odd, b]], [True, True, False, False])
+    )
+    yield Case(
+        "three positive and three negative sentences, but no pairs",
+        ([[a, b], [c], [a, c], [b]], [True, False, False, False]),
+    )
+    for n in (5, 7):
+        few = _words(draw, OPINIONS, 3)
+        sentences = [[few[i] for i in draw.whole(0, 3, int(length))] for length in draw.whole(1, 4, n)]
+        labels = [bool(label) for label in draw.whole(0, 2, n)]
+        yield Case(f"{n} random sentences", (sentences, labels))
+    yield Case("positive sentences alone", ([[good], [fair, a]], [True, True]), edge=True)
+    yield Case("no sentence", ([], []), edge=True)
+
+
+@task.oracle
+def _(sentences, labels):
+    words = sorted({word for sentence in sentences for word in sentence})
+    counts = torch.zeros(len(sentences), len(words), dtype=torch.long)
+    for row, sentence in zip(counts, sentences, strict=True):
+        for word in sentence:
+            row[words.index(word)] += 1
+    positive = torch.tensor(labels, dtype=torch.bool)
+    first, second = counts[positive], counts[~positive]
+    pairs = [(rows[:, None] + rows).flatten(0, 1) for rows in (first, second)]
+    return bool((pairs[0][:, None] == pairs[1]).all(-1).any())
+
+
+def _proof(sentences, labels, pairs=combinations_with_replacement, of=Counter, label=True):
+    """Whether two sentences with this label and two with the other one hold the same words, as `of` sees them."""
+    sides = (
+        [s for s, each in zip(sentences, labels, strict=True) if bool(each) is side] for side in (label, not label)
+    )
+    seen = [[of(a + b) for a, b in pairs(side, 2)] for side in sides]
+    return any(a == b for a, b in product(*seen))
+
+
+@task.mistake("You say True whatever the sentences are.")
+def always_true(sentences, labels):
+    return True
+
+
+@task.mistake("You say False whatever the sentences are.")
+def always_false(sentences, labels):
+    return False
+
+
+@task.mistake(
+    "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes "
+    "two positive and two negative sentences."
+)
+def single_sentences(sentences, labels):
+    return _proof([s + s for s in sentences], labels, lambda side, _: [(s, []) for s in side])
+
+
+@task.mistake(
+    "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice."
+)
+def never_twice(sentences, labels):
+    return _proof(sentences, labels, combinations)
+
+
+@task.mistake(
+    "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them."
+)
+def sets_of_words(sentences, labels):
+    return _proof(sentences, labels, of=set)
+
+
+@task.mistake(
+    "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list."
+)
+def in_their_order(sentences, labels):
+    return _proof(sentences, labels, of=list)
+
+
+@task.mistake("You compare how many words there are. They have to be the same words, each equally often.")
+def lengths_only(sentences, labels):
+    return _proof(sentences, labels, of=len)
+
+
+@task.mistake(
+    "You leave the labels out. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
+)
+def labels_unused(sentences, labels):
+    pairs = list(combinations_with_replacement(range(len(sentences)), 2))
+    words = [Counter(sentences[i] + sentences[j]) for i, j in pairs]
+    return any(a == b for a, b in combinations(words, 2))
+
+
+@task.mistake(
+    "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are."
+)
+def all_at_once(sentences, labels):
+    sides = [
+        sum((s for s, each in zip(sentences, labels, strict=True) if bool(each) is side), []) for side in (True, False)
+    ]
+    return bool(sentences) and Counter(sides[0]) == Counter(sides[1])
+
+
+@task.mistake(
+    "On one side you take a sentence twice, on the other one you do not. One positive sentence taken twice may hold the words of two different negative ones, and the other "
+    "way round: allow a repetition on both sides, each for itself."
+)
+def both_twice_or_both_different(sentences, labels):
+    return _proof(sentences, labels, combinations) or single_sentences(sentences, labels)

@@ -1,0 +1,101 @@
+"""Task 04.two_projections: a general score as a dot product of two projections. Many pairs are right: their product is compared."""
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+
+task = Task(
+    "04.two_projections",
+    "a general score as two projections",
+    arguments=("weight D×E",),
+    result="product",
+    difficulty=2,
+    importance=4,
+    minutes=10,
+    hints=(
+        "Multiply out (W_s s)ᵀ (W_h h). What stands between sᵀ and h has to be W. You are free to choose one of the two projections "
+        "as simply as you like.",
+        "Take W = [[2, 0, 1]], with D = 1 and E = 3. The projections W_s = [[2]] and W_h = [[1, 0, 0.5]] are right, since 2·1 = 2, 2·0 = 0 and "
+        "2·0.5 = 1. Here A is 1.",
+        "(W_s s)ᵀ (W_h h) = sᵀ (W_sᵀ W_h) h. With A = D, let W_s be the identity matrix of D rows; then find what W_h has to be.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(D=3, E=5):
+        yield Case(f"a matrix of {size.D} rows and {size.E} columns", (draw.numbers(size.D, size.E) + 0.25,))
+    yield Case("more rows than columns", (draw.numbers(7, 2),))
+    yield Case("a square matrix", (draw.numbers(5, 5),))
+    yield Case("a matrix of one row and one column", (draw.numbers(1, 1) - 0.25,), edge=True)
+    yield Case("a matrix of zeros", (torch.zeros(2, 3),), edge=True)
+    yield Case("float64 numbers", (draw.numbers(3, 7, dtype=torch.float64),), edge=True)
+
+
+@task.oracle
+def _(weight):
+    return weight
+
+
+@task.reading
+def _(case, value):
+    """What the two projections multiply out to."""
+    D, E = case.args[0].shape
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise CourseError("Two matrices are expected, weight_s and weight_h: return them with a comma in between.")
+    for name, matrix, columns in zip(("weight_s", "weight_h"), value, (D, E), strict=True):
+        if not isinstance(matrix, torch.Tensor) or matrix.dim() != 2 or not matrix.is_floating_point():
+            raise CourseError(f"{name} should be a tensor of numbers with two axes.")
+        if matrix.shape[1] != columns:
+            whose = "a state" if name == "weight_s" else "a hidden state"
+            raise CourseError(
+                f"{name} should have {columns} columns, the width of {whose}: one row for each number that it makes of it. "
+                f"Yours has the shape {'×'.join(map(str, matrix.shape))}."
+            )
+        if not matrix.isfinite().all():
+            raise CourseError(f"There is a NaN or an infinity in {name}.")
+    weight_s, weight_h = value
+    if len(weight_s) != len(weight_h):
+        raise CourseError(
+            f"weight_s has {len(weight_s)} rows and weight_h {len(weight_h)}: both projections need the same number of rows, A, "
+            "or no dot product can be taken of what they give."
+        )
+    return weight_s.mT @ weight_h.to(weight_s.dtype)
+
+
+@task.mistake(
+    "The score of your two projections is that of the transposed matrix. (W_s s)ᵀ (W_h h) is sᵀ (W_sᵀ W_h) h, and W_sᵀ W_h has to be W."
+)
+def transposed(weight):
+    return weight, torch.eye(weight.shape[1], dtype=weight.dtype)
+
+
+@task.mistake(
+    "Both of your projections contain all of W, so W is there twice. One of them has to leave the vector as it is."
+)
+def twice(weight):
+    return weight.mT, weight
+
+
+@task.mistake("Your projections do not depend on W: their product is the same matrix of ones for every W.")
+def ones(weight):
+    return torch.ones(1, len(weight)), torch.ones(1, weight.shape[1])
+
+
+@task.mistake(
+    "The singular values are missing. W = U diag(S) Vᵀ, and U Vᵀ alone turns a vector without stretching it: multiply one side by S."
+)
+def without_singular_values(weight):
+    left, _, right = torch.linalg.svd(weight, full_matrices=False)
+    return left.mT, right
+
+
+@task.mistake(
+    "The singular values are there twice, once on each side. Multiply one side by S, or each by the square root of S."
+)
+def singular_values_twice(weight):
+    left, values, right = torch.linalg.svd(weight, full_matrices=False)
+    return (left * values).mT, values[:, None] * right

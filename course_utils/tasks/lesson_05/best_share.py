@@ -1,0 +1,196 @@
+"""Task 05.best_share: what an encoder's one vector lets the best of all decoders translate. The encoders are made here."""
+
+from collections import Counter, defaultdict
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+
+WORDS = 7  # ids run from 0 to 6
+TARGETS = ("ein Hund", "ein Kind", "zwei Hunde", "zwei Kinder", "ein Ball")
+
+
+def _vectors(seed, width=3):
+    """A vector of whole numbers for each word, all different."""
+    numbers = torch.randperm(97, generator=torch.Generator().manual_seed(seed))[: WORDS * width]
+    return numbers.reshape(WORDS, width).float()
+
+
+def sum_of_words(sentence):
+    return _vectors(1)[sentence].sum(0)
+
+
+def last_word(sentence):
+    return _vectors(2)[sentence[-1]]
+
+
+def first_and_last_word(sentence):
+    return torch.cat([_vectors(3)[sentence[0]], _vectors(3)[sentence[-1]]])
+
+
+def a_place_for_each_word(sentence):
+    vector = torch.zeros(9)
+    vector[: len(sentence)] = 1.0 + sentence[:9]
+    return vector
+
+
+def number_of_words(sentence):
+    return torch.tensor([float(len(sentence)), 1.0])
+
+
+def the_same_for_all(sentence):
+    return torch.ones(4)
+
+
+ENCODERS = {
+    sum_of_words: "the sum of the words' vectors",
+    last_word: "the vector of the last word",
+    first_and_last_word: "the vectors of the first and the last word",
+    a_place_for_each_word: "a place for each word",
+    number_of_words: "the number of words",
+    the_same_for_all: "the same vector for every sentence",
+}
+
+
+def _checked(encoder):
+    def encode(sentence):
+        if not isinstance(sentence, torch.Tensor) or sentence.dim() != 1 or not len(sentence):
+            raise ValueError("a tensor with the ids of one sentence is expected")
+        return encoder(sentence.long())
+
+    return encode
+
+
+task = Task(
+    "05.best_share",
+    "what one vector lets a decoder know",
+    arguments=("encode", "sentences", "targets"),
+    result="share",
+    candidates=tuple(map(_checked, ENCODERS)),
+    suspects=False,
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "A decoder writes the same translation for all sentences with the same vector. With which one is it right most often?",
+        'Take four sentences whose vectors are [1], [1], [1] and [2], with the targets "a", "b", "b" and "a". For [1] the best decoder writes "b" and is right '
+        'twice of 3 times; for [2] it writes "a" and is right. In all that is 3 of 4 sentences: 0.75.',
+        "Collect the targets in a dict of lists, with tuple(encode(sentence).tolist()) as the key. For each list, count how often its most frequent target "
+        "is there. Add up these counts, and divide by the number of sentences.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for key, name in enumerate(ENCODERS.values()):
+        for n in (5, 11):
+            sentences = [draw.whole(0, 3, int(length)) for length in draw.whole(1, 4, n)]
+            words = draw.whole(0, len(TARGETS), n).tolist()
+            yield Case(f"{name}, {n} sentences", (Candidate(key), sentences, [TARGETS[i] for i in words]))
+    a, b, c = draw.distinct(3, 0, WORDS).tolist()
+    swapped = [torch.tensor(ids) for ids in ([a, b], [b, a], [a, c], [c, a], [c])]
+    meaning = ["ein Hund", "ein Kind", "ein Ball", "ein Ball", "ein Kind"]
+    for key in (0, 2):
+        yield Case(f"{list(ENCODERS.values())[key]}, words in two orders", (Candidate(key), swapped, meaning))
+    often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
+    means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
+    yield Case("the vector of the last word, a sentence that is there thrice", (Candidate(1), often, means))
+    yield Case(
+        "the same vector for every sentence, one sentence", (Candidate(5), [torch.tensor([c])], ["ein Ball"]), edge=True
+    )
+
+
+@task.oracle
+def _(encode, sentences, targets):
+    vectors = [encode(sentence) for sentence in sentences]
+    same = torch.tensor([[torch.equal(v, w) for w in vectors] for v in vectors])
+    alike = torch.tensor([[t == u for u in targets] for t in targets])
+    right = 0.0
+    for group in same.unique(dim=0):
+        right += float((alike & group)[group].sum(1).max())
+    return right / len(sentences)
+
+
+def _groups(encode, sentences, targets):
+    groups = defaultdict(list)
+    for sentence, target in zip(sentences, targets, strict=True):
+        groups[tuple(encode(sentence).tolist())].append(target)
+    return list(groups.values())
+
+
+def _most(group):
+    return max(Counter(group).values())
+
+
+@task.mistake(
+    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often "
+    "the most frequent target is there."
+)
+def one_for_each_vector(encode, sentences, targets):
+    return len(_groups(encode, sentences, targets)) / len(sentences)
+
+
+@task.mistake(
+    "You count only sentences that share their vector with no other one. Where several share it, the decoder still gets those right whose target it writes."
+)
+def alone_only(encode, sentences, targets):
+    return sum(len(group) == 1 for group in _groups(encode, sentences, targets)) / len(sentences)
+
+
+@task.mistake(
+    "You count groups in which all have the same target, and nothing of the others. In a mixed group the decoder writes the most frequent target, and is right with that part of the group."
+)
+def pure_groups_only(encode, sentences, targets):
+    return sum(len(group) for group in _groups(encode, sentences, targets) if len({*group}) == 1) / len(sentences)
+
+
+@task.mistake(
+    "You take the mean over the vectors. A vector that many sentences share counts as often as there are sentences: add up the right ones, and divide by all sentences once."
+)
+def mean_of_groups(encode, sentences, targets):
+    groups = _groups(encode, sentences, targets)
+    return sum(_most(group) / len(group) for group in groups) / len(groups)
+
+
+@task.mistake(
+    "Every sentence counts as right, as if the decoder saw the sentence itself. It sees the vector alone: group the sentences by what `encode` gives."
+)
+def by_sentence(encode, sentences, targets):
+    return 1.0
+
+
+@task.mistake(
+    "The targets are exchanged with the vectors: you ask how well the vector could be told from the target. Group by vector, and count targets within each group."
+)
+def grouped_by_target(encode, sentences, targets):
+    groups = defaultdict(list)
+    for sentence, target in zip(sentences, targets, strict=True):
+        groups[target].append(tuple(encode(sentence).tolist()))
+    return sum(map(_most, groups.values())) / len(sentences)
+
+
+@task.mistake("You divide by the number of different vectors. The share is of all sentences.")
+def divided_by_vectors(encode, sentences, targets):
+    groups = _groups(encode, sentences, targets)
+    return sum(map(_most, groups)) / len(groups)
+
+
+@task.mistake("This is the number of sentences that can be right. Divide it by the number of all sentences.")
+def not_divided(encode, sentences, targets):
+    return float(sum(map(_most, _groups(encode, sentences, targets))))
+
+
+@task.mistake(
+    "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group."
+)
+def first_of_each(encode, sentences, targets):
+    return sum(group.count(group[0]) for group in _groups(encode, sentences, targets)) / len(sentences)
+
+
+@task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")
+def different_sentences(encode, sentences, targets):
+    once = {tuple(s.tolist()): (s, t) for s, t in zip(sentences, targets, strict=True)}
+    kept = list(once.values())
+    return sum(map(_most, _groups(encode, *zip(*kept, strict=True)))) / len(kept)
