@@ -1,5 +1,5 @@
 # %% [markdown]
-# A notebook consists of text and of **cells** with code. To run a cell, click on it and press Shift + Enter; that also takes you to the next one. Run them in order, from the top: most cells need what those above have computed. The first cell, whose code is folded, finds the course.
+# A notebook consists of text and of **cells** of code. To run a cell, click on it and press Shift + Enter; that also takes you to the next one. Run them in order, from the top: most cells need what those above have computed. The first cell, whose code is folded, finds the course.
 
 # %%
 import ipywidgets
@@ -17,7 +17,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
-# Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that not all numbers in the mix are alike.
+# Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike.
 
 # %%
 names = ["red", "green", "blue"]
@@ -26,7 +26,7 @@ weights = torch.tensor([0.5, 0.5, 0.0])  # S: half red, half green, no blue
 colours
 
 # %% [markdown]
-# The weighted sum multiplies each vector by its weight and adds them up:
+# The weighted sum multiplies each vector by its weight and adds up the results:
 #
 # $$\text{mix} = \sum_{s=1}^{S} w_s \, v_s$$
 #
@@ -44,7 +44,7 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Such a guess is not graded, but it helps you to look closely. What colour is the mix? Run the next cell to see it.
+# These guesses are not graded, but they help you to look closely. What colour is the mix? Run the next cell to see it.
 
 # %%
 panels = plots.axes(4, width=1.5, height=1.7)
@@ -53,7 +53,7 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
     ax.set(title=name, xticks=[], yticks=[])
 
 # %% [markdown]
-# The mix has as much of the red as of the green. Blue has the weight 0 and does not show.
+# The mix takes as much of the red as of the green. Blue has a weight of 0, so it does not show.
 #
 # Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
 
@@ -72,11 +72,11 @@ colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
 # %% [markdown]
-# Equal weights of red and blue give a purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
+# Equal weights for red and blue give purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
 #
 # ## The PyTorch that you need, in fifteen minutes
 #
-# **Shapes.** A tensor has axes, and its shape says how long each of them is. We write a letter for each axis at the end of a line: here S is the number of vectors and D their width. A sum over an axis removes it; axis -1 is the last one.
+# **Shapes.** A tensor has axes, and its shape says how long each of them is. A comment at the end of a line gives a letter for each axis: here S is the number of vectors and D is their width. Summing over an axis removes that axis; axis -1 is the last one.
 
 # %% tags=["nbval-check-output"]
 pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: an orange and a dark green
@@ -109,7 +109,7 @@ print((torch.ones(4, 3, 2) @ torch.ones(4, 2, 5)).shape)  # B T D: a batch of fo
 # %% [markdown]
 # A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
 #
-# **Masks.** A mask is a tensor of True and False; a comparison gives one, for example. It can select entries or fill them. What will the sum of the second row be under its mask?
+# **Masks.** A mask is a tensor of True and False values, such as the result of a comparison. It can select entries or fill them. What will the sum of the second row be under its mask?
 
 # %% tags=["nbval-check-output"]
 predict("00.masked_sum", ...)
@@ -122,7 +122,7 @@ mask = torch.tensor(
 print("The mask at work:")
 print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
-print(mask[..., None].shape)  # B S 1: the dots stand for all axes that are there
+print(mask[..., None].shape)  # B S 1: the dots stand for all the other axes
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]
@@ -139,7 +139,7 @@ print(w.grad)  # S: how fast the brightness grows with each weight
 #
 # ## A check tells you what is wrong, and why
 #
-# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes, in whatever style you write it. An empty function is not counted as wrong:
+# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes. How you write it is up to you. An empty function is not counted as wrong:
 
 
 # %%
@@ -161,7 +161,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -186,9 +186,9 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows how far you are. Your progress is kept in a small file in the course folder, so it survives a restart.
+# `progress` shows how far you have come. Your progress is kept in a small file in the course folder, so it survives a restart.
 #
-# `make lab` opens copies of your own, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
+# `make lab` opens your own copies of the notebooks, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
 
 # %% tags=["own-machine"]
 progress()
@@ -196,7 +196,7 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# This table shows whether your machine has all that the course needs. A line that is not ok says what to do.
+# This table shows whether your machine has everything that the course needs. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
 from course_utils import doctor
@@ -226,7 +226,7 @@ check("00.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A weighted sum multiplies each vector by its weight and adds them up: `weights @ values`.
+# - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`.
 # - Shapes, broadcasting with `None`, `@`, masks and gradients are the parts of PyTorch that the course uses.
 # - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #

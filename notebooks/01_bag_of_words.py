@@ -23,7 +23,7 @@ print(len(learn), len(dev), len(test))
 print(learn.labels[:2].tolist(), *(" ".join(sentence) for sentence in learn.sentences[:2]), sep="\n")
 
 # %% [markdown]
-# We want a function from a sentence to the probability that it is positive. This lesson takes one of the simplest there is:
+# We want a function from a sentence to the probability that it is positive. This lesson uses one of the simplest there are:
 
 # %%
 diagrams.bag_of_words()
@@ -33,7 +33,7 @@ diagrams.bag_of_words()
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty positions after a shorter sentence, and 1 for words that it does not know.
+# Every word gets a number, then a vector. A **vocabulary** maps words to numbers; 0 is for **padding**, the empty positions after a shorter sentence, and 1 is for words that are not in the vocabulary.
 
 # %% tags=["nbval-check-output"]
 tiny = [["the", "movie", "was", "really", "good"], ["good", "movie"]]
@@ -62,7 +62,7 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Row 0 must not count. Here is the same sum computed under a mask (`vectors[ids]` fetches a row for each number, `mask[..., None]` adds an axis at the end), as counts times the table of vectors, and as PyTorch's own `embedding_bag`:
+# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Row 0 must not count. Here is the same sum computed under a mask (`vectors[ids]` fetches a row for each number, `mask[..., None]` adds an axis at the end), as counts times the table of vectors, and by PyTorch's own `embedding_bag`:
 
 # %% tags=["nbval-check-output"]
 by_mask = (vectors[ids] * mask[..., None]).sum(1)  # B D
@@ -110,9 +110,9 @@ reveal("01.largest_gradient", "all the same")
 # %% [markdown]
 # A sum passes the same error, $(p - y)\,w$, to each of its words, and none to padding. (Here it is $(0.818 - 1)\,w$, divided by 2, as the loss is the mean over two sentences.) Every word of a positive review is pushed along $w$, every word of a negative one against it.
 #
-# ## Training it
+# ## Training
 #
-# We train on the train split, choose with the dev split, and look at the test split once. `train` goes through the reviews six times; a strong **weight decay** towards 0 keeps the model from learning rare words by heart. What share of the test reviews will a model that cannot see word order get right?
+# We train on the train split, choose settings on the dev split, and look at the test split once. `train` goes through the reviews six times; a strong **weight decay** towards 0 keeps the model from learning rare words by heart. What share of the test reviews will a model that cannot see word order get right?
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -146,7 +146,7 @@ plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
 # The 16 dimensions do not do better. The sum of vectors and the regression on counts reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
-# 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model *is* one number per word, too: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
+# 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model, too, *amounts to* one number per word: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
 
 # %% tags=["nbval-check-output"]
 with torch.no_grad():
@@ -189,7 +189,7 @@ for name, value in {"what a word adds": adds, "polarity": polarity}.items():
 #
 # ## What does the model make of a sentence?
 #
-# We take the sentences of the slides that this lesson follows (Ylipää 2020), and print what each word adds to the score. Write sentences of your own into the list: can you find one that comes out wrong?
+# We take sentences from the slides that this lesson follows (Ylipää 2020), and print what each word adds to the score. Write sentences of your own into the list: can you find one that comes out wrong?
 
 # %%
 sentences = [
@@ -208,7 +208,7 @@ for sentence in sentences:
 # %% [markdown]
 # On SST-2 "the movie was really great" comes out negative, since "movie", "was" and "really" together weigh more than "great". Only the total of all words counts. And "not" adds the same number to the score of any sentence; how far the probability moves depends on where the score was.
 #
-# ## Where it must fail: "not"
+# ## Where a sum must fail: "not"
 #
 # A sum scores "not great" as "not" plus "great". So the word "not" changes the score of "good" and of "bad" reviews by the same number. Does that harm positive and negative reviews alike?
 
@@ -221,7 +221,7 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# A negation is "not", and on SST-2 also "n't", "no", "never" and the like. There it costs the negative reviews nothing; it is the positive ones that lose, and "not" lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
+# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. There a negation costs the negative reviews nothing, but the positive ones lose, and "not" lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #
@@ -234,7 +234,7 @@ for sentence, label in zip(world.sentences[:4], world.labels, strict=False):
 print(f"{world_test.negated.float().mean():.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# What would the best sum do here? Suppose that it lets "not" add -3. Swap the numbers of good and bad words, turn all signs, and you have its mirror image, in which "not" adds +3 and which fits equally well. The cross-entropy is convex in these numbers: halfway between two equally good solutions it is at least as low. Halfway, "not" adds 0, and a negated review is scored as if it were plain. What share of the test reviews will be right?
+# What would the best sum do here? Suppose that it lets "not" add -3. Swap the numbers of good and bad words and flip all signs, and you have its mirror image, in which "not" adds +3 and which fits equally well. The cross-entropy is convex in these numbers: halfway between two equally good solutions it is at least as low. Halfway, "not" adds 0, and a negated review is scored as if it were plain. What share of the test reviews will be right?
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -279,7 +279,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 print(f"Apart from luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of them right.")
 
 # %% [markdown]
-# That is more than the trained sums reached. They lose both negated cases, where only one must be lost, because training lowers the cross-entropy and does not count errors: to get "not good" right, "not" would have to outweigh "good", and every "not bad" would become a confident mistake.
+# That is more than the trained sums reached. They lose both negated cases, although only one has to be lost, because training lowers the cross-entropy and does not count errors: to get "not good" right, "not" would have to outweigh "good", and every "not bad" would become a confident mistake.
 #
 # ## Questions
 #

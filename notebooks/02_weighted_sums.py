@@ -40,7 +40,7 @@ print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
 # %% [markdown]
 # On paper this is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
 #
-# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To matter, weights have to depend on the other words.
+# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, weights have to depend on the other words.
 #
 # ## Weights that are positive and sum to 1
 #
@@ -58,7 +58,7 @@ far = z + 100
 print("naive", torch.exp(far) / torch.exp(far).sum(), " library", far.softmax(-1))
 
 # %% [markdown]
-# A score higher by 1 gives $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
+# A score that is higher by 1 earns $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
 #
 # ## How sharply should softmax choose?
 #
@@ -96,7 +96,7 @@ temperature_explorer
 #
 # ## Padding gets no weight
 #
-# Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn some weight, since $e^0 = 1$. So the score of padding becomes
+# Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn some weight, since $e^0 = 1$. So we set the score of padding to
 # $-\infty$, and $e^{-\infty} = 0$. To **attend** to a word is to give it weight, and in this course True in a mask means "may attend".
 
 # %% tags=["nbval-check-output"]
@@ -147,7 +147,7 @@ _ = profile.set(xticks=[-180, -90, 0, 90, 180])
 #
 # ## Can a word's weight depend on the other words?
 #
-# Here are two sentences that differ in one word. Each word has two features, praise and negation, and θ listens to "not" most and to praise a little.
+# Here are two sentences that differ in one word. Each word has two features, praise and negation, and θ listens mostly to "not" and a little to praise.
 
 # %% tags=["nbval-check-output"]
 theta = torch.tensor([2.0, 6.0])  # praise, negation
@@ -163,7 +163,7 @@ scores, weights = scores_and_weights("the movie was really great")
 print(f'"great" has the score {scores[-1]:.0f} and the weight {weights[-1]:.3f}')
 
 # %% [markdown]
-# Now "not" comes in: "the movie was not really great". Will "great" keep its score, and how much weight will it have left?
+# Now we add "not": "the movie was not really great". Will "great" keep its score, and how much weight will it have left?
 
 # %% tags=["nbval-check-output"]
 predict("02.great_after_not", ...)
@@ -195,7 +195,7 @@ print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
 #
 # ## Can one attention undo "great" after "not"?
 #
-# We return to the generated reviews of lesson 01, now with half of them negated. The test reviews come in groups of four that differ only in the opinion word and in whether "not" is there.
+# We return to the generated reviews of lesson 01, now with half of them negated. The test reviews come in groups of four that differ only in the opinion word and in whether they contain "not".
 
 # %%
 learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
@@ -209,7 +209,7 @@ for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
 #
 # $$\sum_s e^{g(x_s)} (w^\top x_s + b).$$
 #
-# This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, and this proof no longer applies. Can two attentions do it?
+# This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, so this proof no longer applies. Can two attentions do it?
 #
 # Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of the two attentions find?
 
@@ -228,7 +228,7 @@ for opinion in ("great", "not great", "awful", "not awful"):
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Any two work whose sum is positive while the second is negative: do you see why?
+# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Any two factors work if their sum is positive and the second is negative: do you see why?
 #
 # Can training find such weights? What share of the four cases will *one* trained attention get right?
 
@@ -259,8 +259,8 @@ runs = {name: values for name, (values, _) in results.items()}
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# One attention gets three of the four in all five runs, as many as the proof allows, also with an MLP. Two attentions get all four in four of the five runs, and three in every run. So two can do it, but training may not find the way.
-# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no word tells the label.
+# In all five runs one attention gets three of the four, as many as the proof allows, with or without an MLP. Two attentions get all four in four of the five runs, and three attentions in every run. So two can do it, but training may not find the way.
+# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no single word reveals the label.
 #
 # How do two attentions do it? Which words does each attention of a trained model choose, and what does "not" change?
 
@@ -280,11 +280,11 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Training is less tidy than we were, but the idea is the same: where "not" comes in, at least one attention moves to it, and the sum of what both add changes its sign, from 4 + 4 for "great" to 4 - 12 for "not great". Other runs divide the work differently.
+# Training is less tidy than we were, but the idea is the same: where "not" appears, at least one attention moves to it, and the sum of what both add changes its sign, from 4 + 4 for "great" to 4 - 12 for "not great". Other runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #
-# In training an error δ arrives at the context. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. At equal scores each of two words gets half of it. Give $x_1$ a higher score with the slider: from which score on does less than 1 % of the error reach $x_2$?
+# In training an error δ arrives at the context. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. At equal scores each of two words gets half of it. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
 
 
 # %%
@@ -299,7 +299,7 @@ gap_explorer = explore(graph_at, gap=gap_slider)
 gap_explorer
 
 # %% [markdown]
-# From a score of 5 on, less than 1 % reaches the second word: attention masks the error on its way back.
+# From a score of 5 upwards, less than 1 % reaches the second word: attention masks the error on its way back.
 #
 # There is a second way back. The error also changes the *scores*: a score should grow if its word would move the context in the direction that lowers the loss, away from where the context is now. We let PyTorch compute both ways for fixed vectors. What happens to each as the weights become more concentrated?
 
@@ -314,20 +314,20 @@ for gap in (0.0, 2.0, 4.0, 8.0):
 table(errors, ["at x₁", "at x₂", "at the score of x₁", "at the score of x₂"], caption="size of the error")
 
 # %% [markdown]
-# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2$ times what the two vectors differ by along δ, here 1.4. (An exercise finds the rule for any number of words.) How do both depend on the gap between the scores?
+# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2$ times the difference of the two vectors along δ, here 1.4. (An exercise finds the rule for any number of words.) How do both depend on the gap between the scores?
 
 # %%
 gaps = torch.linspace(-8, 8, 17)
-a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with the score 0
+a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with a score of 0
 curves = {"share of the error that reaches x₂": (1 - a1)[None]}
-curves["derivative of the weight of x₁ by its score"] = (a1 * (1 - a1))[None]
+curves["how fast the weight of x₁ grows with its score"] = (a1 * (1 - a1))[None]
 ax = plots.axes(width=6.4)
 plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="center right")
 
 # %% [markdown]
-# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 shows in training what that costs.
+# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 measures what that costs in training.
 #
-# ## And on real reviews?
+# ## What about real reviews?
 #
 # We train lesson 01's sum and three attentions on real reviews. Their settings were chosen on the dev split, and we report results on the test split. Does attention help, and does it help where there is a negation?
 
@@ -350,7 +350,7 @@ print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews con
 plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0, 1.1))
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about equally many test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself is no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. Where generated reviews stand in, you see a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
+# On SST-2 the sum and the three attentions get about the same number of test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself brings no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. With generated reviews in its place you see a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
 #
 # ## Questions
 #

@@ -56,7 +56,7 @@ diagrams.attention(new=["queries", "keys", "values"])
 # The drawing shows the three steps. What is new since lesson 02 is that queries, keys and values come in separately. You can check $\theta_1$ on paper. Its scores are $(2, 1, 0)$. Their exponentials $7.39$, $2.72$ and $1$ add up to $11.11$, so the
 # weights are $0.665, 0.245, 0.090$, and the context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# The loops are two matrix products with a softmax between them. The library does all this in one call; `scale=1.0` turns off a division that lesson 04 explains. Must each column of the weights sum to 1, too?
+# The loops are two matrix products with a softmax between them. The library does all this in one call; `scale=1.0` turns off a division that lesson 04 explains. Does each column of the weights have to sum to 1, too?
 
 # %% tags=["nbval-check-output"]
 a = (q @ k.T).softmax(-1)  # T S
@@ -130,7 +130,7 @@ for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4),
 # %% [markdown]
 # In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds itself: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
 #
-# How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What will this model reach?
+# How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What accuracy will this model reach?
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -158,7 +158,7 @@ print(" ".join(f"{run:.3f}" for run in as_it_is))
 reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# So it does not help that the sentence asks, as long as one vector of a word has to be its question, what it is found by, and what it hands over. "not" should ask for something else than itself: the opinion that it negates. And it should bring back the opposite of that opinion.
+# So it does not help that the sentence asks, as long as a word uses one vector for its question, for what it is found by, and for what it hands over. "not" should ask for something other than itself: the opinion that it negates. And it should bring back the opposite of that opinion.
 #
 # ## What a word asks for, what it is found by, and what it hands over
 #
@@ -179,7 +179,7 @@ x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0]
 # rows: the four features; columns: an opinion, another word
 W_q = 10 * torch.tensor(
     [[0.0, 0], [0, 1], [1, 0], [0, 1]]
-)  # "not" looks for opinions, all the rest for others
+)  # "not" looks for opinions, the rest look for other words
 W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
 W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
 
@@ -191,7 +191,7 @@ def by_hand(sentence):
 
 
 # %% [markdown]
-# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$ and gets the scores $0, 0, 0, 0, 10$ from the keys of the five words, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Run the next cell, then change its sentences: what happens to "not really great", and what to "great , not awful"?
+# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$ and gets the scores $0, 0, 0, 0, 10$ from the keys of the five words, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Run the next cell, then change its sentences: what happens to "not really great", and to "great , not awful"?
 
 # %% tags=["nbval-check-output"]
 for sentence in (
@@ -204,8 +204,8 @@ for sentence in (
     print(f"{total:+.2f}  {sentence}")
 
 # %% [markdown]
-# All four cases come out right with one attention, and "not really great" is -1, too. (The sentence needs at least one neutral word for the others to attend to.) "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
-# "great , not awful" still defeats it: "not" finds two opinions that match equally well, since the model does not know where a word stands.
+# All four cases come out right with one attention, and "not really great" gives -1, too. (The sentence needs at least one neutral word for the others to attend to.) "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
+# "great , not awful" still defeats the model: "not" finds two opinions that match equally well, since the model does not know where in the sentence a word is.
 #
 # ## Can training find such questions?
 #
@@ -219,7 +219,7 @@ runs["all three"], models = accuracies(lambda: SelfAttention(size))
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# One matrix is enough, if it lets the query differ from the key: with $W_q$ alone nearly everything is right, with $W_v$ alone hardly more than chance. With all three, every run reaches 1.000.
+# One matrix is enough, if it lets the query differ from the key: nearly everything is right with $W_q$ alone, and hardly more than chance with $W_v$ alone. With all three, every run reaches 1.000.
 #
 # Does "not" really ask for the opinion? In each run we read off four weights: what "not" attends to in two sentences, and what "the" attends to without and with a "not".
 
@@ -246,7 +246,7 @@ table(read, looked_at, digits=2)
 # %% [markdown]
 # In every run "not" puts nearly all its weight on one of the two opinions and nearly none on the other, which is half of our solution. In four of the five runs the other half is the trick of lesson 02: "the" looks for "great", and "not" draws it away. Training rarely finds the solution that we would write down.
 #
-# ## And on real reviews?
+# ## What about real reviews?
 #
 # Lesson 02's fixed attentions did not beat the sum of words on real reviews. Now "not" can ask for its opinion. Width, epochs and weight decay were chosen on the dev split, from twelve settings. How much will self-attention gain on the test split?
 
@@ -292,7 +292,7 @@ print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", 
 print("the same with a plain softmax     ", naive[2].sum(-1))
 
 # %% [markdown]
-# The padding mask is open for 5, 3 and 0 positions, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, and nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, where a softmax of nothing but $-\infty$ gives NaN.
+# The padding mask is open for 5, 3 and 0 positions, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, although nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, whereas a softmax of nothing but $-\infty$ gives NaN.
 #
 # ## Does the future leak?
 #
@@ -306,9 +306,7 @@ def influence(mask, size=5):
     moved = torch.zeros(size, size, dtype=torch.bool)
     for s in range(size):
         changed = x.clone()
-        changed[0, s] += torch.tensor(
-            [1.0, -2.0, 3.0, 0.5]
-        )  # along no direction that is likely to be ignored
+        changed[0, s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # in a direction that is unlikely to be ignored
         after, _ = attention(changed, changed, changed, mask)
         moved[:, s] = (after - before).abs().amax(-1)[0] > 1e-6
     return moved
@@ -320,7 +318,7 @@ for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2)
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. What we measured equals each mask, and we did not have to read any code.
+# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. Each time what we measured equals the mask, and we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #
@@ -343,7 +341,7 @@ def masked_too_late(query, key, value, mask):
 
 
 # %% [markdown]
-# We test the shape, the sums of the rows, the values under an open mask, and the values under a mask that hides something. Which candidate passes most of these?
+# We test the shape, the sums of the rows, the values under an open mask, and the values under a mask that hides something. Which candidate passes the most of them?
 
 # %% tags=["nbval-check-output"]
 predict("03.slips_through", ...)
@@ -368,11 +366,11 @@ for candidate in (attention, softmax_over_queries, mask_forgotten, masked_too_la
 reveal("03.slips_through", "mask_forgotten")
 
 # %% [markdown]
-# The test of the shape catches none of them. Each mistake has an input that exposes it; for the forgotten mask it is a mask that hides something. In the exercises you write a test that uses all of these inputs.
+# The shape test catches none of them. Each mistake has an input that exposes it; for the forgotten mask it is a mask that hides something. In the exercises you write a test that uses all of these inputs.
 #
 # ## Does the order of the words matter?
 #
-# "great , not awful" showed that self-attention does not know where a word stands. Is that so in general? We shuffle the keys together with their values, then the keys alone, then all words of a self-attention.
+# "great , not awful" showed that self-attention does not know where a word is. Is this true in general? We shuffle the keys together with their values, then the keys alone, then all words of a self-attention.
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(0)
@@ -394,7 +392,7 @@ for what, results in same.items():
 #
 # ## When others say "query" for our "key"
 #
-# Two texts that this course is made from use the names differently. Skip the table until you read them.
+# Two texts that this course is based on use the names differently. You can skip the table until you read them.
 #
 # | there | here |
 # | --- | --- |

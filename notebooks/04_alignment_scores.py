@@ -15,7 +15,7 @@ seeds = range(5)
 # %% [markdown]
 # ## The same step in eight versions
 #
-# Attention came up in translation. There, two networks keep what they have read or written so far in a vector, called a **state**. The state $s$ of the network that writes is the query. The states $h$ of the network that reads, one for each source word, are the keys; we call them **hidden states**. Lesson 05 builds both networks; here they are vectors. An **alignment score** says how well $s$ and $h$ match. $D$ is the width of $s$, $E$ that of $h$, and $[s; h]$ is both in one vector.
+# Attention first appeared in translation. There, two networks keep what they have read or written so far in a vector, called a **state**. The state $s$ of the network that writes is the query. The states $h$ of the network that reads, one for each source word, are the keys; we call them **hidden states**. Lesson 05 builds both networks; here they are vectors. An **alignment score** says how well $s$ and $h$ match. $D$ is the width of $s$, $E$ that of $h$, and $[s; h]$ is both in one vector.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -42,7 +42,7 @@ diagrams.attention(
 )
 
 # %% [markdown]
-# Only in the score's box. The softmax and the weighted sum stay what they were in lesson 03.
+# It makes a difference only in the score. The softmax and the weighted sum stay as they were in lesson 03.
 #
 # ## All eight by hand
 #
@@ -121,7 +121,7 @@ table(seen, ["states differ", "length matters", "weights follow the words"], cor
 #
 # What is left is the fixed attention of lesson 02. The cosine does not see length. The location-based score does not see the words: its weights stay at their positions, and S is fixed.
 #
-# Which scores are the same function in another form? The cell below writes three of them in other words.
+# Which scores are the same function in another form? The cell below writes three of them in another way.
 
 # %% tags=["nbval-check-output"]
 state, hidden, (W_s, W_h, v) = parts("perceptron")
@@ -136,7 +136,7 @@ colder = (dot(state, hidden) / 2).softmax(-1)  # D is 4, and √D is 2
 print("dot at temperature √D = scaled dot:", torch.allclose(colder, scaled_dot(state, hidden).softmax(-1)))
 
 # %% [markdown]
-# So the eight scores are six families: dot with scaled dot, cosine, general, perceptron with additive, concatenating, and location-based. The "general" score is a dot product of two learned projections, as in lesson 03.
+# So the eight scores form six families: dot with scaled dot, cosine, general, perceptron with additive, concatenating, and location-based. The "general" score is a dot product of two learned projections, as in lesson 03.
 #
 # ## Why divide by √D?
 #
@@ -199,7 +199,7 @@ for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
 #
 # ## What does each score cost?
 #
-# We count multiply-adds for 50 states and 50 hidden states of width 64, and measure the time in dot products. The additive score multiplies every *pair* by $W$. The perceptron multiplies each side once and then adds. How much does the same function cost in both forms?
+# We count multiply-adds for 50 states and 50 hidden states of width 64, and measure the time relative to the dot product. The additive score multiplies every *pair* by $W$. The perceptron multiplies each side once and then adds. How much does the same function cost in both forms?
 
 # %%
 T, S, D, E, A = 50, 50, 64, 64, 64
@@ -218,9 +218,9 @@ rows = {name: [products[name] / products["dot"], best[name] / best["dot"].mean()
 table(rows, ["products", "time, five tries"], corner="in dot products", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times the products of a dot product; the perceptron, the same function, 3.6 times. By the clock the perceptron costs more, perhaps because T·S·A numbers go through a tanh. Change A to 8 and run the cell again: which score gains most?
+# The additive score needs 129 times as many products as the dot product; the perceptron, the same function, needs 3.6 times as many. In time the perceptron costs more than that, perhaps because T·S·A values go through a tanh. Change A to 8 and run the cell again: which score gains most?
 #
-# ## Does it matter which?
+# ## Does the choice matter?
 #
 # In four worlds a state must find one of eight hidden states. In "same" the state is that hidden state plus noise; in "turned" it is rotated, too. In "position" it names a position. In "salience" the right one stands out by itself. Each vector ends in a 1, as a bias. Chance is 1/8. Which score finds the right one in all four worlds?
 
@@ -253,7 +253,9 @@ predict("04.all_worlds", ...)
 
 # %% tags=["reveals"]
 accuracy = {}
-print("Without the additive and the scaled dot score, which rank as the perceptron and the dot product do:")
+print(
+    "We leave out the additive and the scaled dot score, which rank as the perceptron and the dot product do:"
+)
 for name in ("dot", "content_based", "general", "perceptron", "concatenating", "location_based"):
     accuracy[name] = in_all_worlds(
         lambda state, hidden, learned, name=name: weights_of(name, state, hidden, learned).log(),
@@ -263,9 +265,9 @@ reveal("04.all_worlds", next((name for name, runs in accuracy.items() if (runs.m
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds it in all four. The dot product and the cosine need a shared space and find it in "same" only. In "turned" they do worse than chance, since most of the rotations turn a vector by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere except in "position". The concatenating score finds only what stands out, and the location-based score only positions.
+# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance, since most of the rotations turn a vector by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere except in "position". The concatenating score finds only what stands out, and the location-based score only positions.
 #
-# Now write a score of your own. Below stands one: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score, $s^\top W h$? Run it, then change the line. Can you write one that wins "position"?
+# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score, $s^\top W h$? Run it, then change the line. Can you write one that wins "position"?
 
 
 # %%
@@ -278,7 +280,7 @@ own = in_all_worlds(own_score, lambda seed: parts("general", D=5, seed=seed)[2])
 table({"your own": own, "general": accuracy["general"]}, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# In "same" and "turned" it finds more, because $-\lVert W s - h \rVert^2 = 2 (W s)^\top h - \lVert h \rVert^2 - \lVert W s \rVert^2$: it takes off the advantage of long hidden states. The last term is the same for all of them and cancels. In "salience", where length helps, it finds less.
+# In "same" and "turned" it finds more, because $-\lVert W s - h \rVert^2 = 2 (W s)^\top h - \lVert h \rVert^2 - \lVert W s \rVert^2$: it takes away the advantage of long hidden states. The last term is the same for all of them and cancels. In "salience", where length helps, it finds less.
 #
 # ## So which one?
 #
@@ -316,8 +318,8 @@ check("04.q5", ...)
 # ## Recap
 #
 # - Does it matter which score we take? Yes: each finds something that another cannot, and the costs differ more than a hundredfold.
-# - Eight scores are six families; additive and perceptron are one function at two prices.
-# - The concatenating score cannot depend on the query, and the location-based one not on the words.
+# - The eight scores form six families; additive and perceptron are one function at two prices.
+# - The weights of the concatenating score ignore the query, and those of the location-based score ignore the words.
 # - Before training, dividing by √D keeps the variance of the scores and the largest weight level as the width grows.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)

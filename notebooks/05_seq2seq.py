@@ -41,7 +41,7 @@ print("the library agrees:", torch.allclose(library(words)[0], torch.stack(state
 # %% [markdown]
 # After one step the first word is $\tanh 1 = 0.762$. After two steps it is $\tanh 0.762 = 0.642$, in the second dimension. After three steps it is gone: this state holds two words.
 #
-# ## Gates that keep
+# ## Cells with gates
 #
 # A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates** with entries between 0 and 1. The reset gate $r$ says how much of the old state a candidate $n$ may see. The update gate $z$ says how much of it is kept:
 #
@@ -92,9 +92,9 @@ print("wanted, as numbers:", batch[2].tolist())
 table(rows, [f"position {t + 1}" for t in range(5)], corner="a batch of two")
 
 # %% [markdown]
-# `make_batch` returns three tensors of word numbers. `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the position before. So `given` is the target, shifted right by one, with BOS in front. **Padding**, the number 0, fills up the shorter sentence.
+# `make_batch` returns three tensors of word numbers. `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the previous position. So `given` is the target, shifted right by one, with BOS in front. **Padding**, the number 0, fills up the shorter sentence.
 #
-# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and all positions can be computed in one call.
+# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and with the right ones all positions can be computed in one call.
 #
 # ## The whole model
 #
@@ -180,7 +180,7 @@ losses = train(model, steps=600)
 print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 599)])
 
 # %% tags=["nbval-check-output"]
-# The course ships the same model and the same loop, and later lessons use them. Do they lose the same?
+# The course ships the same model and the same loop, and later lessons use them. Are the losses the same?
 torch.manual_seed(0)
 ours = train(Seq2Seq(len(pairs.words)), steps=20)
 torch.manual_seed(0)
@@ -211,7 +211,7 @@ for text, right, ours in zip(tried, truth(tried), translate(model, tried), stric
 # %% [markdown]
 # The short sentences are right. The long one has 12 words, as many as the longest in training. Its translation begins well and then drifts: the words belong to the language, but they are not what the source says. Put sentences of your own into `tried`, made of words that you have seen here.
 #
-# Follow the first sentence through the model. Each cell shows two of the 64 dimensions of its state, and below each written word stands its probability. Where in the picture is "small"?
+# Follow the first sentence through the model. Each cell shows two of the 64 dimensions of its state, and the probability of each written word is given below it. Where in the picture is "small"?
 
 # %%
 with torch.no_grad():
@@ -228,7 +228,7 @@ diagrams.seq2seq(
 )
 
 # %% [markdown]
-# No cell holds it alone: from the cell that reads it, all 64 dimensions of the state may depend on it.
+# No single cell holds it: from the cell that reads it onwards, all 64 dimensions of the state may depend on it.
 #
 # ## Take the shift away
 #
@@ -256,7 +256,7 @@ reveal("05.unshifted", last)
 #
 # ## How long may a sentence be?
 #
-# We count the share of words that are right, position by position. The count is strict: where the model leaves out a word, all later words stand at the wrong position and count as wrong. The dotted line marks the longest sentences in training. Before you look: what share do you expect at 12 words?
+# We count the share of words that are right, position by position. The count is strict: where the model leaves out a word, all later words are at the wrong position and count as wrong. The dotted line marks the longest sentences in training. Before you look: what share do you expect at 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -297,11 +297,11 @@ setups |= {"64, plain cells": "tanh cells"}
 rows = {}
 for name, setup in setups.items():
     rows[name] = measured_at("length", "words_right", "length", (4, 8, 12, 16), order="monotone", setup=setup)
-print(f"16 words, each one of 40, take {16 * log2(40):.0f} bits. 64 numbers of 32 bits have {64 * 32}.")
+print(f"16 words, each chosen from 40, take {16 * log2(40):.0f} bits. 64 numbers of 32 bits have {64 * 32}.")
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# A wider vector helps, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has bits enough; what is hard to learn is how to write many words into it and read them out again.
+# A wider vector helps, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has enough bits; what is hard to learn is how to write many words into it and read them out again.
 #
 # ## Reading the source backwards
 #
@@ -362,9 +362,9 @@ plots.curves(at, curves, "tokens that come after", "gradient, last token = 1", a
 ax.set_yscale("log")
 
 # %% [markdown]
-# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps some ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU has ten times as much.
+# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps a few ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps ten times as much.
 #
-# After training, early words move the vector again, in both. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
+# After training, early words move the vector again in both networks. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
 #
 # ## What do sentence vectors look like?
 #
@@ -388,7 +388,7 @@ for when, v in networks.items():
 table(rows, list(families)[1:], corner="distance, 1 = another sentence", digits=2)
 
 # %% [markdown]
-# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence. Before, it was more than three times as far away. The exchanged sentence, of the *same words*, lies far away both times.
+# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence. Before training, it was more than three times as far away. The exchanged sentence, which has the *same words*, is far away both times.
 #
 # Pictures of such vectors often serve as proof that a network understands. **Principal component analysis**, or PCA, looks at the cloud of vectors from the side where it is widest: of 64 dimensions it keeps the two directions in which the vectors differ most. Does the picture show what training has taught the network?
 
@@ -401,7 +401,7 @@ for (when, v), ax in zip(networks.items(), plots.axes(2, width=4.4, height=3.6),
 # %% [markdown]
 # Hardly: in both pictures most paraphrases lie side by side, since sentences of nearly the same words are neighbours even in an untrained network. The table says more, as it compares distances in all 64 dimensions. But neither shows that the decoder can get the words out of the vector again.
 #
-# ## So: can one vector hold a sentence?
+# ## So can one vector hold a sentence?
 #
 # A vector holds a sentence if *all* of its words come out right. For what share of the sentences is that so?
 
@@ -419,9 +419,9 @@ table(
 )
 
 # %% [markdown]
-# It can hold a short sentence. With this lesson's training, all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same from English to French.
+# It can hold a short sentence. With this lesson's training, all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English-French translation.
 #
-# What is wasteful about it? The encoder has a state after *every* word, and we throw away all but the last.
+# What is wasteful about this? The encoder has a state after *every* word, and we throw away all but the last.
 #
 # ## Questions
 #

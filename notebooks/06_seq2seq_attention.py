@@ -42,7 +42,7 @@ diagrams.looking_back(new=["attention", "query", "context"])
 #
 # $$e_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad \alpha_{tj} = \frac{\exp e_{tj}}{\sum_k \exp e_{tk}} \qquad c_t = \sum_j \alpha_{tj} h_j$$
 #
-# Let all widths be 1, $W = U = 1$, $v = 2$, the state -1 and the annotations 0, 1 and 2. What are the scores, the weights and the context, on paper? ($\tanh 1 = 0.762$, $e^{1.523} = 4.586$.)
+# Let all widths be 1, $W = U = 1$, $v = 2$, the state -1 and the annotations 0, 1 and 2. Work out the scores, the weights and the context on paper. ($\tanh 1 = 0.762$, $e^{1.523} = 4.586$.)
 
 # %% tags=["nbval-check-output"]
 s, h = torch.tensor([[-1.0]]), torch.tensor([[[0.0], [1.0], [2.0]]])  # B H, B S E
@@ -58,7 +58,7 @@ numbers = {"state": "-1", "states": ["0", "1", "2"], "weights": a[0], "context":
 diagrams.looking_back(["our", "small", "boy"], "glodil", "sliro", **numbers, new=["context"])
 
 # %% [markdown]
-# Most of the weight lies on the third annotation. Another state gets other weights: change $s$ to -3 and run the cell again.
+# Most of the weight lies on the third annotation. A different state gets different weights: change $s$ to -3 and run the cell again.
 #
 # ## What changes in the model
 #
@@ -136,7 +136,7 @@ class LookingBack(nn.Module):
 difference(Seq2Seq, LookingBack)  # "+" is new, "-" is gone
 
 # %% [markdown]
-# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out, so that nobody reads it before the words.) `decode` looks back before each step, so it has to go word by word. Cell and readout also read the context.
+# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out, so that it is not read before the words.) `decode` looks back before each step, so it has to go word by word. The cell and the readout also read the context.
 #
 # ## Training both
 #
@@ -229,7 +229,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector two fifths of the words are, or fewer. Bahdanau et al. saw the same from English to French: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
+# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector, two fifths of the words or fewer are. Bahdanau et al. saw the same in English to French translation: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
 #
 # Beyond the dotted line, which marks the longest sentences in training, the picture changes. How far does attention help there?
 
@@ -253,7 +253,7 @@ weights = weights[0, : len(lost.split()), :20].detach()  # without EOS
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that one vector set, but not every limit.
+# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
 #
 # ## Does it look where it should?
 #
@@ -262,7 +262,7 @@ plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", y
 
 # %%
 def weights_of(sources, targets):
-    """What each target word gives to each source word, T S for each pair, while the model reads the right translation."""
+    """The weight that each target word gives to each source word, T S for each pair, while the model reads the right translation."""
     source, given, _ = make_batch(pairs.words.encode(sources), pairs.words.encode(targets))
     found = model.decode(given, *model.encode(source))[2].detach()
     lengths = [(len(one.split()), len(other.split())) for one, other in zip(targets, sources, strict=True)]
@@ -293,7 +293,7 @@ weights[3] = weights[2]  # the last target word looks at the third source word
 print("one of four is wrong:", alignment_error_rate([weights.numpy()], [known]))
 
 # %% [markdown]
-# It is $1 - (3 + 3)/(4 + 4) = 1/4$. A target word without any known link counts in $A$ all the same, as attention always looks somewhere. Now we measure the five models of each kind, in both orders of words, and your own model.
+# It is $1 - (3 + 3)/(4 + 4) = 1/4$. A target word without any known link counts in $A$ all the same, as attention always looks somewhere. Now we measure the five models of each kind, in both word orders, and your own model.
 
 # %%
 rows, shown, yours = {}, (4, 8, 12, 16), []
@@ -307,7 +307,7 @@ rows["yours, verb-last, one run"] = yours
 table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", digits=3)
 
 # %% [markdown]
-# Nobody has told the models which words belong together. They found it, because it helps to predict the next word. Up to 12 words the largest weight of the measured models misses, on average, at most one word in twenty, and yours about one in ten. Where the order stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
+# Nobody has told the models which words belong together. They found it out, because it helps them to predict the next word. Up to 12 words the largest weight of the measured models misses, on average, at most one word in twenty, and yours about one in ten. Where the order stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
 #
 # ## Other decoders that look back
 #
@@ -346,7 +346,7 @@ for Model in (LookingBack, Luong):
 # %% [markdown]
 # Luong's states stay the same. So one call computes all of them in training, but a step does not know where the previous one looked; input feeding tells it.
 #
-# ## Which of the eight scores?
+# ## Which of the eight scores wins?
 #
 # Any score of lesson 04 can take the perceptron's place. The course has trained Bahdanau's decoder with each of them in the verb-last order. Which one does worst?
 
@@ -363,9 +363,9 @@ reveal("06.worst", min(rows, key=lambda score: sum(rows[score][0])))
 table(rows, ["right at 12 words", "right at 16 words", "AER at 12 words"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, but cosines are too small to concentrate them (lesson 04). The location-based score goes by positions alone and looks at a wrong word every fourth time; perhaps annotations that know their neighbours make up for that. On real sentences, Britz et al. 2017 found our perceptron slightly ahead of our general.
+# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, but cosines are too small to concentrate them (lesson 04). The location-based score goes by positions alone and looks at a wrong word one time in four; perhaps annotations that know their neighbours make up for that. On real sentences, Britz et al. 2017 found our perceptron slightly ahead of our general.
 #
-# At 16 words the scaled dot product gets half as many right as the dot product, which it only divides by √D. Lesson 04 advised to project both sides first. Does that help?
+# At 16 words the scaled dot product gets half as many right as the dot product, from which it differs only by the factor √D. Lesson 04 advised projecting both sides first. Does that help?
 
 # %%
 rows = {}
@@ -376,9 +376,9 @@ table(rows, ["right at 16 words", "mean largest weight"], corner="five seeds", d
 # %% [markdown]
 # It does, though the plain dot product stays ahead. √D is meant for entries that are independent and have variance 1. A GRU's states lie between -1 and 1, and the decoder cannot make them larger: divided by √D their scores leave the weights too soft, and the largest is a third on average. Learned projections choose the size of queries and keys, and the weights become concentrated again.
 #
-# ## What it costs
+# ## What a look costs
 #
-# Each target word is scored against each source word. How many scores is that for 50 words into 50? And letter by letter, with six characters for each word and its space?
+# Each target word is scored against each source word. How many scores is that when 50 words become 50? And how many letter by letter, with six characters for each word and its space?
 
 # %%
 print(f"by words: {50 * 50:,} scores    by characters: {300 * 300:,} scores")
@@ -393,7 +393,7 @@ with torch.inference_mode():
 table({"microseconds": list(microseconds.values())}, list(microseconds), corner="one look back", digits=0)
 
 # %% [markdown]
-# For sentences that is little: a look at 50 words costs less than twice as much as one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
+# For sentences that is cheap: a look at 50 words costs less than twice as much as one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
 #
 # ## Real sentences
 #
@@ -431,9 +431,9 @@ translator
 # %% [markdown]
 # The tree becomes "un vieux arbre", which should be "un vieil arbre". And the "not" is lost: captions say what is in a photo, and a model cannot translate what it has hardly ever read.
 #
-# ## So: what if the decoder could look back?
+# ## What if the decoder could look back, then?
 #
-# Then a sentence no longer has to fit into one vector. Before each word the decoder computes a new weighted sum of the encoder's states. Of sentences of 12 words nearly every word comes out right, and the price is one score for each pair of words.
+# Then a sentence no longer has to fit into one vector. Before each word the decoder computes a new weighted sum of the encoder's states. In sentences of 12 words nearly every word comes out right, and the price is one score for each pair of words.
 #
 # ## Questions
 #
@@ -460,7 +460,7 @@ check("06.q5", ...)
 # - What if the decoder could look back? Then long sentences come through, as far as training has prepared for their length.
 # - The encoder passes on all of its states. Before each word the decoder takes one more step: score, normalise, sum.
 # - Bahdanau's query is the state before the step, and cell and output read the context. Luong's query is the state after it, and the output reads the context.
-# - Where the truth is known, the largest weight lies nearly always on the right word. The alignment error rate counts the links that are missing or too many.
+# - Where the truth is known, the largest weight lies nearly always on the right word. The alignment error rate counts the links that are missing or superfluous.
 # - A score that does not depend on the state, or that cannot become large, is of no use to a decoder.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention.ipynb)

@@ -9,7 +9,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 00.weighted_sum
 #
-# Multiply each vector by its weight and add them up: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
+# Multiply each vector by its weight and add up the results: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
 # Write it in any style: a loop, a product and a sum, a matrix product.
 #
 # Stuck? Run `hint("00.weighted_sum")` in a cell of your own.

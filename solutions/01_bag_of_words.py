@@ -11,7 +11,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 01.sum_vectors
 #
-# Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count, whatever numbers stand there.
+# Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count, no matter what numbers it holds.
 
 
 # %%
@@ -78,7 +78,7 @@ check("01.sentiment", sentiment)
 # %% [markdown]
 # ## 01.sentiment_gradient
 #
-# The gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper, and write the formula.
+# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper, and write the formula.
 
 
 # %%
@@ -110,7 +110,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# The cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: give 0 for a zero word vector, and for every word where the direction $w$ is zero.
+# Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
 
 
 # %%
@@ -144,7 +144,7 @@ check("01.word_polarity", word_polarity)
 #
 # Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
 # the order in which `sorted` puts them. The same sentences then always give the same numbers, whatever order they come in.
-# Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so change no capitals and strip no punctuation.
+# Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so do not change capitals or strip punctuation.
 
 
 # %%
@@ -211,7 +211,7 @@ def must_fail(sentences, labels):
 check("01.must_fail", must_fail)
 
 # %% [markdown]
-# How far are you? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.
+# How far did you get? Next: [lesson 02](../notebooks/02_weighted_sums.ipynb), where some words count more than others.
 
 # %% tags=["own-machine"]
 progress()

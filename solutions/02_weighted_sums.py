@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write softmax and its mask, two fixed attentions and several at once. Then you follow the error back to the words and to the scores, and find numbers with which two attentions
+# You write softmax and its mask, two fixed attentions and several at once. Then you follow the error back to the words and to the scores, and find parameters with which two attentions
 # understand "not".
 
 # %%
@@ -104,7 +104,7 @@ check("02.dot_scores", dot_scores)
 # %% [markdown]
 # ## 02.mlp_scores
 #
-# Fixed attention by a network with one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
+# Compute the scores with a network of one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
 
 
 # %%
@@ -136,7 +136,7 @@ check("02.mlp_scores", mlp_scores)
 # %% [markdown]
 # ## 02.several_attentions
 #
-# N fixed attentions by dot product over the same words: a masked softmax over the words for each θ on its own, its weighted sum, and the N results laid end to end in the order of the thetas.
+# Compute N fixed attentions by dot product over the same words. Each θ has its own masked softmax over the words and its own weighted sum. Lay the N results end to end in the order of the thetas.
 # You may use the course's own `masked_softmax`, which is here as `reference_masked_softmax(scores, mask)`.
 
 # %%
@@ -205,7 +205,7 @@ check("02.error_through_attention", error_through_attention)
 # The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$? Take the derivative
 # $\partial L / \partial z_s$ on paper first: a score moves its own weight and every other weight too. In the end three things meet in one short product.
 #
-# A word of padding has the weight 0, and nothing reaches its score.
+# A word of padding has a weight of 0, so nothing reaches its score.
 
 
 # %%
@@ -237,8 +237,8 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Two fixed attentions can understand "not", and you can find their numbers by hand. Each word has a value: "great" has 1, "awful" has -1, and other words have 0. One thing differs from the
-# lesson: "not" has a value of its own, -0.5, as if reviews with it were a little more often negative. With the numbers of the lesson, "not awful" comes out as 0. A sentence
+# Two fixed attentions can understand "not", and you can find their parameters by hand. Each word has a value: "great" has 1, "awful" has -1, and other words have 0. One thing differs from the
+# lesson: "not" has a value of its own, -0.5, as if reviews with it were a little more often negative. With the parameters of the lesson, "not awful" comes out as 0. A sentence
 # has one opinion word ("great" or "awful"), at most one "not", and any number of other words. Each attention gives every word a score, turns the scores into weights with softmax, and sums
 # the values with these weights, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
 #
@@ -258,10 +258,10 @@ def output_of(sentence, first, second, output):
 
 
 def negation_by_hand(longest):
-    """Return the numbers of two fixed attentions and an output layer that understand "not".
+    """Return the parameters of two fixed attentions and an output layer that understand "not".
 
     Args:
-        longest: the number of words of the longest sentence. You may use it, or return the same numbers for all lengths.
+        longest: the number of words of the longest sentence. You may use it, or return the same lists for all lengths.
 
     Returns:
         Three lists: the scores that the first attention gives to "not", to an opinion word and to any other word; the same three for the
@@ -284,7 +284,7 @@ def negation_by_hand(longest):
 check("02.negation_by_hand", negation_by_hand)
 
 # %% [markdown]
-# How far are you? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
+# How far did you get? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
 
 # %% tags=["own-machine"]
 progress()

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at, and write a test that tells right
-# attention from wrong.
+# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at, and write a test that tells a correct
+# attention from a wrong one.
 
 # %%
 import torch
@@ -11,20 +11,20 @@ from course_utils.models.attention import attention as reference
 # %% [markdown]
 # ## 03.padding_mask
 #
-# Sentences of different length share one tensor: the words come first, padding fills the rest. Say which
-# places hold a word. **True means "is a word"**, so "may be attended"; the result has `size` places, even
-# when every sentence is shorter. Without this mask each padding place would get weight like a word.
+# Sentences of different lengths share one tensor: the words come first, and padding fills the rest. Say which
+# positions hold a word. **True means "is a word"**, so "may be attended to"; the result has `size` positions, even
+# if every sentence is shorter. Without this mask each position of padding would get weight as words do.
 #
 # $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
 
 
 # %%
 def padding_mask(lengths, size):
-    """Return True at the words of each sentence, False at the padding behind them.
+    """Return True at the words of each sentence, False at the padding after them.
 
     Args:
         lengths: B, the number of words of each sentence, whole numbers from 0 to size.
-        size: how many places each row has.
+        size: how many positions each row has.
 
     Returns:
         The mask, B×size, of True and False (torch.bool).
@@ -132,7 +132,7 @@ check("03.attention", attention)
 # ## 03.self_attention
 #
 # In self-attention one sentence plays all three parts. Each word's vector times `weight_q` is what the word asks for, times `weight_k` what it is found by, and times `weight_v` what it
-# gives. Then it is attention as before, **not scaled**, and with zeros for a word that may attend to nothing. The first part is yours; for the rest you may call `reference`.
+# gives. What follows is attention as before, **not scaled**, and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
 #
 # $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
 
@@ -175,7 +175,7 @@ check("03.self_attention", self_attention)
 # ## 03.influence
 #
 # Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. You write a function that finds out without reading any code. It is given a
-# `function` and an input, and tells which outputs depend on which words: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a right
+# `function` and an input, and tells which outputs depend on which words: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a correct
 # causal mask nothing above the diagonal is True.
 #
 # Change a word by about 1, and count numbers that differ by less than $10^{-5}$ as equal: that much is rounding. The function gives back plain numbers, through which no gradient flows.
@@ -217,14 +217,14 @@ check("03.influence", influence)
 # ## 03.catch_wrong_attention
 #
 # Now you write the test. The check hands your function **candidates**, functions that claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return
-# `True` for a right one and `False` for a wrong one. A right one keeps these promises, up to rounding of about $10^{-5}$:
+# `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding of about $10^{-5}$:
 #
 # - Its context and its weights are those of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
-# - That holds for any mask, also one that closes every key of a query, and for `None`.
+# - That holds for any mask, even one that hides every key from a query, and for `None`.
 # - A sentence's result does not depend on the other sentences of the batch.
 # - It raises no error. A candidate that does is wrong, and must not stop your test.
 #
-# Some wrong candidates you will not be shown. Which inputs bring them to light, and what must you compare?
+# You will not be shown all of the wrong candidates. Which inputs bring them to light, and what must you compare?
 
 
 # %%

@@ -142,8 +142,8 @@ check("04.perceptron", perceptron)
 # %% [markdown]
 # ## 04.width_that_saturates
 #
-# A query meets two keys, all of width D, and all their numbers are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0; call its
-# standard deviation a typical difference. For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest. You need no trial with
+# A query meets two keys, all of width D, and all their entries are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0; call its
+# standard deviation a typical difference. For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest such D. You need no trial with
 # random numbers: begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are uncorrelated, as the two scores are.
 
 

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder hands over, what the decoder reads in training, and its loss. Then you turn
-# the source round, and write a test that tells right losses from wrong. The letters: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask
+# You write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder hands over, what the decoder reads in training, and its loss. Then you reverse
+# the source, and write a test that tells correct losses from wrong ones. The letters mean: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask
 # is True at words and False at padding.
 
 # %%
@@ -14,7 +14,7 @@ from course_utils.models.plain import sequence_loss as reference
 # %% [markdown]
 # ## One step
 #
-# A recurrent network reads one word after another. All that it keeps of the words so far is its state, a vector of D numbers.
+# A recurrent network reads one word after another. All that it keeps of the words so far is its state, a vector of width D.
 
 # %% [markdown]
 # ## 05.rnn_step
@@ -59,13 +59,13 @@ check("05.rnn_step", rnn_step)
 # ## 05.gru_step
 #
 # The gated recurrent unit (GRU) of Cho et al. (2014) decides at each step what to forget. The **reset gate** $r$ says how much of the old state the new proposal $n$, the **candidate**, may see. The **update
-# gate** $z$ says which share of the old state is kept. Both are numbers between 0 and 1, one for each number of the state.
+# gate** $z$ says which share of the old state is kept. Both hold values between 0 and 1, one for each dimension of the state.
 #
 # $$r = \sigma(W_{ir} x + b_{ir} + W_{hr} s + b_{hr}) \qquad z = \sigma(W_{iz} x + b_{iz} + W_{hz} s + b_{hz})$$
 # $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**, and so do the biases. This is `torch.nn.GRUCell`, number for
-# number: compute it from products and sums, without calling it.
+# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**, and so do the biases. These are the equations of `torch.nn.GRUCell`:
+# compute the step from products and sums, without calling it.
 
 
 # %%
@@ -110,19 +110,19 @@ check("05.gru_step", gru_step)
 # %% [markdown]
 # ## 05.last_state
 #
-# The encoder has read every place of every row, padding too. Take from each sentence the state behind its **last word**: this vector is all that the decoder gets. The words stand first in each row, and each
-# row has at least one. What stands behind them means nothing.
+# The encoder has read every position of every row, including padding. Take from each sentence the state after its **last word**: this vector is all that the decoder gets. The words come first in each row, and each
+# row has at least one. What comes after them means nothing.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
 
 # %%
 def last_state(states, mask):
-    """Return the state behind the last word of each sentence.
+    """Return the state after the last word of each sentence.
 
     Args:
-        states: B×S×D, the encoder's state behind each place.
-        mask: B×S, True at words, which stand first, False at padding.
+        states: B×S×D, the encoder's state after each position.
+        mask: B×S, True at words, which come first, False at padding.
 
     Returns:
         The last states, B×D.
@@ -145,8 +145,8 @@ check("05.last_state", last_state)
 # %% [markdown]
 # ## 05.shift_right
 #
-# In training the decoder is given the right words, whatever it would have said itself: **teacher forcing**. To predict word $t$ it may read the words before it and not word $t$ itself, so its inputs are the
-# target moved one place to the right. In front stands `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, and never read.
+# In training the decoder is given the right words instead of its own, which is called **teacher forcing**. To predict word $t$ it may read the words before it and not word $t$ itself, so its inputs are the
+# target moved one position to the right. In front comes `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 
@@ -179,12 +179,12 @@ check("05.shift_right", shift_right)
 # %% [markdown]
 # ## 05.sequence_loss
 #
-# At each place the decoder gives V logits, one score for each word of the vocabulary. The loss of a place is the cross-entropy, minus the natural logarithm of the probability of the target word. Return its mean over
-# the True places of the **whole batch**: each word counts alike, whichever sentence it stands in.
+# At each position the decoder gives V logits, one score for each word of the vocabulary. The loss of a position is the cross-entropy, which is minus the natural logarithm of the probability of the target word. Return its mean over
+# the True positions of the **whole batch**: each word counts the same, no matter which sentence it is in.
 #
-# $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True places}$$
+# $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# What stands where the mask is False affects neither the loss nor its gradient.
+# What is at positions where the mask is False affects neither the loss nor its gradient.
 
 
 # %%
@@ -218,8 +218,8 @@ check("05.sequence_loss", sequence_loss)
 # %% [markdown]
 # ## 05.reverse_source
 #
-# Sutskever et al. (2014) read the source backwards: the first words of the two sentences then come close together. Reverse the words of each sentence. The words stand first in each row, and a row may have none. What stands
-# behind them stays where it is, **whatever its id**: it is the mask that says what a word is. EOS is a word like any other if the mask is True there; the lesson adds its EOS after reversing, so that it stays last.
+# Sutskever et al. (2014) read the source backwards: the first words of the two sentences then come close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. What comes
+# after them stays where it is, **whatever its id**: it is the mask that says what a word is. EOS is a word like any other if the mask is True there; the lesson adds its EOS after reversing, so that it stays last.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -230,10 +230,10 @@ def reverse_source(source, mask):
 
     Args:
         source: B×S, ids.
-        mask: B×S, True at words, which stand first, False at padding.
+        mask: B×S, True at words, which come first, False at padding.
 
     Returns:
-        The ids in their new places, B×S.
+        The ids in their new positions, B×S.
 
     Example:
         >>> reverse_source(torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), torch.tensor([[True, True, True, True], [True, True, False, False]]))
@@ -295,16 +295,16 @@ check("05.best_share", best_share)
 # %% [markdown]
 # ## Which losses are right?
 #
-# A wrong loss rarely raises an error: it goes down like a right one, and the model learns something else.
+# A wrong loss rarely raises an error: it goes down like a correct one, but the model learns something else.
 
 # %% [markdown]
 # ## 05.catch_wrong_loss
 #
-# Now you write the test. The check hands your function **candidates**, functions that claim to do `05.sequence_loss`. Return `True` for a right one and `False` for a wrong one. A right one keeps these promises, up to
+# Now you write the test. The check hands your function **candidates**, functions that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to
 # rounding of about $10^{-5}$:
 #
-# - Its loss is that of `reference(logits, target, mask)` for every batch: whatever the lengths of the sentences, whatever ids stand at words and at padding, and where there is no word at all.
-# - Its gradient with respect to the logits is the reference's, too. Without any word, zeros and no gradient at all are both right.
+# - Its loss is that of `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
+# - Its gradient with respect to the logits is the reference's, too. If there is no word, zeros and no gradient at all are both right.
 # - Both hold for logits of any size up to 10,000.
 # - Its arguments stay as they were.
 # - It raises no error. A candidate that does is wrong, and must not stop your test.
@@ -360,6 +360,6 @@ check("05.catch_wrong_loss", catch_wrong_loss)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows an answer after a try.
+# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows an answer after you try.
 #
 # Next, lesson 06: the decoder looks back at all states of the encoder, not only at the last one.

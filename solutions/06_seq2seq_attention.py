@@ -1,8 +1,8 @@
 # %% [markdown]
 # You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
-# finds decoders which do not look, or look where they should not. The letters: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says of
-# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not stand first. What stands at a False place has no effect;
-# a sentence without a True gets weights and a context of zeros.
+# finds decoders which do not look, or look where they should not. The letters mean: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says about
+# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not come first. What is at a False position has no effect;
+# a sentence without any True gets weights and a context of zeros.
 
 # %%
 import torch
@@ -14,19 +14,19 @@ from course_utils.models.plain import gru_step as reference_gru
 # %% [markdown]
 # ## 06.bahdanau_step
 #
-# Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words makes weights of the scores; the **context**
-# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What stands at a False place of the mask reaches neither the result nor any gradient.
+# Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words turns the scores into weights; the **context**
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What is at a False position of the mask affects neither the result nor any gradient.
 #
-# $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j$$
+# $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j$$
 
 
 # %%
 def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
-    """Return what the decoder takes from the source, and how much from each place.
+    """Return what the decoder takes from the source, and how much from each position.
 
     Args:
         state: B×H, the decoder's state so far.
-        annotations: B×S×E, what the encoder says of each source word.
+        annotations: B×S×E, what the encoder says about each source word.
         mask: B×S, True at words, False at padding.
         weight_s: A×H, W in the equation.
         weight_h: A×E, U in the equation.
@@ -58,19 +58,19 @@ check("06.bahdanau_step", bahdanau_step)
 # %% [markdown]
 # ## 06.luong_step
 #
-# Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the
-# **features** that come out are what the decoder chooses a word from.
+# Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the decoder chooses a word
+# from the **features** that come out.
 #
-# $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True places} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
+# $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
 
 # %%
 def luong_step(state, annotations, mask, weight, weight_c):
-    """Return what the decoder makes of its state and of a look at the source, and how much it takes from each place.
+    """Return what the decoder makes of its state and of a look at the source, and how much it takes from each position.
 
     Args:
         state: B×H, the decoder's state.
-        annotations: B×S×E, what the encoder says of each source word.
+        annotations: B×S×E, what the encoder says about each source word.
         mask: B×S, True at words, False at padding.
         weight: H×E, W in the equation.
         weight_c: D×(E+H), W_c in the equation; its first E columns meet the context.
@@ -101,7 +101,7 @@ check("06.luong_step", luong_step)
 # ## 06.teacher_forced
 #
 # Now the decoder goes the whole way through a sentence, as in training, where the right words are given (**teacher forcing**). At each step it looks at the source with the state $s_{t-1}$ of the step before; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
-# state. `words` are the decoder's inputs, shifted already: at step $t$ it reads word $t$.
+# state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
 # $$c_t, \alpha_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1 … T$$
 #
@@ -117,12 +117,12 @@ def teacher_forced(
     Args:
         words: B×T×D, what the decoder reads.
         state: B×H, the state before the first word.
-        annotations: B×S×E, what the encoder says of each source word.
+        annotations: B×S×E, what the encoder says about each source word.
         mask: B×S, True at words of the source, False at padding.
-        weight_s: A×H, of the look, and so are the next two.
+        weight_s: A×H, for the look, like the next two.
         weight_h: A×E.
         v: A.
-        weight_ih: 3H×(D+E), of the GRU, and so are the next three; its first D columns meet the word.
+        weight_ih: 3H×(D+E), for the GRU, like the next three; its first D columns meet the word.
         weight_hh: 3H×H.
         bias_ih: 3H.
         bias_hh: 3H.
@@ -163,7 +163,7 @@ check("06.teacher_forced", teacher_forced)
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
-# A link that is sure counts twice above the line, one that is merely possible once, and a sure pair that was not found counts against you. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+# A link that is sure counts twice in the numerator, one that is only possible counts once, and a sure pair that was not found counts against you. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
 
 
 # %%
@@ -172,7 +172,7 @@ def alignment_error_rate(weights, sure, possible):
 
     Args:
         weights: T×S, a row for each target word.
-        sure: a list of pairs (source place, target place), counted from 0; it may be empty.
+        sure: a list of pairs (source position, target position), counted from 0; it may be empty.
         possible: another such list.
 
     Returns:
@@ -203,12 +203,12 @@ check("06.alignment_error_rate", alignment_error_rate)
 # ## 06.catch_blind_decoder
 #
 # Now you write the test. The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. There is no reference: change
-# what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). A right decoder keeps these promises:
+# what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). A correct decoder keeps these promises:
 #
 # - **It looks.** If a real annotation changes, features of its own sentence move, and those of other sentences stay.
 # - **Each annotation has its own weight.** If two real annotations change by $+\delta$ and $-\delta$, features move.
 # - **Padding has no effect.**
-# - **Positions have no effect.** If annotations and mask are reordered alike, features stay.
+# - **Positions have no effect.** If annotations and mask are reordered in the same way, features stay.
 # - **It does not see the future.** Features at position $t$ stay if later words change.
 #
 # A decoder that raises an error is wrong, and must not stop your test.
@@ -268,6 +268,6 @@ check("06.catch_blind_decoder", catch_blind_decoder)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after a try.
+# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after you try.
 #
 # Next, lesson 07: how a translation is found, once a model can tell good ones from bad.

@@ -10,7 +10,7 @@ questions = (
         "without the mask?",
         right=(
             "Each position of padding adds row 0 of the table to the sum.",
-            "So a sentence's sum would depend on how long the longest sentence is. The mask multiplies those vectors by 0, so the sum is the same whatever the sentence is batched with.",
+            "So a sentence's sum would depend on how long the longest sentence is. The mask multiplies those vectors by 0, so the sum is the same in any batch.",
         ),
         wrong=(
             (
@@ -70,7 +70,7 @@ questions = (
         "After training, the vector of a word is nearly at a right angle to w. What does that say about the word?",
         right=(
             "It hardly changes the score.",
-            "Its dot product with w is near 0. Mostly it occurs in positive and in negative reviews about equally often, so that its pushes along w and against it have cancelled out. The converse need not hold: a word like “the” may point along w or against it, with a vector so short that it hardly changes the score either.",
+            "Its dot product with w is near 0. Usually such a word occurs about equally often in positive and in negative reviews, so that its pushes along w and against it have cancelled out. The converse need not hold: a word like “the” may point along w or against it, with a vector so short that it hardly changes the score either.",
         ),
         wrong=(
             (

@@ -21,7 +21,7 @@ task = Task(
         "First count every word over all sentences. Then put the words in order. Only then hand out the numbers, starting from 2.",
         (
             'Take the sentences ["b", "a", "b"] and ["c", "a"]. The counts are a: 2, b: 2, c: 1. The words a and b are equally frequent, so the '
-            'alphabet puts a first; c is rarer and comes last. Behind "<pad>": 0 and "<unk>": 1 the numbers are "a": 2, "b": 3, "c": 4. With '
+            'alphabet puts a first; c is rarer and comes last. After "<pad>": 0 and "<unk>": 1 the numbers are "a": 2, "b": 3, "c": 4. With '
             "min_count=2, c would be left out."
         ),
         (

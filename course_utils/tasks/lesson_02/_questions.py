@@ -70,7 +70,7 @@ questions = (
     Question(
         "02.q4",
         "what one attention cannot do",
-        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention get right at most, and two of them?",
+        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention get right at most, and how many can two?",
         right=(
             "One gets three, two get four.",
             "One attention has the sign of a sum with one number per word, and such a sum gets three at most. Two are divided by two different "
@@ -124,7 +124,7 @@ predictions = (
     ),
     Prediction(
         "02.great_after_not",
-        "“great” has the weight 0.649 in “the movie was really great”. How much weight does it have in “the movie was not really great”?",
+        "“great” has a weight of 0.649 in “the movie was really great”. How much weight does it have in “the movie was not really great”?",
         why="The score of “great” is still 2, but “not” has the score 6, and e^6 is about 403: it takes nearly all of the total.",
     ),
     Prediction(

@@ -20,7 +20,7 @@ task = Task(
         "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. So a higher score moves the "
         "context towards its own word and away from where the context is now. The error says whether that direction is welcome.",
         "Two words at 0 and 8 on a line have the weights 3/4 and 1/4, so the context is 2. Raise the second score a little, by h. Its weight "
-        "grows by h · 1/4 · 3/4, the first loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the way "
+        "grows by h · 1/4 · 3/4, the first loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
         "from the context to the second word. If the error at the context is -2, then -3 arrives at the second score.",
         "context = the words summed with their weights, B×1×D; apart = words minus context, B×S×D; along = the products of apart and error "
         "(with a middle axis), added up over the features, B×S; the result is along times weights.",

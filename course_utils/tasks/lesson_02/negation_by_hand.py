@@ -27,8 +27,8 @@ task = Task(
         "Here is the output layer for other numbers. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
         "one gives (0, 1) and should lead to -2. The second says u₂ = -2, and the first u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
         "gives one word three times the weight of another, and against 30 other words it still has only 3 parts of 33. Larger leads are needed.",
-        'For the first attention: the score of "not" far above that of an opinion, and that of an opinion far above that of other words. For the second: '
-        'an opinion far above everything, "not" included. "Far" is 10, say. Then write the output down for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
+        'For the first attention, put the score of "not" far above that of an opinion, and that of an opinion far above that of other words. For the second, '
+        'put an opinion far above everything, even "not". "Far" means 10, say. Then write the output down for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
         "The first and the third should be above 0, and the second below.",
     ),
 )

@@ -23,7 +23,7 @@ task = Task(
         ),
         (
             "Take the scores 1, 2 and 4 at temperature 1. Subtract the largest: -3, -2 and 0. Their exponentials are 0.0498, 0.1353 and 1, with "
-            "the total 1.1851. Divided by it, the weights are 0.0420, 0.1142 and 0.8438, which sum to 1. At temperature 2 you would start from "
+            "a total of 1.1851. Divided by it, the weights are 0.0420, 0.1142 and 0.8438, which sum to 1. At temperature 2 you would start from "
             "0.5, 1 and 2."
         ),
         (

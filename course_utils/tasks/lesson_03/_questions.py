@@ -68,7 +68,7 @@ questions = (
     Question(
         "03.q4",
         "two masks at once",
-        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are True where one may attend. How do you combine them for "
+        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are True where a query may attend. How do you combine them for "
         "scores of the shape B×T×S?",
         right=(
             "padding[:, None] & causal",

@@ -140,7 +140,7 @@ task = Task(
     offers=("models.attention.attention",),
     hints=(
         (
-            "A test is only as good as its inputs: choose them so that wrong candidates give something else than right ones. Think of the batch, "
+            "A test is only as good as its inputs: choose them so that wrong candidates give other results than correct ones. Think of the batch, "
             "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that comes back."
         ),
         (

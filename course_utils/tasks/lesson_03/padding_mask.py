@@ -16,10 +16,10 @@ task = Task(
     importance=3,
     minutes=5,
     hints=(
-        "Number the places from 0 to size - 1, as torch.arange does. Place s holds a word when s is smaller than the length of the sentence.",
+        "Number the positions from 0 to size - 1, as torch.arange does. Position s holds a word if s is smaller than the length of the sentence.",
         (
-            "Take size 3 and the lengths 2 and 0. The places are 0, 1 and 2. The places 0 and 1 are smaller than 2, so the first row is True, "
-            "True, False. No place is smaller than 0, so the second row is False, False, False."
+            "Take size 3 and the lengths 2 and 0. The positions are 0, 1 and 2. Positions 0 and 1 are smaller than 2, so the first row is True, "
+            "True, False. No position is smaller than 0, so the second row is False, False, False."
         ),
         (
             "positions = torch.arange(size), of shape (size,); compare them with lengths given a second axis, of shape (B, 1). Broadcasting "

@@ -43,7 +43,7 @@ questions = (
         wrong=(
             (
                 "The score does not contain s.",
-                "It does, and the scores differ from state to state. Only their differences within a row do not.",
+                "It does, and the scores differ from state to state. Only their differences within a row are fixed.",
             ),
             (
                 "W has too few entries to read the state.",
@@ -61,7 +61,7 @@ questions = (
         "All entries of s and h are independent, with mean 0 and variance 1, and D = 100. What is the standard deviation of the dot product?",
         answer=10,
         tolerance=0.05,
-        why="Each of the 100 products has the variance 1, so the sum has the variance 100, whose square root is 10. That is what √D divides away.",
+        why="Each of the 100 products has variance 1, so the sum has variance 100, whose square root is 10. That is what √D divides away.",
         wrong={
             100: "100 is the variance. The standard deviation is its square root.",
             1: "That is the standard deviation after the division by √D.",
@@ -75,7 +75,7 @@ questions = (
         "What goes wrong without the division by √D when a wide network begins to train?",
         right=(
             "The scores are large, so the softmax is nearly one-hot before anything has been learned, and little gradient passes.",
-            "A weight's derivative by its score is a(1 - a), which is near 0 where the weights are close to 0 and 1, on the right word or on a wrong one.",
+            "The derivative of a weight with respect to its score is a(1 - a), which is near 0 where the weights are close to 0 and 1, on the right word or on a wrong one.",
         ),
         wrong=(
             (

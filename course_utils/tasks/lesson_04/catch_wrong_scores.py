@@ -97,8 +97,8 @@ task = Task(
     offers=("models.attention",),
     hints=(
         (
-            "`SCORES[name]` is right, so the work is in the inputs. Choose every size different, numbers of ordinary size, more than one "
-            "sentence and more than one state, and for the cosine a zero vector. Then compare every number."
+            "`SCORES[name]` is right, so the work is in the inputs. Choose sizes that all differ, ordinary numbers, more than one "
+            "sentence and more than one state, and a zero vector for the cosine. Then compare every number."
         ),
         (
             "Take a candidate for `scaled_dot` that divides by √T, the root of the number of states, instead of √D. One state [1, 1, 1, 1] and "

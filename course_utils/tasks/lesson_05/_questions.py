@@ -6,22 +6,22 @@ questions = (
     Question(
         "05.q1",
         "what a gate is for",
-        "In a GRU, s' = (1 - z) n + z s. At which values of z does a number of the state survive twenty steps nearly unchanged?",
+        "In a GRU, s' = (1 - z) n + z s. For which values of z does an entry of the state survive twenty steps nearly unchanged?",
         right=(
             "near 1 in each of the twenty steps",
-            "Then each step keeps nearly all of the old number and takes nearly nothing of the proposal n.",
+            "Then each step keeps nearly all of the old entry and takes almost nothing from the proposal n.",
         ),
         wrong=(
             (
                 "near 0 in each of the twenty steps",
-                "With z near 0 the new number is the proposal n, so the old one is gone after one step.",
+                "With z near 0 the new entry is the proposal n, so the old one is gone after one step.",
             ),
             (
                 "near 0.5 in each of the twenty steps",
                 "Each step would keep half of it, and after twenty steps a millionth would be left.",
             ),
             (
-                "near 1 in the last step, whatever it was before",
+                "near 1 in the last step, with any values before",
                 "The last step can only keep what the nineteen steps before have left.",
             ),
         ),
@@ -29,14 +29,14 @@ questions = (
     NumberQuestion(
         "05.q2",
         "a loss without padding",
-        "A batch has two sentences, of one and of three words, EOS counted. The right words have the probabilities 1/2 in the first sentence "
+        "A batch has two sentences, of one and of three words, counting EOS. The right words have the probabilities 1/2 in the first sentence "
         "and 1/4, 1/2 and 1/2 in the second. With ln 2 = 0.693, what is the loss in nats per word?",
         answer=0.8664,
         tolerance=0.005,
         why="The four words cost 1, 2, 1 and 1 times ln 2, which is 5 · 0.693 in all. Divided by the four words that is 0.866.",
         wrong={
             0.5776: "You have divided by all six positions of the padded batch. Padding is not a word: divide by four.",
-            0.8087: "You have taken the mean of the two sentences' means. Each word counts alike: add up all four, then divide by four.",
+            0.8087: "You have taken the mean of the two sentences' means. All words count the same: add up all four, then divide by four.",
             3.4657: "That is the sum over the words. The loss per word is its mean.",
             1.25: "That is in bits. In nats each bit counts 0.693.",
             1.7329: "You have divided by the two sentences. The loss is per word: divide by four.",
@@ -50,7 +50,7 @@ questions = (
         "teacher forcing",
         "A decoder is trained on the target itself, without the shift: at each position it reads the word that it should write. What happens?",
         right=(
-            "The loss in training falls to almost 0, and it translates nothing afterwards.",
+            "The loss in training falls to almost 0, and the decoder cannot translate afterwards.",
             "Copying what it reads is all that it needs to learn. When it translates, nobody gives it the right word, and it repeats what it began with.",
         ),
         wrong=(
@@ -71,7 +71,7 @@ questions = (
     Question(
         "05.q4",
         "what reading backwards changes",
-        "The order of words stays the same in translation. What does reading the source backwards change about the way from a word to its translation?",
+        "The order of words stays the same in translation. What does reading the source backwards change about the distance from a word to its translation?",
         right=(
             "It gets short for the first words and long for the last ones; the mean stays the same.",
             "Word 1 is now two steps away from its translation, and the words in the middle are as far from their translations as before. In a language of reversed order "
@@ -87,7 +87,7 @@ questions = (
                 "That would be so if the order of the translation were reversed. Here the first word is written first, and read last.",
             ),
             (
-                "Nothing: the decoder sees one vector, whatever the order in which it was read.",
+                "Nothing: the decoder sees one vector, no matter in which order the source was read.",
                 "The decoder sees one vector, but the encoder carries each word through as many steps as come after it, and this number changes.",
             ),
         ),
@@ -97,8 +97,8 @@ questions = (
         "what a picture proves",
         "In a PCA picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
         right=(
-            "None about training yet: an untrained network may show the same.",
-            "An untrained network also puts sentences of nearly the same words close together, and PCA keeps two directions of many.",
+            "None about training: an untrained network may show the same.",
+            "An untrained network also puts sentences of nearly the same words close together, and PCA keeps only two of many directions.",
         ),
         wrong=(
             (
@@ -107,7 +107,7 @@ questions = (
             ),
             (
                 "Groups that lie far apart in the picture have very different meanings.",
-                "PCA shows how far apart the vectors lie in two directions. It says nothing of what the directions mean.",
+                "PCA shows how far apart the vectors lie in two directions. It says nothing about what the directions mean.",
             ),
             (
                 "One vector holds all that the sentences say.",

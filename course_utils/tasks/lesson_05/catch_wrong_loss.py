@@ -168,8 +168,8 @@ task = Task(
     offers=("models.plain.sequence_loss",),
     hints=(
         (
-            "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then think of what "
-            "is not the value: the gradient, and what the candidate leaves in its arguments."
+            "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "
+            "beyond the value, at the gradient and at what the candidate leaves in its arguments."
         ),
         (
             "Take a candidate that averages the sentences' means. In a batch of two sentences the words cost 1 and 2 in the first, and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "

@@ -18,12 +18,12 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "Every sentence ends somewhere else. Find out from the mask where each one has its last word, and take the state from there, one for each sentence.",
+        "Each sentence ends at its own position. Find out from the mask where each one has its last word, and take the state from there, one for each sentence.",
         (
-            "Take two sentences of 3 and 1 words, padded to 3 places, with the states 1, 2, 3 and 4, 5, 6 of width 1. The lengths are 3 and 1, so the last words stand at "
-            "the places 2 and 0, counted from 0. The states there are 3 and 4. The last column would have given 3 and 6, and the 6 is the state behind padding."
+            "Take two sentences of 3 and 1 words, padded to 3 positions, with the states 1, 2, 3 and 4, 5, 6 of width 1. The lengths are 3 and 1, so the last words are at "
+            "positions 2 and 0, counted from 0. The states there are 3 and 4. The last column would have given 3 and 6, and the 6 is the state after padding."
         ),
-        "lengths = the mask summed over the places, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B beside `last`, one "
+        "lengths = the mask summed over the positions, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B beside `last`, one "
         "indexing does it for all sentences.",
     ),
     partial=EDGE | {},

@@ -18,10 +18,10 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "Only the words change places, and each sentence has as many as its row of the mask has True. What stands behind them stays where it is.",
+        "Only the words change places, and each sentence has as many words as its row of the mask has True values. What comes after them stays where it is.",
         (
-            "Take the row 5, 6, 7, 0, 9 with the mask True, True, True, False, False. It has 3 words. Place 0 gets the word from place 3 - 1 - 0 = 2, which is 7; place 1 gets "
-            "6; place 2 gets 5. The 0 and the 9 are padding and stay: 7, 6, 5, 0, 9. If the whole row were turned round, it would be 9, 0, 7, 6, 5, and begin with padding."
+            "Take the row 5, 6, 7, 0, 9 with the mask True, True, True, False, False. It has 3 words. Position 0 gets the word from position 3 - 1 - 0 = 2, which is 7; position 1 gets "
+            "6; position 2 gets 5. The 0 and the 9 are padding and stay: 7, 6, 5, 0, 9. If the whole row were reversed, it would be 9, 0, 7, 6, 5, and begin with padding."
         ),
         "lengths = the mask summed over the places, B×1; places = 0 … S - 1; from where each place reads: lengths - 1 - places where the mask is True, else the place itself; "
         "gather source along the places from there.",

@@ -20,11 +20,11 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Every word of the batch counts alike, whichever sentence it stands in, and padding does not count at all: neither in the sum of the losses nor in the number that "
+        "Every word of the batch counts the same, no matter which sentence it is in, and padding does not count at all: neither in the sum of the losses nor in the number that "
         "you divide by.",
         (
-            "Take three words with the probabilities 0.5, 0.25 and 0.125 for the right word each: the first two in one sentence, the third in another, and then one place of padding. "
-            "The losses are -ln 0.5 = 0.6931, 1.3863 and 2.0794. Their sum is 4.1589, and divided by 3 words it is 1.3863. Divided by all 4 places it would be 1.0397; the mean of "
+            "Take three words with the probabilities 0.5, 0.25 and 0.125 for the right word each: the first two in one sentence, the third in another, and then one position of padding. "
+            "The losses are -ln 0.5 = 0.6931, 1.3863 and 2.0794. Their sum is 4.1589, and divided by 3 words it is 1.3863. Divided by all 4 positions it would be 1.0397; the mean of "
             "the sentences' means would be (1.0397 + 2.0794) / 2 = 1.5596."
         ),
         "words = logits where the mask is True, N×V; ids = target where the mask is True, N; log_p = log_softmax of words over the vocabulary; take from each row the entry of its id; "

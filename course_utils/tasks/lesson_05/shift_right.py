@@ -14,8 +14,8 @@ task = Task(
     importance=5,
     minutes=5,
     hints=(
-        "The decoder predicts each word from the words before it. So at each place it reads the word of the place before, and at the first place, where there is "
-        "none, the sign for the beginning.",
+        "The decoder predicts each word from the words before it. So at each position it reads the word of the position before, and at the first position, where there is "
+        "none, it reads the sign for the beginning.",
         (
             "Take the target 7, 4, 9, 2 and bos = 1. To predict 7 the decoder reads 1; to predict 4 it reads 7; to predict 9 it reads 4; to predict 2 it reads 9. So "
             "its inputs are 1, 7, 4, 9. Nothing follows the 2, so nobody reads it."

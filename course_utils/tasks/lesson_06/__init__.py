@@ -7,7 +7,7 @@ lesson = Lesson(
     title="Seq2Seq with attention",
     question="What if the decoder could look back?",
     goals=(
-        "say what the decoder gets in addition to lesson 05, and compute one look back by hand",
+        "say what the decoder gets that it did not have in lesson 05, and compute one look back by hand",
         "tell Bahdanau's decoder from Luong's by its query and by what it does with the context",
         "say what looking back changes for long sentences, and where its help ends",
         "compare weights with known links by the alignment error rate",

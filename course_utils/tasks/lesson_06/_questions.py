@@ -12,16 +12,16 @@ questions = (
         why="The weights are 3/5, 1/5 and 1/5, so the context is 6 + 1 + 0.",
         wrong={
             5.0: "That is the mean of the annotations. Their weights differ: 3/5, 1/5 and 1/5.",
-            10.0: "You have taken the annotation with the largest score alone. The others have a weight, too.",
+            10.0: "You have taken only the annotation with the largest score. The others have a weight, too.",
             35.0: "You have not normalised: the exponentials 3, 1 and 1 still have to be divided by their sum.",
-            10.99: "You have used the scores themselves as weights. The softmax makes weights of them.",
+            10.99: "You have used the scores themselves as weights. The softmax turns them into weights.",
         },
         otherwise="Take the exponentials of the scores, divide them by their sum, and add up the annotations with these weights.",
     ),
     Question(
         "06.q2",
         "whose decoder",
-        "The cell reads the previous word. Then the new state asks attention, and the output reads what it finds; the cell never does. Whose decoder is that?",
+        "The cell reads the previous word. Then the new state is the query, and the output reads what attention finds; the cell never reads it. Whose decoder is that?",
         right=(
             "Luong's, without input feeding",
             "Its query is the state after the step, and the context only goes into the output. So its states do not depend on where it has looked.",
@@ -41,7 +41,7 @@ questions = (
     Question(
         "06.q3",
         "where the help ends",
-        "The models with attention had read sentences of up to 12 words. How did they do at 20 words?",
+        "In training the models with attention read sentences of up to 12 words. How did they do at 20 words?",
         right=(
             "Most of the words were wrong: the weights blurred, and words were left out.",
             "Nothing has to fit into one vector any more, but the states have to tell apart positions that no training sentence had.",
@@ -70,7 +70,7 @@ questions = (
         why="A has four links, S has three, and three of A are sure and so possible, too: 1 - (3 + 3) / (4 + 3) = 1/7.",
         wrong={
             0.0: "The fourth word looks somewhere, too, and that link counts in A.",
-            0.25: "You have divided by the links of A alone. The sure links count below the line, too.",
+            0.25: "You have divided by the links of A alone. The sure links count in the denominator, too.",
             0.8571: "That is the agreement. The error rate is 1 minus it.",
             0.5714: "The sure links are possible, too, so |A ∩ P| is 3 as well, and not 0.",
         },

@@ -24,7 +24,7 @@ task = Task(
             "Take 3 target words whose most attended source words are 0, 0 and 2: the links are (0, 0), (0, 1) and (2, 2). Let (0, 0) and (1, 1) be sure, and (2, 2) possible. One link is sure: (0, 0). Two links are possible: (0, 0), since what is sure is possible too, and "
             "(2, 2). There are 3 links and 2 sure pairs. The rate is 1 - (1 + 2) / (3 + 2) = 0.4."
         ),
-        "links = the set of (place of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
+        "links = the set of (position of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
         "in possible) divided by (number of links + number of sure pairs).",
     ),
     partial=EDGE,

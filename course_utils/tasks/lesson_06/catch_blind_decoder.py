@@ -332,11 +332,11 @@ task = Task(
     hints=(
         "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what may be changed, and whether the features have to move or have to stay.",
         (
-            "Take a decoder whose feature is the mean of the annotations, and a source of two places with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
+            "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
             "before. With weights of 0.25 and 0.75, which depend on something else, it would have been 4 before and 3 afterwards."
         ),
-        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. Have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. Have to stay: the features of the other sentence "
-        "then; all features, when what stands at False places changes, or when annotations and mask are put in another order; features before place t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
+        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay: the features of the other sentence "
+        "then; all features, when what is at False positions changes, or when annotations and mask are put in another order; features before position t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
     ),
 )
 

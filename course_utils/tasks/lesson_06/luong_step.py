@@ -30,8 +30,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The look is like Bahdanau's with another score: one matrix stands between state and annotation, and no hidden layer. What is new comes after it: context and state are laid end to end, and one layer "
-        "makes features of the two.",
+        "The look is like Bahdanau's with another score: there is one matrix between state and annotation, and no hidden layer. What is new comes after it: context and state are laid end to end, and one layer "
+        "turns the two into features.",
         (
             "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "
             "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = tanh(-0.1760) = -0.1742: the context's part of W_c comes first."
