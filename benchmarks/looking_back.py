@@ -3,7 +3,7 @@
     python benchmarks/looking_back.py [--seeds 5]
 
 Trains the translators of lesson 06 once for each order of words, setup and seed, as lesson 05 trains its own: the same pairs, batches
-and steps, with half its rate, which leaves the attention of Bahdanau's decoder nearer to the true links. The rows go to the tables in course_utils/data/measured_tables, which the lesson draws; what is in them already is not run
+and steps. Those that look back have half its rate, which leaves the attention of Bahdanau's decoder nearer to the true links. The rows go to the tables in course_utils/data/measured_tables, which the lesson draws; what is in them already is not run
 again.
 
     attention.csv   the share of right words and sentences, and the alignment error rate, for sentences of each length

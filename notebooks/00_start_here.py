@@ -17,11 +17,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
-# Attention is, at its heart, a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike.
+# A translator has to decide, before each word that it writes, which words of the sentence to look at. **Attention** is how it does so, and at its heart attention is a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike. A comment at the end of a line gives a letter for each axis of a tensor.
 
 # %%
 names = ["red", "green", "blue"]
-colours = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]])  # S D: three vectors of width 3
+colours = torch.tensor(
+    [[1.0, 0.0, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]]
+)  # S D: S = 3 vectors of width D = 3
 weights = torch.tensor([0.5, 0.5, 0.0])  # S: half red, half green, no blue
 colours
 
@@ -67,7 +69,7 @@ def mix_at(red):
     return f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
 
 
-red_slider = ipywidgets.FloatSlider(value=1.0, min=0, max=1, step=0.05, description="weight of red")
+red_slider = ipywidgets.FloatSlider(value=0.8, min=0, max=1, step=0.05, description="weight of red")
 colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
@@ -76,7 +78,7 @@ colour_explorer
 #
 # ## The PyTorch that you need, in fifteen minutes
 #
-# **Shapes.** A tensor has axes, and its shape says how long each of them is. A comment at the end of a line gives a letter for each axis: here S is the number of vectors and D is their width. Summing over an axis removes that axis; axis -1 is the last one.
+# **Shapes.** A tensor has axes, and its shape says how long each of them is. Here S is again the number of vectors and D their width. Summing over an axis removes that axis; axis -1 is the last one.
 
 # %% tags=["nbval-check-output"]
 pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: an orange and a dark green
@@ -101,7 +103,7 @@ print(scaled.sum(0))  # D: the weighted sum
 
 # %% tags=["nbval-check-output"]
 print(shares @ pair)  # D
-recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: three recipes
+recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: T = 3 recipes
 print(recipes @ pair)  # T D: three mixes
 print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(4, 3, 2) @ torch.ones(4, 2, 5)).shape)  # B T D: a batch of four
@@ -135,7 +137,7 @@ brightness.backward()
 print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. That is all the PyTorch you need to begin.
+# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. Training changes each weight by a small step *against* its gradient, so that a loss falls. That is all the PyTorch you need to begin.
 #
 # ## A check tells you what is wrong, and why
 #
@@ -161,7 +163,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and it shows the smallest input that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake, and it shows the smallest ordinary input, of all that the check tried, that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -186,7 +188,7 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows how far you have come. Your progress is kept in a small file in the course folder, so it survives a restart.
+# `progress` shows how far you have come. Your progress is kept in a small file in the course folder, so it survives a restart. Run the cell to see your own table.
 #
 # `make lab` opens your own copies of the notebooks, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
 
@@ -196,7 +198,7 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# This table shows whether your machine has everything that the course needs. A line that is not ok says what to do.
+# Run this cell for a table that shows whether your machine has everything that the course needs. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
 from course_utils import doctor

@@ -40,7 +40,7 @@ print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
 # %% [markdown]
 # On paper this is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
 #
-# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, weights have to depend on the other words.
+# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, a weight has to depend on something else than its own word, such as the other words.
 #
 # ## Weights that are positive and sum to 1
 #
@@ -123,7 +123,7 @@ print("scores", scores, " weights", a, " context", a @ x)
 diagrams.fixed_attention()
 
 # %% [markdown]
-# The drawing shows the way from word vectors to the output. Here θ points in the direction of "not", so "not" takes nearly all the weight. How does a word's weight fall as the word turns away from θ? We turn one word through a full circle
+# The drawing shows the way from word vectors to the output. Here θ points in the direction of "not", so "not" takes most of the weight. How does a word's weight fall as the word turns away from θ? We turn one word through a full circle
 # beside two words at 90° to θ, for three lengths of θ. For which length will the weight fall most abruptly?
 
 # %%
@@ -205,11 +205,11 @@ for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
     print(label.item(), " ".join(sentence))
 
 # %% [markdown]
-# One attention classifies by the sign of $\sum_s a_s\,(w^\top x_s) + b$. Softmax divides by a positive total, and $b$ is $\sum_s a_s b$, since the weights sum to 1. So that is also the sign of
+# One attention, with a score $g(x_s)$ for each word, classifies by the sign of its output. The weights sum to 1, and softmax divides by a positive total:
 #
-# $$\sum_s e^{g(x_s)} (w^\top x_s + b).$$
+# $$\sum_s a_s\, w^\top x_s + b \;=\; \sum_s a_s (w^\top x_s + b) \;=\; \frac{1}{\text{total}} \sum_s e^{g(x_s)} (w^\top x_s + b)$$
 #
-# This is again a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, so this proof no longer applies. Can two attentions do it?
+# Each term of the last sum depends on its own word alone. So the sign is that of a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, so this proof no longer applies. Can two attentions do it?
 #
 # Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of the two attentions find?
 
@@ -259,10 +259,11 @@ runs = {name: values for name, (values, _) in results.items()}
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# In all five runs one attention gets three of the four, as many as the proof allows, with or without an MLP. Two attentions get all four in four of the five runs, and three attentions in every run. So two can do it, but training may not find the way.
-# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get the same verdict, which is right for half of them. The sum stays at chance: with half of the reviews negated, no single word reveals the label.
+# In all five runs one attention gets three of the four, as many as the proof allows, with or without an MLP. Two attentions get all four in four of the five runs, and three attentions in every run. Two can do it, but training may not find the way.
 #
-# How do two attentions do it? Which words does each attention of a trained model choose, and what does "not" change?
+# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get one verdict, right for half of them. The sum stays at chance, since no single word reveals the label here.
+#
+# Which words does each attention of a trained model choose, and what does "not" change? A cell is empty where a sentence has no "not".
 
 # %%
 model = results["2 attentions"][1]
@@ -280,11 +281,11 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Training is less tidy than we were, but the idea is the same: where "not" appears, at least one attention moves to it, and the sum of what both add changes its sign, from 4 + 4 for "great" to 4 - 12 for "not great". Other runs divide the work differently.
+# Training finds another way than we did. The first attention reads the opinion, and "not" where there is one, as ours does. The second one moves to "not" only in "not great", where "not" by itself adds -12 and makes the verdict negative; in the three other sentences it adds 4. Other runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #
-# In training an error δ arrives at the context. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. At equal scores each of two words gets half of it. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
+# In training an error δ arrives at the context, the gradient of the loss. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
 
 
 # %%
@@ -301,7 +302,7 @@ gap_explorer
 # %% [markdown]
 # From a score of 5 upwards, less than 1 % reaches the second word: attention masks the error on its way back.
 #
-# There is a second way back. The error also changes the *scores*: a score should grow if its word would move the context in the direction that lowers the loss, away from where the context is now. We let PyTorch compute both ways for fixed vectors. What happens to each as the weights become more concentrated?
+# There is a second way back. The error also changes the *scores*: the gradient at the score of word $s$ is $a_s\,\delta^\top (x_s - c)$, its weight times how far its vector differs from the context $c$ along δ. We let PyTorch compute both ways for fixed vectors. What happens to each as the weights become more concentrated?
 
 # %% tags=["nbval-check-output"]
 delta = torch.tensor([0.6, -0.8])  # D: the error at the context
@@ -314,15 +315,17 @@ for gap in (0.0, 2.0, 4.0, 8.0):
 table(errors, ["at x₁", "at x₂", "at the score of x₁", "at the score of x₂"], caption="size of the error")
 
 # %% [markdown]
-# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2$ times the difference of the two vectors along δ, here 1.4. (An exercise finds the rule for any number of words.) How do both depend on the gap between the scores?
+# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2\,\delta^\top (x_1 - x_2)$, and here $\delta^\top (x_1 - x_2) = 0.6 + 0.8 = 1.4$. (In an exercise you derive the rule for any number of words.) How do both depend on the gap between the scores?
 
 # %%
 gaps = torch.linspace(-8, 8, 17)
 a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with a score of 0
-curves = {"share of the error that reaches x₂": (1 - a1)[None]}
-curves["how fast the weight of x₁ grows with its score"] = (a1 * (1 - a1))[None]
+curves = {"share of the error at x₂": (1 - a1)[None]}
+curves["growth of the weight of x₁"] = (a1 * (1 - a1))[None]
 ax = plots.axes(width=6.4)
-plots.curves(gaps, curves, "score of x₁ minus score of x₂", "", ax=ax, legend="center right")
+plots.curves(
+    gaps, curves, "score of x₁ minus score of x₂", "share, or rate of change", ax=ax, legend="upper right"
+)
 
 # %% [markdown]
 # A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 measures what that costs in training.

@@ -15,7 +15,7 @@ seeds = range(5)
 # %% [markdown]
 # ## The same step in eight versions
 #
-# Attention first appeared in translation. There, two networks keep what they have read or written so far in a vector, called a **state**. The state $s$ of the network that writes is the query. The states $h$ of the network that reads, one for each source word, are the keys; we call them **hidden states**. Lesson 05 builds both networks; here they are vectors. An **alignment score** says how well $s$ and $h$ match. $D$ is the width of $s$, $E$ that of $h$, and $[s; h]$ is both in one vector.
+# Attention between words first appeared in translation. There, two networks keep what they have read or written so far in a vector, called a **state**. The state $s$ of the network that writes is the query. The states $h$ of the network that reads, one for each source word, are the keys; we call them **hidden states**. Lesson 05 builds both networks. An **alignment score** says how well $s$ and $h$ match. $D$ is the width of $s$, $E$ that of $h$, $A$ that of a hidden layer, and $[s; h]$ is both in one vector.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -42,11 +42,11 @@ diagrams.attention(
 )
 
 # %% [markdown]
-# It makes a difference only in the score. The softmax and the weighted sum stay as they were in lesson 03.
+# It makes a difference only in the score. The softmax and the weighted sum stay as they were in lesson 03. (The location-based score is $W s$; papers and our code write it with its softmax.)
 #
 # ## All eight by hand
 #
-# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are small whole numbers: "general" swaps the two features, and the perceptron has one hidden unit, $2 \tanh(s_2 - h_2)$, where $s_2$ and $h_2$ are second features. Work out the first three rows on paper. Which hidden state does each prefer?
+# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are small whole numbers: "general" swaps the two features, and the perceptron has one hidden unit, 2 tanh of the second feature of $s$ minus that of the hidden state: for $h_1$ it gives $2 \tanh(2 - 0) = 1.928$. Work out the first three rows on paper. Which hidden state does each prefer?
 
 
 # %% tags=["nbval-check-output"]
@@ -78,7 +78,7 @@ print("the course's functions agree:", all(torch.allclose(course[name], by_hand[
 table({name: scores[0, 0] for name, scores in by_hand.items()}, ["h₁", "h₂", "h₃"], corner="score")
 
 # %% [markdown]
-# The dot product rewards length and prefers $h_3$: $0 \cdot 3 + 2 \cdot 4 = 8$. The cosine divides by both lengths, $8 / (2 \cdot 5) = 0.8$, and prefers $h_2$, which has the direction of $s$. It is at most 1, so among ten hidden states the best gets a weight of at most $e / (e + 9 / e) = 0.451$; Graves et al. therefore multiply it by a learned factor.
+# The dot product rewards length and prefers $h_3$: $0 \cdot 3 + 2 \cdot 4 = 8$. The cosine divides by both lengths, $8 / (2 \cdot 5) = 0.8$, and prefers $h_2$, which has the direction of $s$. It is at most 1, so among ten hidden states the best gets a weight of at most $e / (e + 9 / e) = 0.451$; Graves et al. therefore multiply it by a factor, which their network puts out anew at each step.
 #
 # ## What does each score fail to see?
 #
@@ -218,11 +218,11 @@ rows = {name: [products[name] / products["dot"], best[name] / best["dot"].mean()
 table(rows, ["products", "time, five tries"], corner="in dot products", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times as many products as the dot product; the perceptron, the same function, needs 3.6 times as many. In time the perceptron costs more than that, perhaps because T·S·A values go through a tanh. Change A to 8 and run the cell again: which score gains most?
+# The additive score needs 129 times as many products as the dot product; the perceptron, the same function, needs 3.6 times as many. In time the perceptron costs more than that, perhaps because of its many tanh. Change A to 8: which score gains most?
 #
 # ## Does the choice matter?
 #
-# In four worlds a state must find one of eight hidden states. In "same" the state is that hidden state plus noise; in "turned" it is rotated, too. In "position" it names a position. In "salience" the right one stands out by itself. Each vector ends in a 1, as a bias. Chance is 1/8. Which score finds the right one in all four worlds?
+# In four worlds a state must find one of eight hidden states. In "same" the state is that hidden state plus noise; in "turned" it is rotated and perhaps mirrored, too. In "position" it names a position. In "salience" the right one stands out by itself. Each vector ends in a 1, as a bias. Chance is 1/8. Which score finds the right one in all four worlds?
 
 
 # %%
@@ -265,7 +265,7 @@ reveal("04.all_worlds", next((name for name, runs in accuracy.items() if (runs.m
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance, since most of the rotations turn a vector by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere except in "position". The concatenating score finds only what stands out, and the location-based score only positions.
+# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector, on average, by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere except in "position". The concatenating score finds only what stands out, and the location-based score only positions.
 #
 # Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score, $s^\top W h$? Run it, then change the line. Can you write one that wins "position"?
 
@@ -280,7 +280,7 @@ own = in_all_worlds(own_score, lambda seed: parts("general", D=5, seed=seed)[2])
 table({"your own": own, "general": accuracy["general"]}, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# In "same" and "turned" it finds more, because $-\lVert W s - h \rVert^2 = 2 (W s)^\top h - \lVert h \rVert^2 - \lVert W s \rVert^2$: it takes away the advantage of long hidden states. The last term is the same for all of them and cancels. In "salience", where length helps, it finds less.
+# In "same" and "turned" it finds more, because $-\lVert W s - h \rVert^2 = 2 (W s)^\top h - \lVert h \rVert^2 - \lVert W s \rVert^2$: it takes away the advantage of long hidden states. The last term cancels. In "salience" it finds less, but nearly catches up in 1,000 steps.
 #
 # ## So which one?
 #
@@ -293,7 +293,7 @@ table({"your own": own, "general": accuracy["general"]}, worlds, corner="share f
 # | concatenating | what stands out by itself | see the query | nothing: leave it alone |
 # | location-based | a position | see the words; sources longer than S | Luong 2015, as a comparison |
 #
-# Our advice is to project both sides and take the scaled dot product. Without projections, √D can do harm (lesson 06).
+# The perceptron finds the most, but it is slow. A dot product of two projections, which is a general score, finds much of that in far less time. So our advice is to project both sides and take the scaled dot product. Without projections, √D can do harm (lesson 06).
 #
 # ## Questions
 #
@@ -317,7 +317,7 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Does it matter which score we take? Yes: each finds something that another cannot, and the costs differ more than a hundredfold.
+# - Does it matter which score we take? Yes: each finds something that another cannot, and their costs differ, up to 129-fold in products.
 # - The eight scores form six families; additive and perceptron are one function at two prices.
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the words.
 # - Before training, dividing by √D keeps the variance of the scores and the largest weight level as the width grows.

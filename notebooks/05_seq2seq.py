@@ -232,7 +232,7 @@ diagrams.seq2seq(
 #
 # ## Take the shift away
 #
-# Now we remove a part to see what it is for. Below, `given` is not shifted: the decoder reads the word that it should write at the same position. What will its loss be after 100 steps? The untrained model began at 4.5, and the model above ended at 0.6.
+# Now we remove a part to see what it is for. Below, `given` is not shifted: the decoder reads the word that it should write at the same position. What will its loss be after 100 steps? The untrained model began at 4.5, and the model above ended at 0.65.
 
 # %% tags=["nbval-check-output"]
 predict("05.unshifted", ...)
@@ -279,7 +279,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("05.twelve", sum(run[lengths.index(12)] for run in five) / 5)
 
 # %% [markdown]
-# Up to three words everything is right. At six words a quarter of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
+# Up to three words nearly everything is right. At six words a quarter of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
 #
 # Is the vector too small, was the training too short, or does the cell matter?
 
@@ -301,7 +301,7 @@ print(f"16 words, each chosen from 40, take {16 * log2(40):.0f} bits. 64 numbers
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# A wider vector helps, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has enough bits; what is hard to learn is how to write many words into it and read them out again.
+# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has enough bits; what is hard to learn is how to write many words into it and read them out again.
 #
 # ## Reading the source backwards
 #
@@ -399,7 +399,7 @@ for (when, v), ax in zip(networks.items(), plots.axes(2, width=4.4, height=3.6),
     plots.joined(points[0], {"paraphrase": points[1], "exchanged": points[2]}, when, ax)
 
 # %% [markdown]
-# Hardly: in both pictures most paraphrases lie side by side, since sentences of nearly the same words are neighbours even in an untrained network. The table says more, as it compares distances in all 64 dimensions. But neither shows that the decoder can get the words out of the vector again.
+# Hardly: in both pictures most paraphrases lie side by side. In the untrained network that is because its vector depends most on the last words, and a paraphrase ends in the same word. The table says more, as it compares distances in all 64 dimensions. But neither shows that the decoder can get the words out of the vector again.
 #
 # ## So can one vector hold a sentence?
 #
@@ -419,7 +419,7 @@ table(
 )
 
 # %% [markdown]
-# It can hold a short sentence. With this lesson's training, all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English-French translation.
+# It can hold a short sentence. With this lesson's training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English-French translation.
 #
 # What is wasteful about this? The encoder has a state after *every* word, and we throw away all but the last.
 #
@@ -445,7 +445,7 @@ check("05.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to about a third at twelve. More dimensions and more training move the fall to longer sentences, but do not remove it.
+# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to less than two fifths at twelve. More dimensions and more training move the fall to longer sentences, but do not remove it.
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
 # - The encoder's last state is all that the decoder knows of the source. While it learns, the decoder reads the right words, shifted by one; without the shift it would learn to copy.
 # - Reading backwards shortens some distances and lengthens others. Whether that helps depends on the order of the two languages, and on the length.

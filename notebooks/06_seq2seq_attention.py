@@ -42,10 +42,10 @@ diagrams.looking_back(new=["attention", "query", "context"])
 #
 # $$e_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad \alpha_{tj} = \frac{\exp e_{tj}}{\sum_k \exp e_{tk}} \qquad c_t = \sum_j \alpha_{tj} h_j$$
 #
-# Let all widths be 1, $W = U = 1$, $v = 2$, the state -1 and the annotations 0, 1 and 2. Work out the scores, the weights and the context on paper. ($\tanh 1 = 0.762$, $e^{1.523} = 4.586$.)
+# Let all widths be 1, $W = U = 1$, $v = 2$, the state -1 and the annotations 0, 2 and 1. Work out the scores, the weights and the context on paper. ($\tanh 1 = 0.762$, $e^{1.523} = 4.586$.)
 
 # %% tags=["nbval-check-output"]
-s, h = torch.tensor([[-1.0]]), torch.tensor([[[0.0], [1.0], [2.0]]])  # B H, B S E
+s, h = torch.tensor([[-1.0]]), torch.tensor([[[0.0], [2.0], [1.0]]])  # B H, B S E
 W, U, v = torch.ones(1, 1), torch.ones(1, 1), torch.tensor([2.0])  # A H, A E, A
 e = torch.tanh((s @ W.T)[:, None] + h @ U.T) @ v  # B S
 a = e.softmax(-1)  # B S
@@ -54,11 +54,11 @@ print("scores", e, "weights", a, "context", c)
 
 context, weights = bahdanau_step(s, h, torch.ones(1, 3, dtype=torch.bool), W, U, v)
 print("the course's step agrees:", torch.allclose(weights, a) and torch.allclose(context, c))
-numbers = {"state": "-1", "states": ["0", "1", "2"], "weights": a[0], "context": f"{c.item():.2f}"}
+numbers = {"state": "-1", "states": ["0", "2", "1"], "weights": a[0], "context": f"{c.item():.2f}"}
 diagrams.looking_back(["our", "small", "boy"], "glodil", "sliro", **numbers, new=["context"])
 
 # %% [markdown]
-# Most of the weight lies on the third annotation. A different state gets different weights: change $s$ to -3 and run the cell again.
+# Most of the weight lies on the second annotation, that of "small". A different state gets different weights: change $s$ to -3 and run the cell again.
 #
 # ## What changes in the model
 #
@@ -136,7 +136,7 @@ class LookingBack(nn.Module):
 difference(Seq2Seq, LookingBack)  # "+" is new, "-" is gone
 
 # %% [markdown]
-# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out, so that it is not read before the words.) `decode` looks back before each step, so it has to go word by word. The cell and the readout also read the context.
+# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out: otherwise the direction that reads from right to left would begin with it.) `decode` looks back before each step, so it has to go word by word. The cell and the readout also read the context.
 #
 # ## Training both
 #
@@ -207,7 +207,7 @@ step_explorer
 #
 # ## The length curve again
 #
-# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps at half the rate. They differ only in how they look: one reads the encoder's last states at every step (Cho et al. 2014), one is Bahdanau's, one Luong's with input feeding. What share of the words is right at 12 words with Bahdanau's decoder, on average?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. Those with attention learned at half the rate of the one without, which suits each better. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -229,7 +229,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector, two fifths of the words or fewer are. Bahdanau et al. saw the same in English to French translation: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
+# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector at most two fifths of the words are right. Bahdanau et al. saw the same in English to French translation: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
 #
 # Beyond the dotted line, which marks the longest sentences in training, the picture changes. How far does attention help there?
 
@@ -253,7 +253,7 @@ weights = weights[0, : len(lost.split()), :20].detach()  # without EOS
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models, trained on up to 16 words, still get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
+# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20, which for them is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
 #
 # ## Does it look where it should?
 #
@@ -280,7 +280,7 @@ plots.weights(weights, text.split(), target, xlabel="source words", ylabel="tran
 # %% [markdown]
 # In this sentence all of them do; with another seed one may miss. The diagonal is broken where a verb waits for its object.
 #
-# The **alignment error rate** (Och & Ney 2003) puts a number on this. Let $A$ be the links from each target word to the source word with the most weight, $S$ the links that are sure and $P$ those that are possible, the sure ones included:
+# The **alignment error rate** (Och & Ney 2003) puts a number on this. Here $A$, $S$ and $P$ are sets: $A$ has the links from each target word to the source word with the most weight, $S$ the links that are sure, and $P$ those that are possible, the sure ones included:
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
@@ -374,7 +374,7 @@ for setup in ("dot", "scaled_dot", "projected"):
 table(rows, ["right at 16 words", "mean largest weight"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# It does, though the plain dot product stays ahead. √D is meant for entries that are independent and have variance 1. A GRU's states lie between -1 and 1, and the decoder cannot make them larger: divided by √D their scores leave the weights too soft, and the largest is a third on average. Learned projections choose the size of queries and keys, and the weights become concentrated again.
+# It does, though the plain dot product stays ahead in four of five runs. (These models were trained anew, so their figures differ a little.) √D suits entries that are independent and have variance 1. A GRU's states lie between -1 and 1, and the decoder cannot enlarge them: divided by √D their scores leave the weights too soft, and the largest is a third on average. Learned projections choose the size of queries and keys, and the weights become concentrated again.
 #
 # ## What a look costs
 #
@@ -393,11 +393,11 @@ with torch.inference_mode():
 table({"microseconds": list(microseconds.values())}, list(microseconds), corner="one look back", digits=0)
 
 # %% [markdown]
-# For sentences that is cheap: a look at 50 words costs less than twice as much as one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
+# For sentences that is cheap: a look at 50 words costs hardly more than one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
 #
 # ## Real sentences
 #
-# The course ships a model that has learned from 29,000 captions of photos in English and French. It is the model above with wider layers, pieces of words in place of words, and a tanh layer before the readout, trained for longer. Which English words does it need for "vieil"?
+# The course ships a model that has learned from 29,000 captions of photos in English and French. Its attention is the one above; the rest is larger, with pieces of words in place of words and a readout that also reads the word before. Which English words does it need for "vieil"?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -405,7 +405,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# It attends to two words at once. It has to know both: "old" becomes "vieux", "vieil" or "vieille", and the noun decides which.
+# For "vieil" it attends to "old" and to "man". It has to know both: "old" becomes "vieux", "vieil" or "vieille", and the noun decides which. What a row lacks to 1 lies on EOS, which the picture leaves out.
 #
 # Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too? What will a model that has read nothing but captions make of "The black dog is not sleeping"?
 
@@ -460,7 +460,7 @@ check("06.q5", ...)
 # - What if the decoder could look back? Then long sentences come through, as far as training has prepared for their length.
 # - The encoder passes on all of its states. Before each word the decoder takes one more step: score, normalise, sum.
 # - Bahdanau's query is the state before the step, and cell and output read the context. Luong's query is the state after it, and the output reads the context.
-# - Where the truth is known, the largest weight lies nearly always on the right word. The alignment error rate counts the links that are missing or superfluous.
+# - Where the truth is known, and sentences are no longer than in training, the largest weight nearly always lies on the right word. The alignment error rate counts the links that are missing or superfluous.
 # - A score that does not depend on the state, or that cannot become large, is of no use to a decoder.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention.ipynb)

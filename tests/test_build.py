@@ -226,6 +226,17 @@ def test_a_picture_is_stored_once():
     assert "text/html" in table["data"]
 
 
+def test_a_picture_with_sliders_keeps_its_own_words():
+    data = {"image/png": "abc", "text/plain": "At 0.8 it is red."}
+    shown = {"output_type": "execute_result", "data": data, "metadata": {}}
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown]},
+        {"cell_type": "markdown", "metadata": {}, "source": "At 0.5 it is purple."},
+    ]
+    _tidy(cells)
+    assert shown["metadata"]["image/png"]["alt"] == shown["data"]["text/plain"] == "At 0.8 it is red."
+
+
 def test_first_sentence():
     assert first_sentence("# Head\nThe *long* row, $w$, `a_b` and [this](x.html), wins. Then.") == (
         "The long row, w, a_b and this, wins."

@@ -636,7 +636,12 @@ def _tidy(cells):
         for output in cell["outputs"]:
             if "image/png" not in output.get("data", {}):
                 continue
-            output["data"].pop("text/html", None)  # the picture once more, with words for who runs the cell
+            words = output["data"].get("text/plain", "")
+            if "text/html" in output["data"]:  # the picture once more, with words for who runs the cell
+                del output["data"]["text/html"]
+            elif words and not words.startswith("<"):  # a picture with sliders says what its first one shows
+                output["metadata"].setdefault("image/png", {})["alt"] = words
+                continue
             if sentence:
                 output["data"]["text/plain"] = sentence
                 output["metadata"].setdefault("image/png", {})["alt"] = sentence

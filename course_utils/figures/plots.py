@@ -128,7 +128,7 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     elif (x == x.round()).all():
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    ax.legend(frameon=False, loc=legend)
+    ax.legend(loc=legend, edgecolor="none", framealpha=0.85)
 
 
 def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None):
@@ -162,7 +162,7 @@ def _reference_lines(ax, lines, bars, ylim):
         ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
         near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
         side = ("top" if near[0] > 0 else "bottom") if near else "center"
-        ax.text(bars - 0.45, height, label, va=side, fontsize=10)
+        ax.text(bars - 0.45, height, label, va=side, fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 1})
 
 
 def scatter(x, y, xlabel, ylabel, names=None, title="", ax=None):
@@ -219,7 +219,7 @@ def joined(points, others, title="", ax=None, name="sentence"):
             ax.plot(to_x, to_y, marker, color=colour, markersize=5)
     ax.plot(*zip(*points, strict=True), "o", color="0.2", markersize=4, label=name)
     ax.set(title=title, xticks=[], yticks=[])
-    ax.legend(frameon=False, fontsize=9, loc="best")
+    ax.legend(loc="best", fontsize=9, edgecolor="none", framealpha=0.85)
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):

@@ -63,7 +63,7 @@ questions = (
         "reading a report",
         "A check says “failed” and shows an input with an expected and a received value. What is that input?",
         right=(
-            "The smallest one on which your function goes wrong.",
+            "The smallest ordinary one, of those tried, on which your function goes wrong.",
             "It is small so that you can often follow it on paper. The check has tried other inputs as well, and larger ones.",
         ),
         wrong=(

@@ -47,13 +47,13 @@ questions = (
         "what projections are for",
         "What can self-attention with learned projections do that it cannot do without them?",
         right=(
-            "A word can look for words unlike itself, and hand over something other than its own vector.",
+            "A word can ask for one thing and be found by another, and hand over something other than its own vector.",
             "Query, key and value are three different views of the word: “not” can look for opinions, and hand over nothing.",
         ),
         wrong=(
             (
                 "A word can attend to other words, and not only to itself.",
-                "Softmax gives every word some weight in both cases. Without projections most of it goes to words that are like the one that asks.",
+                "Softmax gives every word some weight in both cases. Without projections two words score each other equally, whichever of them asks.",
             ),
             (
                 "The model can be trained.",
@@ -61,7 +61,7 @@ questions = (
             ),
             (
                 "It takes the order of the words into account.",
-                "It does not, with projections or without: shuffled words have the same contexts, shuffled.",
+                "Without a mask it does not, with projections or without: shuffled words have the same contexts, shuffled.",
             ),
         ),
     ),
@@ -118,8 +118,8 @@ predictions = (
     Prediction(
         "03.own_question",
         "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
-        why="Training finds nothing better than guessing here. A word looks for words like itself and hands over its own vector, so “not” "
-        "has no good way to reach the opinion and to reverse it.",
+        why="Training finds nothing better than guessing here. A word asks with the vector by which it is found and hands "
+        "over that same vector, so “not” has no good way to reach the opinion and to reverse it.",
     ),
     Prediction(
         "03.slips_through",

@@ -11,7 +11,7 @@ questions = (
     Question(
         "04.q1",
         "one function in disguise",
-        "Which two of the eight scores are the same function?",
+        "Which two of the eight scores are the same function, number for number, once their matrices are written suitably?",
         right=(
             "additive and perceptron",
             "A matrix times [s; h] is a matrix times s plus another one times h. Written in the second way, each vector is multiplied only once, "

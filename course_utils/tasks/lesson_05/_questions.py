@@ -98,12 +98,12 @@ questions = (
         "In a PCA picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
         right=(
             "None about training: an untrained network may show the same.",
-            "An untrained network also puts sentences of nearly the same words close together, and PCA keeps only two of many directions.",
+            "An untrained network also puts sentences close together that end in the same words, and PCA keeps only two of many directions.",
         ),
         wrong=(
             (
                 "The network understands what sentences mean.",
-                "The untrained network's picture shows pairs as well. Paraphrases share most of their words, and that is enough.",
+                "The untrained network's picture shows pairs as well. Paraphrases end in the same words, and that is enough.",
             ),
             (
                 "Groups that lie far apart in the picture have very different meanings.",
@@ -136,7 +136,7 @@ predictions = (
     Prediction(
         "05.backwards",
         "The translation's order is reversed. Is the share of right words better, worse or the same when the source is read backwards?",
-        why="There the last word of the source is translated first, so the distances are short as long as the source is read as it is.",
+        why="There the last word of the source is translated first, so the first distances are short as long as the source is read as it is.",
         choices=("better", "worse", "the same"),
     ),
 )
