@@ -37,8 +37,8 @@ def changed(task_id, change):
 
 
 def test_each_task_that_computes_numbers_has_its_steps():
-    """Dicts, lists, words and whole numbers are counted or searched for, and candidates are looked into."""
-    others = [task for task in TASKS.values() if not (task.steps_function or task.candidates)]
+    """Dicts, lists, words and whole numbers are counted or searched for, candidates are looked into, and a reading has many right values."""
+    others = [t for t in TASKS.values() if not (t.steps_function or t.candidates or t.reading_function)]
     given = {task.id: Expected(task, task.make_cases(0)[:1]).truth[0].value for task in others}
     assert not [task_id for task_id, value in given.items() if isinstance(value, (torch.Tensor, float, tuple))]
     assert len(WITH_STEPS) > 90

@@ -15,7 +15,7 @@ task = Task(
     minutes=20,
     hints=(
         "Go backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference of two scores that large?",
-        "Think of three dice: a throw of one has a variance of 35/12. The sum of three has three times that, and so does the sum of two minus the third, since "
+        "Take three dice: a throw of one has a variance of 35/12. The sum of three has three times that, and so does the sum of two minus the third, since "
         "variances of uncorrelated numbers add up under a minus sign as well. Only then comes the root, which turns a variance into a standard deviation. And for the "
         "first step: with a share of 3/4 one score earns three times as much as the other, and e to the power of 1.0986 is 3.",
         "lead = the logarithm of share / (1 - share). The variance of one score is D, that of the difference of two is their sum. Begin with D = 1 and go "
