@@ -6,6 +6,7 @@ import pytest
 
 from course_utils.checks.answer import expected_on
 from course_utils.checks.judge import judge
+from course_utils.checks.running.contract import question
 from course_utils.tasks import tasks_of
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 21))]
@@ -62,3 +63,11 @@ def test_who_misses_rarer_candidates_alone_is_right_and_is_told_of_one(task):
         "Right, for every promise of the exercise. A remark on a rarer candidate: Your test says"
     )
     assert any(case.name in report.message for case in task.make_cases(0) if case.hazard)
+
+
+@pytest.mark.parametrize("task", RARER, ids=lambda task: task.id)
+def test_a_test_cannot_tell_rarer_candidates_by_what_it_is_given_or_by_their_place(task):
+    cases = task.make_cases(0)
+    assert not any(asked.edge or asked.hazard or asked.name for asked in map(question, cases))
+    last = [case.edge for seed in range(5) for case in task.make_cases(seed)[-1:]]
+    assert not all(last), "they come last with every seed"

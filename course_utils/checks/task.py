@@ -123,8 +123,7 @@ class Task:
         rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
         cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
-            random.Random(self._derived(seed, "order")).shuffle(cases)
-            cases.sort(key=lambda case: case.edge)  # and unusual ones last, as anywhere
+            random.Random(self._derived(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
         return cases
 
     def _derived(self, seed, purpose):

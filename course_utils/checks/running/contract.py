@@ -126,8 +126,9 @@ def float_paths(args):
 
 
 def question(case):
-    """Return the case as an answer's side may see it: without what may tell the right answer."""
-    return replace(case, name="", raises="", hazard=False)
+    """Return the case as an answer's side may see it: without what may tell the right answer, as an edge does where a candidate is given."""
+    about_candidate = any(isinstance(leaf, Candidate) for leaf in trees.leaves(case.args))
+    return replace(case, name="", raises="", edge=case.edge and not about_candidate, hazard=False)
 
 
 def holds_float64(case):
