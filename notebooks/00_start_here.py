@@ -17,7 +17,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
-# A translator has to decide, before each word that it writes, which words of the sentence to look at. **Attention** is how it does so, and at its heart attention is a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike. A comment at the end of a line gives a letter for each axis of a tensor.
+# A translator has to decide, before each word that it writes, which words of the sentence to look at. **Attention** is how it does so, and at its heart attention is a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike. PyTorch calls its arrays **tensors**. A comment at the end of a line gives a letter for each axis.
 
 # %%
 names = ["red", "green", "blue"]
@@ -55,7 +55,7 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
     ax.set(title=name, xticks=[], yticks=[])
 
 # %% [markdown]
-# The mix takes as much of the red as of the green. Blue has a weight of 0, so it does not show.
+# The mix is an olive green: as much of the red as of the dark green. Blue has a weight of 0, so it does not show.
 #
 # Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
 
@@ -87,7 +87,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** `shares[:, None]` inserts an axis of length 1. If shapes differ, PyTorch lines them up from the right and repeats an axis of length 1 as often as needed: S×1 times S×D is S×D, and each vector is multiplied by its own weight.
+# **Broadcasting.** `shares[:, None]` inserts an axis of length 1. If shapes differ, PyTorch lines them up from the right, adds axes of length 1 on the left where some are missing, and repeats an axis of length 1 as often as needed: S×1 times S×D is S×D, and each vector is multiplied by its own weight.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -137,7 +137,7 @@ brightness.backward()
 print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. Training changes each weight by a small step *against* its gradient, so that a loss falls. That is all the PyTorch you need to begin.
+# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. A **loss** is a number that says how wrong a network's answers are. To **train** the network is to lower it: each of its numbers, which are called weights too, takes a small step *against* its gradient. That is all the PyTorch you need to begin.
 #
 # ## A check tells you what is wrong, and why
 #
@@ -163,7 +163,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and it shows the smallest ordinary input, of all that the check tried, that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake, and of all ordinary inputs that the check tried, it shows the smallest that reveals the mistake, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%

@@ -91,7 +91,7 @@ print("scores", score, " probabilities", torch.sigmoid(score))
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative by the probability is $\frac{p - y}{p(1 - p)}$, and that of the probability by the score is $p(1 - p)$. The product of the two is $p - y$, the **error**: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
+# Training minimises the **cross-entropy** $L = -y \log p - (1 - y) \log(1 - p)$ for the label $y$. Its derivative with respect to the probability is $\frac{p - y}{p(1 - p)}$, and that of the probability with respect to the score is $p(1 - p)$. The product of the two is $p - y$, the **error**: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -108,11 +108,11 @@ print(torch.allclose(x.grad, error[:, None, None] * w * mask[..., None]))
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# A sum passes the same error, $(p - y)\,w$, to each word and none to padding: here $(0.818 - 1)\,w$, divided by 2 since the loss is the mean over two sentences. Training moves vectors *against* their gradients: the words of a positive review along $w$, those of a negative one against it.
+# A sum passes the same error, $(p - y)\,w$, to each word and none to padding: here $(0.818 - 1)\,w$, divided by 2 since the loss is the mean over two sentences. Training moves vectors *against* their gradients: the words of positive reviews along $w$, the others against it.
 #
 # ## Training
 #
-# We train on the train split; the settings were chosen on the dev split. Training goes through the reviews six times, 128 at a step. How far each weight moves is up to the optimizer, here AdamW (lesson 13). A **weight decay** pulls all weights towards 0, so that the model learns its reviews less by heart. What share of the test reviews will a model that cannot see word order get right?
+# The model learns from `train`, the settings were chosen on `dev`, and `test` only reports. Training goes through the reviews six times, 128 at a step. How far each weight moves is up to the optimizer, here AdamW (lesson 13). A **weight decay** pulls all weights towards 0, so that the model learns its reviews less by heart. What share of the test reviews will a model that cannot see word order get right?
 
 # %%
 vocabulary = build_vocabulary(learn.sentences)
@@ -200,7 +200,7 @@ for name, value in {"what a word adds": adds, "polarity": polarity}.items():
 print(f"share of words with the sign of their log-odds: {((odds > 0) == (adds > 0)).float().mean():.2f}")
 
 # %% [markdown]
-# What a word adds to the score, $w^\top x$, follows the counts: nine words in ten that occur mostly in positive reviews raise it, and nine in ten of the others lower it. On SST-2 "was" and "movie" lower it, and "the" hardly changes it. The polarity follows the counts less closely, since a cosine does not show that the vector of "the" is short.
+# What a word adds to the score, $w^\top x$, follows the counts: for nine words in ten the two have the same sign. On SST-2 "was" and "movie" lower it, and "the" hardly changes it. The polarity follows the counts less closely, since a cosine does not show that the vector of "the" is short.
 #
 # ## What does the model make of a sentence?
 #
@@ -236,7 +236,7 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. There a negation costs the negative reviews nothing, but the positive ones lose, and "not" lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
+# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. It does not harm both alike: positive reviews with a negation come out right less often, negative ones do not. "not" is somewhat more frequent in negative reviews, so it has learned a negative number, and it lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #
@@ -288,7 +288,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # %% [markdown]
 # In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as the reasoning says. What changes if three quarters of the reviews are negated? Set `negation=0.75` above, and see.
 #
-# Could *other* vectors do better? Let a sentence score $g$ with a good word and $b$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $b < 0$, $g + n < 0$ and $b + n > 0$. The first and last add up to $g + b + n > 0$, the other two to $g + b + n < 0$. Both cannot hold, so any sum gets at most three of the four right.
+# Could *other* vectors do better? Let a sentence score $g$ with a good word and $h$ with a bad one, and let "not" add $n$. All four cases are right only if $g > 0$, $h < 0$, $g + n < 0$ and $h + n > 0$. The first and last add up to $g + h + n > 0$, the other two to $g + h + n < 0$. Both cannot hold, so any sum gets at most three of the four right.
 
 # %% tags=["nbval-check-output"]
 print(f"Apart from luck, no sum gets more than {bag_of_words_ceiling(world_test):.2f} of them right.")

@@ -40,7 +40,7 @@ print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
 # %% [markdown]
 # On paper this is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
 #
-# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, a weight has to depend on something else than its own word, such as the other words.
+# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, a weight has to depend on something other than its own word, such as the other words.
 #
 # ## Weights that are positive and sum to 1
 #
@@ -285,7 +285,7 @@ print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), stri
 #
 # ## What does attention do to the error on its way back?
 #
-# In training an error δ arrives at the context, the gradient of the loss. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
+# In training, the gradient of the loss with respect to the context arrives there; we call this vector the error δ. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
 
 
 # %%
@@ -328,7 +328,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# A score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 measures what that costs in training.
+# Beside a single rival, a score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 measures what that costs in training.
 #
 # ## What about real reviews?
 #

@@ -158,7 +158,7 @@ print(" ".join(f"{run:.3f}" for run in as_it_is))
 reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# So it does not help that the sentence asks, as long as a word uses one vector for its question, for what it is found by, and for what it hands over. "not" could ask for the opinion that it negates, and bring back the opposite of that opinion.
+# Where a word uses one vector for its question, for what it is found by, and for what it hands over, our training finds nothing. One fixed attention did better (0.75); here the word's own vector is always added to what it finds. "not" could ask for the opinion that it negates, and bring back the opposite of that opinion.
 #
 # ## What a word asks for, what it is found by, and what it hands over
 #
@@ -221,7 +221,7 @@ for kept, name in (("", "no matrix,\n45 epochs"), ("v", "only W_v,\n45 epochs"))
 plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
 
 # %% [markdown]
-# Both are: $W_q$ soon, and $W_v$ only when it is trained three times as long. Without any matrix, training stays at chance then, too. So a word has to ask with another vector than the one by which it is found, or hand over something other than itself. With all three matrices, every run reaches 1.000.
+# Both are: $W_q$ soon, and $W_v$ only when it is trained three times as long. Without any matrix, training stays at chance then, too. In these runs it was enough that a word asks with another vector than the one by which it is found, or that it hands over something other than itself. With all three matrices, every run reaches 1.000.
 #
 # Does "not" really ask for the opinion? In each run we read off four weights: what "not" attends to in two sentences, and what "the" attends to without and with a "not".
 
@@ -246,7 +246,7 @@ read = {
 table(read, looked_at, digits=2)
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of these two opinions and nearly none on the other, where our matrices find both. In four of the five runs the trick of lesson 02 does the rest: "the" looks for "great", and "not" draws it away. None of the five runs has found the solution that we wrote down.
+# In every run "not" puts nearly all its weight on one of these two opinions and nearly none on the other, where our matrices find both. In four of the five runs we see the trick of lesson 02, too: "the" looks at "great", and where there is a "not", at "not". None of the five runs has found the solution that we wrote down.
 #
 # ## What about real reviews?
 #

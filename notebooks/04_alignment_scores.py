@@ -28,7 +28,7 @@ seeds = range(5)
 # | concatenating | $W [s; h]$ | $W$: D+E | the same "concat", in some versions of the paper |
 # | location-based | $\mathrm{softmax}(W s)$ | $W$: S×D | Luong et al. 2015 |
 #
-# Most papers say "additive" for what we call the perceptron. Where in attention does the choice make a difference?
+# Most papers say "additive" for what we call the perceptron, the name of its inventors. Where in attention does the choice make a difference?
 
 # %%
 diagrams.attention(
@@ -195,7 +195,7 @@ for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     plots.curves(range(5, 100, 10), runs, "step", "loss, three seeds", f"D = {D}", ax)
 
 # %% [markdown]
-# At D = 4 the two curves meet after some 75 steps. At D = 256 the unscaled attention learns far more slowly: its weights are concentrated before it has learned where to look, and little of the error comes through. The scaled score, too, learns at different speeds at the two widths.
+# At D = 4 the two curves meet after some 75 steps. At D = 256 the unscaled attention learns far more slowly: its weights are concentrated before it has learned where to look. It starts out confident and mostly wrong, with a higher loss, and has to undo that first. The scaled score, too, learns at different speeds at the two widths; why, we have not looked into.
 #
 # ## What does each score cost?
 #

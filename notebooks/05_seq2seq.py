@@ -69,7 +69,7 @@ print("a hundred words later  ", after)
 #
 # ## Two networks, and one vector between them
 #
-# The **encoder** reads the source. Its last state is the **sentence vector**, also called the context vector. The **decoder** starts with this vector as its state and writes one word at each step. It first reads BOS, for the beginning, then each word that it has written, and it stops when it writes EOS, for the end. What does the decoder know about the source?
+# The **encoder** reads the source. Its last state is the **sentence vector** (papers also say context vector). The **decoder** starts with this vector as its state and writes one word at each step. It first reads BOS, for the beginning, then each word that it has written, and it stops when it writes EOS, for the end. What does the decoder know about the source?
 
 # %%
 diagrams.seq2seq(new=["context"])
@@ -92,11 +92,13 @@ print("wanted, as numbers:", batch[2].tolist())
 table(rows, [f"position {t + 1}" for t in range(5)], corner="a batch of two")
 
 # %% [markdown]
-# `make_batch` returns three tensors of word numbers. `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the previous position. So `given` is the target, shifted right by one, with BOS in front. **Padding**, the number 0, fills up the shorter sentence.
+# `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the previous position. So `given` is the target, shifted right by one, with BOS in front.
 #
-# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and with the right ones all positions can be computed in one call.
+# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and with the right ones one call computes all positions.
 #
 # ## The whole model
+#
+# A model is a class. `__init__` makes its parts, which hold the learned weights; `forward` says how they work together, and `model(source, given)` calls it. `nn.Embedding` is a table of V vectors, which both languages share. `nn.GRU` returns all states and the last one, which we drop; its first state needs an axis for layers, hence `s[None]`.
 #
 # Why does `encode` not return `states[:, -1]`?
 
@@ -126,7 +128,7 @@ class Seq2Seq(nn.Module):
 # %% [markdown]
 # The last position of a shorter sentence is padding, which the GRU has read as if it were words. (Try it later: put `states[:, -1]` there, train again, and translate "our small boy" alone and beside a long sentence.)
 #
-# `decode` returns **logits**, a score for each word of the vocabulary at each position. A softmax turns them into the probabilities $p(y_t \mid y_1, \dots, y_{t-1}, v)$ of the next word, given the words before and the sentence vector $v$. Their product is the probability of the whole translation. The loss is the mean of $-\ln p$ over all words of the batch, with EOS and without padding. What loss, in nats per word, do you expect before training, when 86 words are about equally probable?
+# `decode` returns **logits**, a score for each word of the vocabulary at each position. A softmax turns them into the probabilities $p(y_t \mid y_1, \dots, y_{t-1}, v)$ of the next word, given the words before and the sentence vector $v$. Their product is the probability of the whole translation. The loss is the mean of $-\ln p$ over all words of the batch, with EOS and without padding. What loss, in **nats** per word (the unit of the natural logarithm), do you expect before training, when 86 words are about equally probable?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -279,7 +281,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("05.twelve", sum(run[lengths.index(12)] for run in five) / 5)
 
 # %% [markdown]
-# Up to three words nearly everything is right. At six words a quarter of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
+# Up to three words nearly everything is right. At six words more than a fifth of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
 #
 # Is the vector too small, was the training too short, or does the cell matter?
 
@@ -301,7 +303,7 @@ print(f"16 words, each chosen from 40, take {16 * log2(40):.0f} bits. 64 numbers
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before. Of twelve words a quarter are still wrong. With plain cells the network learns next to nothing in this time. The vector has enough bits; what is hard to learn is how to write many words into it and read them out again.
+# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before, and a quarter of twelve words are still wrong. Plain cells learn next to nothing. Counted in bits the vector is far larger than a sentence, and the same 64 dimensions hold more after longer training. So much of the difficulty is to *learn* how to use it.
 #
 # ## Reading the source backwards
 #
@@ -362,7 +364,7 @@ plots.curves(at, curves, "tokens that come after", "gradient, last token = 1", a
 ax.set_yscale("log")
 
 # %% [markdown]
-# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps a few ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps ten times as much.
+# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps one or two ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps ten times as much.
 #
 # After training, early words move the vector again in both networks. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
 #

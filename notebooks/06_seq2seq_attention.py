@@ -136,7 +136,7 @@ class LookingBack(nn.Module):
 difference(Seq2Seq, LookingBack)  # "+" is new, "-" is gone
 
 # %% [markdown]
-# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out: otherwise the direction that reads from right to left would begin with it.) `decode` looks back before each step, so it has to go word by word. The cell and the readout also read the context.
+# `encode` reads in both directions, with half the width for each, and also returns all states. (Packing takes the padding out: otherwise the direction that reads from right to left would begin with it.) `last` is 2×B×(H/2), a state for each direction, and `cat` puts the two side by side. `decode` looks back before each step, so it has to go word by word. The cell and the readout also read the context.
 #
 # ## Training both
 #
@@ -207,7 +207,7 @@ step_explorer
 #
 # ## The length curve again
 #
-# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. Those with attention learned at half the rate of the one without, which suits each better. What share of the words is right at 12 words with Bahdanau's decoder, on average?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, and lacks the look back alone. Each kind has the learning rate that suits it better. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -253,7 +253,7 @@ weights = weights[0, : len(lost.split()), :20].detach()  # without EOS
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20, which for them is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
+# The decoder leaves words out: some columns get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
 #
 # ## Does it look where it should?
 #
@@ -318,7 +318,7 @@ table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", d
 # | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
 # | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
 #
-# Here is the third row as code, without its tanh layer. Whose states do not change if attention looks elsewhere?
+# Here is the third row as code, without its tanh layer. In which decoder, Bahdanau's or Luong's, do the states stay the same if attention looks elsewhere?
 
 
 # %% tags=["nbval-check-output"]
@@ -393,11 +393,11 @@ with torch.inference_mode():
 table({"microseconds": list(microseconds.values())}, list(microseconds), corner="one look back", digits=0)
 
 # %% [markdown]
-# For sentences that is cheap: a look at 50 words costs hardly more than one at 10, because most of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
+# For sentences that is cheap: a look at 50 words costs far less than five times as much as one at 10, because much of it is the overhead of calling PyTorch. For long texts the number of scores grows with the product of both lengths. Waiting costs time, too, as each step needs the state before it; lesson 09 will avoid that.
 #
 # ## Real sentences
 #
-# The course ships a model that has learned from 29,000 captions of photos in English and French. Its attention is the one above; the rest is larger, with pieces of words in place of words and a readout that also reads the word before. Which English words does it need for "vieil"?
+# The course ships a model that has learned from 29,000 captions of photos in English and French. Its attention is the one above; the rest is larger, with pieces of words in place of words and a readout that also reads the word before. Which English words does it look at for "vieil"?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -405,7 +405,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# For "vieil" it attends to "old" and to "man". It has to know both: "old" becomes "vieux", "vieil" or "vieille", and the noun decides which. What a row lacks to 1 lies on EOS, which the picture leaves out.
+# For "vieil" it attends to "old" and to "man". Looking at both makes sense, since the noun decides between "vieux", "vieil" and "vieille". But weights show where a model looks, not what it uses: below, it looks at "tree" and writes the wrong form. What a row lacks to 1 lies on EOS, which the picture leaves out.
 #
 # Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too? What will a model that has read nothing but captions make of "The black dog is not sleeping"?
 

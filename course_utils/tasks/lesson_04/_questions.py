@@ -74,7 +74,7 @@ questions = (
         "without the division",
         "What goes wrong without the division by √D when a wide network begins to train?",
         right=(
-            "The scores are large, so the softmax is nearly one-hot before anything has been learned, and little gradient passes.",
+            "The scores are large, so the softmax is nearly one-hot before anything has been learned, and mostly at a wrong position.",
             "The derivative of a weight with respect to its score is a(1 - a), which is near 0 where the weights are close to 0 and 1, on the right word or on a wrong one.",
         ),
         wrong=(
