@@ -94,11 +94,11 @@ table(rows, [f"position {t + 1}" for t in range(5)], corner="a batch of two")
 # %% [markdown]
 # `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the previous position. So `given` is the target, shifted right by one, with BOS in front.
 #
-# Giving the decoder the right words is called **teacher forcing**. Its own words would mostly be wrong at first, and with the right ones one call computes all positions.
+# Giving the decoder the right words is called **teacher forcing**. Its own words would be wrong at first, and with the right ones one call computes all positions.
 #
 # ## The whole model
 #
-# A model is a class. `__init__` makes its parts, which hold the learned weights; `forward` says how they work together, and `model(source, given)` calls it. `nn.Embedding` is a table of V vectors, which both languages share. `nn.GRU` returns all states and the last one, which we drop; its first state needs an axis for layers, hence `s[None]`.
+# A model is a class. `__init__` makes its parts, which hold the learned weights; `forward` says how they work together, and `model(source, given)` calls it. `nn.Embedding` is a table of V vectors, which both languages share. `nn.GRU` returns all states and the last one; its first state needs an axis for layers, hence `s[None]`.
 #
 # Why does `encode` not return `states[:, -1]`?
 
@@ -303,7 +303,7 @@ print(f"16 words, each chosen from 40, take {16 * log2(40):.0f} bits. 64 numbers
 table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before, and a quarter of twelve words are still wrong. Plain cells learn next to nothing. Counted in bits the vector is far larger than a sentence, and the same 64 dimensions hold more after longer training. So much of the difficulty is to *learn* how to use it.
+# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before, and a quarter of twelve are wrong. Plain cells learn almost nothing. Counted in bits the vector is far larger than a sentence, and the same 64 dimensions hold more after longer training. So much of the difficulty is to *learn* how to use it.
 #
 # ## Reading the source backwards
 #
