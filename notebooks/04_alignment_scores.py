@@ -193,6 +193,7 @@ def losses(score, D, seed, steps=100):
 for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     runs = {f.__name__: torch.stack([losses(f, D, seed) for seed in range(3)]) for f in (dot, scaled_dot)}
     plots.curves(range(5, 100, 10), runs, "step", "loss, three seeds", f"D = {D}", ax)
+    ax.set_ylim(0, 1.7)
 
 # %% [markdown]
 # At D = 4 the two curves meet after some 75 steps. At D = 256 the unscaled attention learns far more slowly: its weights are concentrated before it has learned where to look. It starts out confident and mostly wrong, with a higher loss, and has to undo that first. The scaled score, too, learns at different speeds at the two widths; why, we have not looked into.
