@@ -171,9 +171,9 @@ def _pytest(root, name, *arguments, extra=None, empty=False):
 
 
 def _processes():
-    """As many as this process may use cores, where there is memory for them."""
+    """One more than this process may use cores, as a third of the time of some tests is waiting, where there is memory for them."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, psutil.virtual_memory().total // MEMORY))
+    return max(1, min(cores + 1, psutil.virtual_memory().total // MEMORY))
 
 
 def _read_left(folder, step):
