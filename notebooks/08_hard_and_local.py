@@ -229,8 +229,9 @@ losses = {
     "drawn, no baseline": lambda scores, rewards, baseline: draw_one(scores, rewards, 0.0),
     "drawn, rewards + 1, no baseline": lambda scores, rewards, baseline: draw_one(scores, rewards + 1, 0.0),
 }
-runs = {name: [learn_to_look(loss, seed) for seed in range(5)] for name, loss in losses.items()}
-curves = {name: torch.tensor([grown for grown, _, _ in found]) for name, found in runs.items()}  # seeds steps
+curves = {
+    name: torch.tensor([learn_to_look(loss, seed) for seed in range(5)]) for name, loss in losses.items()
+}
 drawn = "drawn, with baseline"
 for ax, others in zip(plots.axes(2, width=5, height=4.4), (list(losses)[:2], list(losses)[3:]), strict=True):
     found = {name: curves[name] for name in (drawn, *others)}

@@ -275,9 +275,8 @@ table(
 
 # %%
 tokens, _, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))
-on_asked = (
-    models[8](tokens)[1].gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)
-)  # H 2: weight on each asked pair
+weights = models[8](tokens)[1]  # B H S
+on_asked = weights.gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
 looking = [head for head in range(8) if on_asked[head, 0] > on_asked[head, 1]]
 rows = {"all heads": right(models[8])[1:3]}
 rows |= {f"without head {head}": without(models[8], head) for head in range(8)}
@@ -289,7 +288,7 @@ table(rows, ["first digit", "second digit"], digits=2)
 #
 # ## What do trained heads do?
 #
-# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads each. Which head of its encoder looks mostly at the word before?
+# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads each: three in its encoder, three in its decoder, and three from the decoder to the source. Which head of its encoder looks mostly at the word before?
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -349,7 +348,7 @@ for (title, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6
     plots.amounts(values, heads, names, title, ax, xlabel="", ylabel="", most=most, unit="BLEU lost")
 
 # %% [markdown]
-# Most heads are hardly missed, but the costliest is worth as much as beam search in lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Again heads cost more together.
+# Most heads cost less than 1 BLEU, but the costliest is worth as much as beam search in lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Again heads cost more together.
 #
 # How well does a model translate that was trained with a single head, as wide as the four?
 

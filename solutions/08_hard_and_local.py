@@ -229,13 +229,13 @@ check("08.attend_to_past", attend_to_past)
 # %% [markdown]
 # ## 08.catch_biased_gradient
 #
-# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The gradient of the expected reward $R$ with respect to the logits is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates it from N draws, picking as in `08.hard_attention`. Return `True` for one that keeps these promises, else `False`:
+# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The gradient of the expected reward $R$ at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates it from N draws, picking as in `08.hard_attention`. Return `True` for one that keeps these promises, else `False`:
 #
 # 1. Its mean over all possible draws is the gradient, for every N from 2 up: it is **unbiased**.
 # 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
 # 3. It raises no error, which must not stop your test.
 #
-# Single estimates differ; up to 200 calls are enough. To leave nothing to chance, think of probabilities that are multiples of 1/4, and of uniform numbers in the middle of each quarter.
+# Single estimates differ; up to 200 calls are enough. To leave nothing to chance, think of probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
 
 
 # %%
