@@ -332,7 +332,7 @@ for length in (12, 20):
 #
 # ## Beside the question: attention to one's own past
 #
-# A network can also look at its own states. Here it reads letters with their digits, such as "b 2 a 7", and then says the digit of each letter that is asked: "a? b?". An LSTM has to hold all pairs in one state; below, each state attends to those *before* it. Which line closes the future?
+# A network can also look at its own states. Here it reads letters with their digits, such as `a 6 d 4`, and then says the digit of each letter that is asked: `d? a?`. An LSTM has to hold all pairs in one state; below, each state attends to those *before* it. Which line closes the future?
 
 
 # %%

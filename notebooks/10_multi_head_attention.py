@@ -126,7 +126,7 @@ print("the last word then gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0]
 #
 # ## Does one head give both facts?
 #
-# A sentence has four tokens, each a pair of a letter and a digit. A fifth token names two letters, such as "c, a?", and the model has to give their digits, in order, by one attention and a linear layer. What share will it get right with one head?
+# A sentence has four tokens, each a pair of a letter and a digit. A fifth token names two letters, such as `b, c?`, and the model has to give their digits, in order, by one attention and a linear layer. What share will it get right with one head?
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
