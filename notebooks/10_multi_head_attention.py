@@ -4,15 +4,15 @@ import torch
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
-from course_utils.data.recall import recall_two
-from course_utils.figures import plots
+from course_utils.data.measured import measured, measured_at, measured_once
+from course_utils.data.recall import TWO_AT_ONCE, VALUES, recall_two
+from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import causal_mask
+from course_utils.models.conversion import attention_from_torch
 from course_utils.models.files import load_pretrained
-from course_utils.models.heads import TwoFacts, attentions, fit, weights_of_heads
-from course_utils.models.plain import merge_heads, multi_head_attention, split_heads
+from course_utils.models.heads import attentions, fit, weights_of_heads
 from course_utils.models.seq2seq import make_batch
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -20,112 +20,275 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## One head, one average
 #
-# In lesson 09 each word had one query, and so one set of weights and one weighted sum. But a word may need two things at once. A verb needs to know who is acting, and on whom.
+# In lesson 09 each word had one query, and so one weighted sum. But a word may need two things at once: a verb needs to know who is acting, and on whom.
 #
-# Suppose that in "dog bites man" a head finds both nouns and gives each the weight 0.5, as it needs both equally. The value of "dog" is [4, 0], that of "man" [0, 8]. What is the context, on paper? And what is it in "man bites dog"?
+# Suppose that in "dog bites man" attention gives each noun the weight 0.5. The value of "dog" is [4, 0], that of "man" is [0, 8]. What is the context, on paper? And what is it in "man bites dog"?
 
 # %% tags=["nbval-check-output"]
-dog, man = torch.tensor([4.0, 0.0]), torch.tensor([0.0, 8.0])
+dog, bites, man = torch.tensor([[4.0, 0.0], [0.0, 0.0], [0.0, 8.0]])
 print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# It is [2, 4] both times. The context shows which two words were found, but not which is which: a sum has no order. Unequal weights would tell them apart, but would leave one of them faint.
+# It is [2, 4] both times. A sum shows what was found, but not in which order.
 #
-# Let us test this. A sentence has four pairs of a letter and a digit, each pair one token. A single token then names two of the letters, such as "c, then a", and the model has to give their digits in that order. The model consists of an embedding, one attention and one linear layer. What share of the digits will it get right with one head?
+# ## Split, attend, merge, project
+#
+# **Multi-head attention** (Vaswani et al. 2017) makes several weighted sums at once. Each of its $H$ **heads** gets a part of every query, key and value, of width $d = D / H$:
+#
+# $$\text{head}_h = \text{softmax}\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
+#
+# Below, the word "bites" asks with two heads, and $D = 4$. Each key says whether its word comes before "bites" or after it (lesson 11 shows how). What does each head find? ($4 / \sqrt 2 = 2.83$ and $e^{2.83} = 16.9$.)
+
+# %% tags=["nbval-check-output"]
+query = torch.tensor([4.0, 0.0, 0.0, 4.0])  # D: head 0 looks for the noun before, head 1 for the one after
+keys = torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]])  # S D
+W_O = torch.tensor([[1.0, 0, -1, 0], [0, 1, 0, -1], [1, 0, 1, 0], [0, 1, 0, 1]])  # D D
+
+
+def two_heads(*words):
+    values = torch.stack(words).repeat(1, 2)  # S D: each head gets all of [4, 0] or [0, 8]
+    parts = zip(query.split(2), keys.split(2, 1), values.split(2, 1), strict=True)  # d, S d, S d
+    weights, contexts = zip(*((a := (k @ q / 2**0.5).softmax(0), a @ v) for q, k, v in parts), strict=True)
+    merged = torch.cat(contexts)  # D
+    return [part.numpy().round(2) for part in (*weights, *contexts, W_O @ merged)]
+
+
+rows = {"dog bites man": two_heads(dog, bites, man), "man bites dog": two_heads(man, bites, dog)}
+names = ("weights of head 0", "weights of head 1", "context of head 0", "context of head 1", "output")
+table({name: list(map(str, numbers)) for name, numbers in rows.items()}, names)
+
+# %%
+first, second, *contexts, output = rows["dog bites man"]
+numbers = [[f"{x:g}" for x in part.tolist()] for part in (query, *contexts, output)]
+diagrams.several_heads(
+    ["dog", "bites", "man"], 1, numbers[0], [first, second], numbers[1:3], numbers[3], ["split", "merge"]
+)
+
+# %% [markdown]
+# Each head finds its own noun, and the two contexts stay side by side. The first two numbers of the output are their difference, the last two their sum. In "man bites dog" the sum is the same, but the difference has the opposite sign.
+#
+# ## The code
+#
+# Queries, keys and values come from three learned matrices, which read the *whole* word. The rest is the equation. In which line do the heads part, and in which do they meet again?
+
+
+# %%
+class MultiHead(nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        self.query, self.key, self.value, self.output = (nn.Linear(D, D) for _ in range(4))
+
+    def split(self, x):  # B T D
+        B, T, D = x.shape
+        return x.view(B, T, self.H, D // self.H).transpose(1, 2)  # B H T d
+
+    def merge(self, contexts):  # B H T d
+        return contexts.transpose(1, 2).flatten(2)  # B T D
+
+    def forward(self, x, y, mask=None):  # B T D: words that ask, B S D: words that are asked, B T S
+        q, k, v = self.split(self.query(x)), self.split(self.key(y)), self.split(self.value(y))
+        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, None], -torch.inf)  # the same mask for all heads
+        weights = scores.softmax(-1)  # B H T S
+        return self.output(self.merge(weights @ v)), weights  # B T D, B H T S
+
+
+# %% [markdown]
+# They part in `split` and meet in `merge`. PyTorch has `nn.MultiheadAttention`, and the course has `MultiHeadAttention` in `models/transformer.py`. With the same parameters, do all three give the same output under a causal mask? In the library's mask, True means that a word must *not* be seen.
+
+
+# %% tags=["nbval-check-output"]
+def with_parameters_of(theirs, Attention=MultiHead):
+    ours = Attention(theirs.embed_dim, theirs.num_heads)
+    blocks = zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)  # D D, D
+    for layer, (weight, bias) in zip((ours.query, ours.key, ours.value), blocks, strict=True):
+        layer.weight.data, layer.bias.data = weight, bias
+    ours.output = theirs.out_proj
+    return ours
+
+
+torch.manual_seed(0)
+theirs = nn.MultiheadAttention(12, 3, batch_first=True)
+nn.init.normal_(theirs.in_proj_bias)
+x, may_see = torch.randn(2, 5, 12), causal_mask(5)  # B T D, T T
+course = attention_from_torch(theirs)
+output, _ = with_parameters_of(theirs)(x, x, may_see[None])
+library, _ = theirs(x, x, x, attn_mask=~may_see)
+print("the course agrees:", torch.allclose(course(x, course.project(x), may_see)[0], output, atol=1e-5))
+print("the library agrees:", torch.allclose(library, output, atol=1e-5))
+print("with our mask as it is:", torch.allclose(theirs(x, x, x, attn_mask=may_see)[0], output, atol=1e-5))
+print("the last word then gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0].item())
+
+# %% [markdown]
+# All three agree, if the library's mask is inverted. If it is not, nothing warns us, and the last word, which may then see nothing, becomes NaN.
+#
+# ## Does one head give both facts?
+#
+# A sentence has four tokens, each a pair of a letter and a digit. A fifth token names two letters, such as `b, c?`, and the model has to give their digits, in order, by one attention and a linear layer. What share will it get right with one head?
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
 
+
+# %%
+class TwoFacts(nn.Module):
+    def __init__(self, H, D=32, Attention=MultiHead):
+        super().__init__()
+        self.embedding = nn.Embedding(TWO_AT_ONCE, D)
+        self.attention = Attention(D, H)
+        self.readout = nn.Linear(D, 2 * VALUES)
+
+    def forward(self, tokens):  # B S: the question is the last token
+        x = self.embedding(tokens)  # B S D
+        context, weights = self.attention(x[:, -1:], x)  # B 1 D, B H 1 S
+        logits = self.readout(x[:, -1] + context[:, 0]).unflatten(-1, (2, VALUES))  # B 2 V
+        return logits, weights[:, :, 0]
+
+
+def right(model):
+    """The share of digits that are right, of first ones and of second ones, and how often both answers are the same digit."""
+    tokens, answers, _ = recall_two(1000, 4, torch.Generator().manual_seed(99))
+    said = model(tokens)[0].argmax(-1)  # B 2
+    same = said[:, 0] == said[:, 1]  # B
+    return [(said == answers).float().mean(), *(said == answers).float().mean(0), same.float().mean()]
+
+
 # %% tags=["reveals"]
-print("The share of right digits, five seeds each:")
-_, runs = measured("two_facts", "answers_right", "heads")
-runs = torch.tensor(runs)
-reveal("10.one_head", round(runs[:, 0].mean().item(), 2))
-plots.bars({"1 head": runs[:, 0], "2 heads": runs[:, 1], "4 heads": runs[:, 2]}, "share of digits right")
+print("One model with each number of heads, and five with some of them, trained for longer:")
+rows, models = {}, {}
+for H in (1, 2, 8, 32):
+    torch.manual_seed(0)
+    models[H] = TwoFacts(H)
+    losses = fit(models[H], steps=500, rate=2e-2)
+    rows[f"H = {H}"] = right(models[H])
+five = torch.tensor(measured("two_facts", "answers_right", "heads")[1]).T  # three numbers of heads, seeds
+reveal("10.one_head", round(five[0].mean().item(), 2))
+rows |= {f"H = {H}, five models": [runs, "", "", ""] for H, runs in zip((1, 2, 4), five, strict=True)}
+table(rows, ["digits right", "first digit", "second digit", "says one twice"], digits=2)
 
 # %% [markdown]
-# One head gets little more than half of the digits right; two heads, or four, get them all. All three models have the same number of weights: two heads work on half the width each.
+# One head gets one of the two digits right, and mostly says it twice. Two heads get both right, with as many parameters: each has half of the width. With 32 heads of width 1 the model is worse again.
 #
-# Let us train the first two and see where they look. Each row is a head. The last column is the question, and frames mark the two pairs that it asks for. What does the single head do?
+# Where do they look? Frames mark the two pairs that are asked for.
 
 # %%
 LETTERS = "abcdefgh"
-tokens, answers, places = recall_two(1, 4, torch.Generator().manual_seed(1))
-for heads, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
-    torch.manual_seed(0)
-    model = TwoFacts(heads)
-    losses = fit(model, steps=500, rate=2e-2)
-    weights = model(tokens)[1][0]  # H S
-    names = [LETTERS[token // 8] + str(token % 8 + 1) for token in tokens[0, :-1].tolist()]
-    names.append(", ".join(LETTERS[i] for i in divmod(int(tokens[0, -1]) - 64, 8)) + "?")
-    marks = [(head, int(place)) for head in range(heads) for place in places[0]]
-    plots.weights(
-        weights, names, [f"head {h}" for h in range(heads)], ax=ax, marked=marks, xlabel="", ylabel=""
-    )
-    ax.set_title(f"{heads} head{'s' * (heads > 1)}")
+tokens, answers, asked = recall_two(1, 4, torch.Generator().manual_seed(1))
+names = [LETTERS[token // 8] + str(token % 8 + 1) for token in tokens[0, :-1].tolist()]
+names.append(", ".join(LETTERS[i] for i in divmod(int(tokens[0, -1]) - 64, 8)) + "?")
+for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
+    weights = models[H](tokens)[1][0]  # H S
+    marks = [(head, int(position)) for head in range(H) for position in asked[0]]
+    heads = [f"head {h}" for h in range(H)]
+    plots.weights(weights, names, heads, f"H = {H}", ax, "the tokens", "", marked=marks)
 
 # %% [markdown]
-# The single head divides its weight between the two pairs. With two heads, each finds one pair, and the two stay apart.
+# The single head divides its weight between both pairs. With two heads, each looks at one of them.
 #
-# Is one head always too few? In a Transformer, attention is followed by more than one linear layer. We add a hidden layer of 32 numbers after it and train with one head again. How large is the larger of the two weights that this head gives?
+# ## Two ways to cut, and one that fails
+#
+# Here are two other ways to split. The second is shorter, and its shape is right. Which of them still equals the library with the same parameters? Which still learns both facts when it is trained?
+
 
 # %%
+class EverySecond(MultiHead):
+    def split(self, x):  # head h gets every H-th number
+        B, T, D = x.shape
+        return x.view(B, T, D // self.H, self.H).permute(0, 3, 1, 2)  # B H T d
+
+    def merge(self, contexts):
+        return contexts.permute(0, 2, 3, 1).flatten(2)  # B T D
+
+
+class ViewAtOnce(MultiHead):
+    def split(self, x):
+        B, T, D = x.shape
+        return x.view(B, self.H, T, D // self.H)  # B H T d
+
+
+rows = {}
+for Attention in (MultiHead, EverySecond, ViewAtOnce):
+    output, _ = with_parameters_of(theirs, Attention)(x, x, may_see[None])
+    torch.manual_seed(0)
+    model = TwoFacts(2, Attention=Attention)
+    losses = fit(model, steps=500, rate=2e-2)
+    rows[Attention.__name__] = [torch.allclose(output, library, atol=1e-5), *right(model)[1:3]]
+table(rows, ["equals the library", "first digit", "second digit"], digits=2)
+
+# %% [markdown]
+# `EverySecond` is another function of the same parameters, but it learns as well: training finds the parameters in either order. `ViewAtOnce` does no better than one head. What does it do to two words?
+
+# %% tags=["nbval-check-output"]
+two_words = torch.arange(8.0).view(1, 2, 4)  # B T D: word 0 has the numbers 0 to 3, word 1 has 4 to 7
+for Attention in (MultiHead, EverySecond, ViewAtOnce):
+    print(f"{Attention.__name__:12} head 1 gets", Attention(4, 2).split(two_words)[0, 1].tolist())
+
+# %% [markdown]
+# Head 1 should get a part of each word. With `view` alone it gets all of the second word, cut in two. No error is raised, since the shape is right.
+#
+# ## Is one head always too few?
+#
+# Below, the single head is followed by a hidden layer of 32 units, too. How many digits will the model get right? Then remove the line that puts the layer in, and run the cell again: what comes out, and why?
+
+# %%
+torch.manual_seed(0)
+model = TwoFacts(H=1)
+model.readout = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2 * VALUES))
+losses = fit(model, steps=1000, rate=1e-2)
+print("digits right:", [f"{share:.2f}" for share in right(model)[:3]])
 rows = {}
 for hidden, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too")):
-    found = [
-        measured("behind", value, "hidden", hidden=hidden)[1] for value in ("answers_right", "larger_weight")
-    ]
-    rows[name] = torch.tensor(found).mean((1, 2)).tolist()
-table(rows, ["share right", "larger weight"], corner="one head, followed by", digits=2)
+    rows[name] = measured_once("behind", "answers_right", "larger_weight", hidden=hidden)
+table(rows, ["digits right", "larger weight"], corner="one head, followed by; five models", digits=2)
 
 # %% [markdown]
-# Now one head is enough. It gives *unequal* weights to the two pairs, and the hidden layer takes their sum apart. Two heads do not need this.
+# With the hidden layer one head is enough. It weights the two pairs less equally, and perhaps that is how the hidden layer tells them apart.
 #
-# ## Split, attend, merge, project
+# ## Switch off a head
 #
-# **Multi-head attention** (Vaswani et al. 2017) computes queries, keys and values with the full width $D$. Then it *splits* each vector into $H$ parts of width $d = D / H$, *attends* in each head, with scores divided by $\sqrt{d}$, *merges* the results side by side, and *projects* them with a last matrix $W_O$. Each number of a query is made from the *whole* word, so every head has projections of its own.
-#
-# Words 0 and 1 have the queries [0, 1, 2, 3] and [4, 5, 6, 7]. Which numbers does the second head, head 1, get?
+# What head $h$ finds goes through its own columns of $W_O$. With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And what if you write 1 in place of 0?
 
-# %% tags=["nbval-check-output"]
-x = torch.arange(8.0).view(1, 2, 4)  # B T D: the query of word 0 is 0 to 3, that of word 1 is 4 to 7
-print(x)
-print(split_heads(x, heads=2))  # B H T d
-print("merged again:", torch.equal(merge_heads(split_heads(x, heads=2)), x))
 
-# %% [markdown]
-# Head 1 gets the second half of *each* query: 2, 3 and 6, 7. What belongs to a word stays with that word.
-#
-# The shortest way to write this is a trap. What does head 1 get if we ask for the shape B×H×T×d directly?
+# %%
+def without(model, *heads):
+    """What `right` says while these heads add nothing."""
+    W_O = model.attention.output.weight  # D D
+    kept = W_O.detach().clone()
+    with torch.no_grad():
+        for head in heads:
+            W_O.unflatten(1, (model.attention.H, -1))[:, head] = 0.0  # D H d: the columns of this head
+        shares = right(model)[1:3]
+        W_O.copy_(kept)
+    return shares
 
-# %% tags=["nbval-check-output"]
-print("view at once, head 1:           ", x.view(1, 2, 2, 2)[0, 1].tolist())
-print("view, then transpose, head 1:   ", x.view(1, 2, 2, 2).transpose(1, 2)[0, 1].tolist())
 
-# %% [markdown]
-# `view` fills the new shape number by number, so head 1 gets the whole second word, cut in two. The shape is right, so no error is raised, but what belongs to two words is mixed up. The exercise's check finds this mistake.
-#
-# ## Does it equal the library's?
-#
-# PyTorch has `nn.MultiheadAttention`. Our plain version takes weights as arguments, so we pass it the library's. Do the two agree under a causal mask? There is one thing to know: in the library, True in a mask means that a word must *not* be seen.
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-library = nn.MultiheadAttention(12, 3, batch_first=True)
-x, may_see = torch.randn(2, 5, 12), causal_mask(5)
-parts = (library.in_proj_weight, library.in_proj_bias, library.out_proj.weight, library.out_proj.bias)
-ours = multi_head_attention(x, x, x, *parts, heads=3, mask=may_see.expand(2, 5, 5))
-for name, mask in (("inverted", ~may_see), ("as it is", may_see)):
-    theirs, _ = library(x, x, x, attn_mask=mask)
-    equal, last = torch.allclose(ours, theirs, atol=1e-6), theirs[0, -1, 0].item()
-    print(f"our mask {name}: {'equal' if equal else 'different'}, and the last word begins with {last:.3f}")
+table(
+    {"all heads": right(models[2])[1:3], "without head 0": without(models[2], 0)},
+    ["first", "second"],
+    digits=2,
+)
 
 # %% [markdown]
-# With the mask inverted the two agree. If we pass it as it is, nothing warns us: each word sees exactly what it should not, and the last one, which may then see nothing, becomes NaN.
+# One digit is down at chance (1/8), and the other one does not suffer: this head is worth one fact. Is that so with eight heads, too? We switch off each, and then all that look more at the first letter's pair.
+
+# %%
+tokens, _, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))
+weights = models[8](tokens)[1]  # B H S
+on_asked = weights.gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
+looking = [head for head in range(8) if on_asked[head, 0] > on_asked[head, 1]]
+rows = {"all heads": right(models[8])[1:3]}
+rows |= {f"without head {head}": without(models[8], head) for head in range(8)}
+rows[f"without heads {', '.join(map(str, looking))}"] = without(models[8], *looking)
+table(rows, ["first digit", "second digit"], digits=2)
+
+# %% [markdown]
+# Without a single head, most digits are still right. Without those that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on the others: where they can do the same, it is not missed.
 #
 # ## What do trained heads do?
 #
-# We open the Transformer that ships with the course, which lesson 12 will build. It has nine attentions of four heads each: one in each of its encoder's three layers, and two in each of its decoder's three layers, to itself and to the source. Which head of the encoder looks mostly at the word before?
+# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads each: three in its encoder, three in its decoder, and three from the decoder to the source. Which head of its encoder looks mostly at the word before?
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -136,7 +299,7 @@ seen, pieces = weights_of_heads(model, source, given), [*subwords.tokens(source[
 
 def head_at(layer, head):
     weights = seen[f"encoder {layer}"][0, head]
-    plots.weights(weights, pieces, pieces, ax=plots.axes(width=9, height=6))
+    plots.amounts(weights, pieces, pieces, ax=plots.axes(width=9, height=6), unit="weight")
     before = weights.diagonal(-1).mean()
     return f"Encoder, layer {layer}, head {head}: the word before gets {before:.2f} of the weight on average."
 
@@ -148,7 +311,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Before naming a head, we should measure it over many: here is the mean weight that each head gives to places at each distance from the word, over 300 captions. In a caption of 14 tokens, evenly spread weights would be 0.07 everywhere. Can you find a head that looks at the words *after*?
+# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions; evenly spread over 14 tokens it would be 0.07. Which head looks at the words *after*?
 
 # %%
 rows = {}
@@ -159,52 +322,59 @@ for layer in range(3):
 table(rows, [f"{by:+g}" if by else "itself" for by in distances], corner="mean weight on", digits=2)
 
 # %% [markdown]
-# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 3 looks at the word before, less clearly, and head 2 looks one and two words back. Voita et al. 2019 found such heads in larger models.
+# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 2 looks one and two words back. Voita et al. 2019 found such heads in larger models.
 #
-# ## What are they worth?
-#
-# A head's weights show where it looks, not whether it matters. So we switch off one head at a time, by setting to zero what it adds through $W_O$, and translate the test set (Michel et al. 2019); then we leave each head *alone* in its attention. The whole model, with 36 heads, has 36.7 BLEU. How many points does one missing head cost at most?
+# Are they worth much? We switch off each head and translate the test set; then we leave each head *alone* in its attention. The whole model has 36.7 BLEU. How many points does one missing head cost at most?
 
 # %% tags=["nbval-check-output"]
 predict("10.worst", ...)
 
 # %% tags=["reveals"]
 print("BLEU lost: with one head off, and with only that one left in its attention")
-whole = measured("heads", "bleu", "head", state="on")[1][0][0]
-names = list(attentions(model))
-lost = {}
-for state in ("off", "alone"):
+whole, names, lost = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model)), {}
+for state, title in (("off", "without this head"), ("alone", "with this head alone")):
     rows = [measured("heads", "bleu", "head", attention=name, state=state)[1][0] for name in names]
-    lost[state] = whole - torch.tensor(rows)  # 9 H
-reveal("10.worst", round(lost["off"].max().item(), 1))
-titles = ("BLEU lost without this head", "BLEU lost with this head alone")
-for values, title, ax in zip(lost.values(), titles, plots.axes(2, width=4.6, height=4.6), strict=True):
-    plots.scores(values, [f"head {h}" for h in range(4)], names, title=title, ax=ax, xlabel="", ylabel="")
+    lost[title] = whole - torch.tensor(rows)  # 9 H
+off, alone = lost.values()
+reveal("10.worst", round(off.max().item(), 1))
+greedy, five = torch.tensor(measured_at("beams", "bleu", "width", (1, 5), pair="en-fr", alpha=1.0))  # seeds
+print(f"{int((off < 1).sum())} of the 36 heads cost less than 1 BLEU when they alone are missing.")
+print(f"A beam of five gained {(five - greedy).mean():.1f} over a beam of one in lesson 07.")
+print(
+    f"Without heads 1 to 3 of “source 2” {alone[8, 0]:.1f} are lost; one at a time, they cost {off[8, 1:].sum():.1f}."
+)
+for (title, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6), strict=True):
+    heads, most = [f"head {h}" for h in range(4)], alone.max().item()
+    plots.amounts(values, heads, names, title, ax, xlabel="", ylabel="", most=most, unit="BLEU lost")
 
 # %% [markdown]
-# No head costs more than 2.5 BLEU points, and 21 of the 36 cost less than one. (With one model, a few tenths mean little.) The clearest head for the word before is among these; the one that looks one and two words back costs 1.9. In the last attention to the source, "source 2", each head costs about two; but with head 0 alone, 9 points are gone: more than the sum of what the three others cost one at a time.
+# Most heads cost less than 1 BLEU, but the costliest is worth as much as beam search in lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Again heads cost more together.
 #
-# This model was trained with four heads. How well does one translate that was trained with a single head, as wide as the four together?
+# How well does a model translate that was trained with a single head, as wide as the four?
 
 # %%
 _, one_head = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=1)
 rows = {}
 for heads in (1, 2, 4, 8):
     _, found = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=heads)
-    gained = [with_several[0] - with_one[0] for with_several, with_one in zip(found, one_head, strict=True)]
-    rows[f"{heads} head{'s' * (heads > 1)}"] = [[run[0] for run in found], gained if heads > 1 else ""]
-table(rows, ["BLEU", "more than with one, seed by seed"], corner="three epochs, three seeds", digits=1)
+    gained = [f"{several[0] - one[0]:+.1f}" for several, one in zip(found, one_head, strict=True)]
+    rows[f"{heads} head{'s' * (heads > 1)}"] = [
+        [run[0] for run in found],
+        *(gained if heads > 1 else [""] * 3),
+    ]
+differences = [f"seed {seed}" for seed in range(3)]
+table(rows, ["BLEU", *differences], corner="three epochs; difference to one head", digits=1)
 
 # %% [markdown]
-# Several heads gain nothing here that all three seeds share. As above, the layers after an attention can take its sum apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a model four times as wide and trained to its end; ours stops after three epochs.
+# No number of heads is better than one with all three seeds. Perhaps the feed-forward layers take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum, which mixes all that it has found. Several heads keep it apart, so that the layers after them need not take it apart.
+# One head makes one weighted sum. If only a linear layer follows, it does not keep two facts apart, and two heads do. If more follows, one head can be enough. So the number of heads is a setting to try.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("10.q1", ...)
@@ -224,11 +394,11 @@ check("10.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Why several heads? One head makes one weighted sum, in which two facts are mixed. With two heads they stay apart.
-# - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found.
-# - Ours equals the library's, where True in a mask means "must not be seen".
+# - Why several heads? One head makes one weighted sum, in which two facts are mixed. Two heads keep them apart, without further parameters.
+# - A hidden layer after a single head can take the sum apart, too, and our translator with one head does as well as those with several.
+# - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found. In the library's mask True means "must not be seen".
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
-# - No single head of ours costs more than 2.5 BLEU, but several together do, so switching off one shows little. A small translator trained with one head does as well.
+# - A head that is not missed alone may be missed with others: heads do the same as one another.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention.ipynb)
 #

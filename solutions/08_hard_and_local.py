@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write attention that looks at less: at one place, which is picked at random, together with the loss that trains it; at a window whose centre is learned; and at the states of the same network that came before. Then you write a test
-# that finds gradient estimators that are wrong on average. The letters: B rows, T length of a sequence, S places, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
-# **Places are counted from 0.**
+# You write attention that looks at less: at one position, which is picked at random, together with the loss that trains it; at a window whose centre is learned; and at the states of the same network that came before. Then you write a test
+# that finds gradient estimators that are wrong on average. The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# **Positions are counted from 0.**
 
 # %%
 import itertools
@@ -11,20 +11,19 @@ import torch
 from course_utils import check, hint, progress, solution
 
 # %% [markdown]
-# ## One place
+# ## One position
 #
-# **Soft** attention returns a mean over all places. **Hard** attention picks one place and returns what stands there. The weights are the probabilities of the pick.
+# **Soft** attention returns a mean over all positions. **Hard** attention picks one position and returns the value there. The weights are the probabilities of the pick.
 
 # %% [markdown]
 # ## 08.hard_attention
 #
-# Pick one place of each row and return its value, along with the natural logarithm of its probability. The randomness comes from outside, as a number drawn uniformly from 0 to 1 for each row: pick the first place whose **cumulative weight exceeds** it,
-# where the cumulative weight is the sum of the weights up to and including that place. A weight may be 0, and such a place is never picked. The weights of a row sum to 1 up to rounding: where this leaves no cumulative weight above the uniform number, pick the last place
-# whose weight is above 0.
+# Pick one position of each row and return its value, along with the natural logarithm of its probability. Randomness comes from outside, as a number from 0 to 1 for each row: pick the first position whose **cumulative weight**, the sum of the weights up to and including it, exceeds this number.
 #
 # $$k_b = \min \Big\{ s : \sum_{j \le s} w_{bj} > u_b \Big\} \qquad \text{picked}_b = \text{values}_{b, k_b} \qquad \text{log probability}_b = \ln w_{b, k_b}$$
 #
-# The log probability passes a gradient to the weights, 1/weight at the picked place and 0 at all others, even where a weight is 0. The picked value passes none to the weights, since a place cannot move by a little.
+# - Weights may be 0. Where rounding leaves no cumulative weight above the number, pick the last position whose weight is above 0.
+# - The log probability passes a gradient to the picked weight alone. The picked value passes none to the weights, since a position cannot move by a little.
 
 
 # %%
@@ -49,7 +48,7 @@ def hard_attention(weights, values, uniform):
     cumulative = weights.cumsum(1)  # B S
     passed = (cumulative <= uniform[:, None]) & (
         cumulative < cumulative[:, -1:]
-    )  # never the last place with weight
+    )  # never the last position with weight
     row, place = torch.arange(len(weights)), passed.sum(1)
     return values[row, place], weights[row, place].log()
     ### END SOLUTION
@@ -97,17 +96,17 @@ check("08.reinforce_loss", reinforce_loss)
 # %% [markdown]
 # ## A window
 #
-# **Local** attention lies between the two: it looks at all places within a window, and where the window lies is learned (Luong et al. 2015, section 3.2).
+# **Local** attention lies between the two: it looks at all positions within a window, and where the window lies is learned (Luong et al. 2015, section 3.2).
 
 # %% [markdown]
 # ## 08.local_weights
 #
-# Turn scores into weights around a centre, which may lie between two places. First take the softmax over the places that are real **and** at most `window` away from the centre: a place exactly that far away is in reach. Then multiply by a Gaussian,
+# Turn scores into weights around a centre, which may lie between two positions. First take the softmax over the positions that are real **and** at most `window` away from the centre: a position exactly that far away is in reach. Then multiply by a Gaussian,
 # which is 1 at the centre (equation 10 of the paper). The products are not made to sum to 1 again.
 #
 # $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
 #
-# Places are counted from 0. Words come first in a row, and what the scores hold at False places of the mask has no effect. A row with no place in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
+# Words come first in a row, and what the scores hold where the mask is False has no effect. A row with no position in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
 
 
 # %%
@@ -143,17 +142,17 @@ check("08.local_weights", local_weights)
 # %% [markdown]
 # ## 08.local_centre
 #
-# The state decides where to look. A small network turns it into a number, the sigmoid turns this number into a share between 0 and 1, and the length of the source sentence turns the share into a place (equation 9 of the paper). The formula is written for one
+# The state decides where to look. A small network turns it into a number, the sigmoid turns this number into a share between 0 and 1, and the length of the source sentence turns the share into a position (equation 9 of the paper). The formula is written for one
 # sentence, with columns; `state` holds one sentence per row.
 #
 # $$\text{centre} = \text{length} \cdot \sigma\big(v^\top \tanh(W s)\big)$$
 #
-# The centre is **not rounded**: it may lie between two places, and a gradient must come back through it.
+# The centre is **not rounded**: it may lie between two positions, and a gradient must come back through it.
 
 
 # %%
 def local_centre(state, weight, v, length):
-    """Return the place that local attention looks at, in each sentence.
+    """Return the position that local attention looks at, in each sentence.
 
     Args:
         state: B×H, the decoder's state.
@@ -230,19 +229,13 @@ check("08.attend_to_past", attend_to_past)
 # %% [markdown]
 # ## 08.catch_biased_gradient
 #
-# One place of S is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The expected reward is $R = \sum_s p_s r_s$, and its gradient with respect to the logits, S numbers, is
+# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The gradient of the expected reward $R$ at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates it from N draws, picking as in `08.hard_attention`. Return `True` for one that keeps these promises, else `False`:
 #
-# $$\frac{\partial R}{\partial \text{logits}_s} = p_s (r_s - R)$$
+# 1. Its mean over all possible draws is the gradient, for every N from 2 up: it is **unbiased**.
+# 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
+# 3. It raises no error, which must not stop your test.
 #
-# With many places this sum is too long to add up: the gradient is **estimated** from N draws. An estimator is **unbiased** if its mean over all possible draws is the true gradient, for every N from 2 up. Now you write the test. The check hands your function one **candidate** after another: `estimator(logits, rewards, uniform)` returns
-# its estimate, S numbers, for logits and rewards S and uniform numbers N from 0 up to, but not including, 1, all float32. Return `True` if it is unbiased and `False` if it is biased.
-#
-# A candidate picks as in `08.hard_attention`: each uniform number gives the first place whose cumulative probability exceeds it. Its result depends on the uniform numbers through these picks alone. The logits need not be normalised: adding a constant to all of them changes no probability. Candidates take any S and N from 2 up, and any rewards.
-# Right ones differ in what they subtract from the reward, and one needs no draw at all, so **single calls do not agree**. Give each candidate the same inputs as the others: if your
-# draws are random, begin with the same seed each time. Up to 200 calls of a candidate are enough, and many more may take too long where a class is graded. A better test leaves nothing to chance: think of probabilities that are multiples of 1/4, and of uniform numbers in the middle of each quarter.
-#
-# What goes wrong in real code: the baseline comes from the same draws, as their mean, their best or the first of them, which for the mean shrinks the gradient to $(N - 1)/N$ of its size; a correction that is right for N = 2 only; the sign; a sum instead of the mean, or the wrong count; rewards that are normalised, cut off or given to another draw; logits taken for probabilities or for their logarithms;
-# places picked as the most probable one, with equal chances, or among the first two only; a gradient with respect to something else, such as the probabilities; or the picked logit alone, without the term $-p_s$, which the softmax brings to every logit. A candidate that raises an error is wrong, and must not stop your test.
+# Single estimates differ; up to 200 calls are enough. To leave nothing to chance, think of probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
 
 
 # %%

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write attention with several heads, using the same weights as PyTorch's own layer, so that both give the same numbers. You start with two small functions that cut vectors into parts and put them together again. At the end you write a test that tells right multi-head attention from wrong. The letters:
+# You write attention with several heads, using the same weights as PyTorch's own layer, so that both give the same numbers. You start with two small functions that cut vectors into parts and put them together again. Then you measure what heads are worth, and you write a test that tells right multi-head attention from wrong. The letters:
 # B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D/H width of a head. A mask is True where a word may attend to another.
 
 # %%
@@ -11,7 +11,7 @@ from course_utils.models.plain import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# Several heads look at the same words, and each works on a part of the vectors. Cut each vector of width D into `heads` parts of width $d = D / H$ that stand side by side, and return them head by head: head $h$ gets for each word its numbers from place $h \cdot d$ to $(h+1) \cdot d - 1$. Heads and places are counted from 0.
+# Several heads look at the same words, and each works on a part of the vectors. Cut each vector of width D into `heads` parts of width $d = D / H$ that stand side by side, and return them head by head: head $h$ gets for each word its numbers from position $h \cdot d$ to $(h+1) \cdot d - 1$. Heads and positions are counted from 0.
 #
 # D is always a multiple of `heads`.
 
@@ -76,14 +76,13 @@ check("10.merge_heads", merge_heads)
 # %% [markdown]
 # ## 10.multi_head_attention
 #
-# Each head attends with projections of its own, and what all heads find is projected once more (Vaswani et al., 2017, section 3.2.2):
+# Each head attends with projections of its own, and what all heads find is projected once more (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top + b_O$$
 #
-# $Q_h$, $K_h$ and $V_h$ are the parts of head h of the projected queries, keys and values. The weights are arranged as in `nn.MultiheadAttention`, so the same numbers give the same result: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, each D×D, and `in_bias` their biases one after the other. As in all layers of PyTorch, a vector $x$ is projected to
-# $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`; in self-attention all three are the same tensor.
+# The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, and `in_bias` their biases. A vector $x$ is projected to $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`.
 #
-# `mask` may be `None`: then everything may be attended to. It has no axis for heads: it applies **to all heads** alike. **True means "may attend"**, which is the opposite of what True means in the masks of `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others (`nn.MultiheadAttention` gives NaN there; this earns a remark, and no point is lost).
+# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there: that earns a remark, and costs no point.)
 
 
 # %%
@@ -139,16 +138,55 @@ def multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_
 check("10.multi_head_attention", multi_head_attention)
 
 # %% [markdown]
+# ## 10.head_worth
+#
+# What is a head worth? Switch off this head alone, and see how much of the score is lost. `score` is a function that you cannot look into: it takes a mask with an entry for each head, **True where the head is on**, and returns a number, such as BLEU, for the model with these heads. Return for each head the score of the whole model minus the score without this head:
+#
+# $$\text{worth}_h = \text{score}(\text{all heads}) - \text{score}(\text{all heads but } h)$$
+#
+# A worth is negative if the score is higher without the head.
+
+
+# %%
+def head_worth(score, heads):
+    """Return what each head is worth when it alone is switched off.
+
+    Args:
+        score: a function of a mask, H truth values in a tensor, that returns a number.
+        heads: H, an int.
+
+    Returns:
+        The worths, H.
+
+    Example:
+        >>> head_worth(lambda on: 20.0 + 3.0 * on[0].item() + 4.0 * (on[1] or on[2]).item(), 3)
+        tensor([3., 0., 0.])
+    """
+    ### BEGIN SOLUTION
+    everything = torch.ones(heads, dtype=torch.bool)
+    without = []
+    for head in range(heads):
+        mask = everything.clone()
+        mask[head] = False
+        without.append(score(mask))
+    return score(everything) - torch.tensor(without)
+    ### END SOLUTION
+
+
+# %%
+check("10.head_worth", head_worth)
+
+# %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Multi-head attention hardly ever raises an error when it is wrong, so you write the test. The check hands your function one **candidate** after another, which should do what `10.multi_head_attention` asks for. Return `True` for one that keeps these promises, and `False` for any other:
+# Multi-head attention hardly ever raises an error when it is wrong, so you write the test. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for one that keeps these promises up to $10^{-5}$, and `False` for any other:
 #
-# 1. It returns what `reference`, the course's own function with the same arguments, returns, up to $10^{-5}$.
-# 2. It does so for several sentences and heads, and where T and S differ.
-# 3. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.
-# 4. A word that may attend to nothing gets `out_bias`, as in `reference`.
+# 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, and where T and S differ.
+# 2. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.
+# 3. For a word that may attend to nothing, it returns `out_bias`.
+# 4. It raises no error. An error must not stop your test.
 #
-# Random numbers of about 1, also for the biases, show each mistake, if there are several heads and several numbers in each (D = H · d). A candidate that raises an error is wrong, and must not stop your test. Gradients are not checked.
+# Random numbers of about 1 show every mistake, if biases are not 0 and each head has several numbers.
 
 
 # %%

@@ -149,8 +149,8 @@ def test_no_page_is_written_for_one_machine():
 # What lessons quote that stands neither in their code nor in an output: names, titles, and words that they speak about.
 QUOTED_FROM_ELSEWHERE = {
     *("not great", "concat", "may attend", "On the Properties of Neural Machine Translation", "today", "watched"),
-    *("appended to the input", "vieille", "le chien", "au bord", "I am a thing", "I am a pronoun", "c, then a"),
-    *("source 2", "must not be seen", "before the drop", "Is Mary in the kitchen?"),
+    *("appended to the input", "vieille", "le chien", "au bord", "I am a thing", "I am a pronoun"),
+    *("must not be seen", "before the drop", "Is Mary in the kitchen?"),
 }
 
 

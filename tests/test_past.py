@@ -103,10 +103,9 @@ def test_scores_learn_from_what_is_right_and_from_nothing_else():
         reward = (scores.softmax(-1) * rewards).sum(-1).mean()
         return -reward, reward.detach()
 
-    grown, weights, places = learn_to_look(expected, 0, steps=200)
+    grown = learn_to_look(expected, 0, steps=200)
     assert len(grown) == 9 and grown[0] < 0.2 < 0.7 < grown[-1]
-    assert weights.shape == (500, 10) and (weights.argmax(1) == places).double().mean() > 0.7
-    noise, _, _ = learn_to_look(lambda scores, rewards, baseline: expected(scores, torch.rand(16, 10), 0), 0, steps=200)
+    noise = learn_to_look(lambda scores, rewards, baseline: expected(scores, torch.rand(16, 10), 0), 0, steps=200)
     assert max(noise) < 0.25
 
 

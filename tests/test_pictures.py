@@ -218,6 +218,10 @@ IN_WORDS = [
         draw_grid,
         ["“two queries”", "columns: keys: words attended", "Row θ₁: not 0.25, great 0.75.", "Row θ₂: not 1, great 0."],
     ),
+    (
+        lambda: plots.amounts([[0.5, 9.0]], ["a", "b"], ["q"], "lost", most=9.0, unit="BLEU"),
+        ["A grid, “lost”", "Row q: a 0.5, b 9."],
+    ),
     (lambda: plots.weights(torch.eye(9), "abcdefghi"), ["Row 8: the largest is 1, at i."]),
     (lambda: plots.scores(torch.arange(200.0).reshape(20, 10)), ["20 rows and 10 columns of numbers from 0 to 199."]),
     (

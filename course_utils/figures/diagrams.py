@@ -71,6 +71,50 @@ def several_attentions(count=2, new=()) -> Diagram:
     return _diagram("Several attentions", in_words, [words, *boxes, *chain], arrows, new)
 
 
+def several_heads(words, asking, query, weights, contexts, output, new=()) -> Diagram:
+    """Attention with two heads for one word: its query is split, each half attends by itself, and the contexts are merged and projected.
+
+    `asking` is that word's place among the `words`. `query` and `output` hold its numbers as texts, D each, `contexts` those of each head,
+    and `weights` what each head gives to each word.
+    """
+    rows, middle, half = (66, 238), 152, len(query) // 2
+    asks = Box("query", f"query: of {words[asking]}\n" + "\n".join(query), EDGE, middle - 62, 76, 124, "data")
+    known = Box("known", "keys and values: of all words, split too", 214, middle - 27, 168, 54, "data")
+    parts, heads, found = [], [], []
+    for h, (y, shares, context) in enumerate(zip(rows, weights, contexts, strict=True)):
+        numbers = "\n".join(query[h * half : (h + 1) * half])
+        parts.append(Box("split", f"part {h}: {numbers}", 136, y - 36, 60, 72, "data"))
+        said = "\n".join(f"{word} {share:.2f}" for word, share in zip(words, shares, strict=True))
+        heads.append(Box("heads", f"head {h}: {said}", 240, y - 44, 116, 88))
+        numbers = "\n".join(context)
+        found.append(Box("contexts", f"context {h}: {numbers}", 398, y - 36, 88, 72, "data"))
+    merged = "\n".join(number for context in contexts for number in context)
+    merge = Box("merge", f"merged: {merged}", 526, middle - 56, 72, 112, "data")
+    project = Box("project", "*W*_O", 620, middle - 24, 40, 48)
+    result = Box("output", "output: " + "\n".join(output), 680, middle - 56, 60, 112, "data")
+    arrows = []
+    for y, part, head, context in zip(rows, parts, heads, found, strict=True):
+        up = y < middle
+        arrows.append(Arrow(((asks.right, middle), (116, middle), (116, y), (part.x, y))))
+        arrows += [joined(part, head, y), joined(head, context, y)]
+        side = 298
+        ends = ((side, known.y), (side, y + 44)) if up else ((side, known.y + known.height), (side, y - 44))
+        arrows.append(Arrow(ends))
+        arrows.append(Arrow(((context.right, y), (508, y), (508, middle), (merge.x, middle))))
+    arrows += [joined(merge, project, middle), joined(project, result, middle)]
+    in_words = (
+        f"The {plain(asks.text)} is split into {' and '.join(plain(part.text) for part in parts)}. "
+        + f"Each head also has its part of the {plain(known.text)}. "
+        + " ".join(
+            f"With the weights of {plain(head.text)}, it finds {plain(context.text)}."
+            for head, context in zip(heads, found, strict=True)
+        )
+        + f" Side by side, they are {plain(merge.text)}; the matrix W_O makes of them the {plain(result.text)}."
+    )
+    boxes = [asks, known, *parts, *heads, *found, merge, project, result]
+    return _diagram("Split, attend, merge", in_words, boxes, arrows, new)
+
+
 def self_attention(new=()) -> Diagram:
     """Attention of a sentence's words to one another, with learned projections and a residual connection."""
     words, title = NARROW_WORDS, "Self-attention"

@@ -53,6 +53,12 @@ def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylab
     _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="RdBu", vmin=-most, vmax=most)
 
 
+def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):
+    """Amounts as a picture: white at 0, dark at `most`, with a bar of the colours that names the unit."""
+    ax = _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=most)
+    ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
+
+
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
     """Draw a mask as a picture: dark where a query may attend, with a dot; white where it may not."""
     matrix = torch.as_tensor(matrix)

@@ -55,7 +55,7 @@ def image(png: bytes, words: str) -> str:
 
 def describe(figure) -> str:
     """Return in a few sentences what a figure shows: titles, axes, and the numbers that are drawn."""
-    shown = [ax for ax in figure.axes if ax.get_visible()]
+    shown = [ax for ax in figure.axes if ax.get_visible() and ax.get_label() != "<colorbar>"]
     parts = [_part(ax) for ax in shown]
     if len(parts) > 1:
         parts = [f"Panel {n} of {len(parts)}: {part}" for n, part in enumerate(parts, 1)]

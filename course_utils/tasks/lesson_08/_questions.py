@@ -9,7 +9,7 @@ questions = (
         "A sentence has 40 words. How many values does each kind of attention read for one word of the translation?",
         right=(
             "Global soft attention reads 40, local attention with a window of 5 reads at most 11, and hard attention reads one.",
-            "The window reaches 5 places to each side of its centre. Hard attention picks a single place.",
+            "The window reaches 5 positions to each side of its centre. Hard attention picks a single position.",
         ),
         wrong=(
             (
@@ -18,29 +18,29 @@ questions = (
             ),
             (
                 "Soft and hard attention read 40, and local attention with a window of 5 reads 5.",
-                "Hard attention reads the value of the place that it picks and no other. And a window of 5 reaches 5 places to each side.",
+                "Hard attention reads the value of the position that it picks and no other. And a window of 5 reaches 5 positions to each side.",
             ),
             (
                 "Hard attention reads 40 values and returns the largest of them.",
-                "Hard attention draws one place with the probabilities that the weights give, and reads its value.",
+                "Hard attention draws one position with the probabilities that the weights give, and reads its value.",
             ),
         ),
     ),
     NumberQuestion(
         "08.q2",
         "a gradient from one sample",
-        "Three places have the probabilities 0.5, 0.3 and 0.2. The first place is drawn and earns the reward 4. "
+        "Three positions have the probabilities 0.5, 0.3 and 0.2. The first one is drawn and earns the reward 4. "
         "Without a baseline, what does this sample say about the gradient of the expected reward with respect to the first score?",
         answer=2.0,
         tolerance=0.01,
-        why="It is R (1 - p) at the place that was drawn: 4 · (1 - 0.5) = 2.",
+        why="It is R (1 - p) at the position that was drawn: 4 · (1 - 0.5) = 2.",
         wrong={
             -2.0: "That is the gradient of the loss. The question asks for the gradient of the reward, which has the opposite sign.",
             4.0: "You have left out the second factor: the gradient of log p with respect to its own score, 1 - p.",
             8.0: "You have taken the gradient with respect to the probability, 1 / p. With respect to the score it is 1 - p.",
             0.5: "That is 1 - p alone. It still has to be multiplied by the reward.",
         },
-        otherwise="Multiply the reward by the gradient of log p with respect to the score of the place that was drawn, 1 - p.",
+        otherwise="Multiply the reward by the gradient of log p with respect to the score of the position that was drawn, 1 - p.",
     ),
     Question(
         "08.q3",
@@ -52,8 +52,8 @@ questions = (
         ),
         wrong=(
             (
-                "It becomes larger, as all places are now worth more.",
-                "What counts is which places are worth more than others, and that has not changed. The mean stays as it is.",
+                "It becomes larger, as all positions are now worth more.",
+                "What counts is which positions are worth more than others, and that has not changed. The mean stays as it is.",
             ),
             (
                 "Nothing at all changes, neither its mean nor its variance.",
@@ -68,13 +68,13 @@ questions = (
     NumberQuestion(
         "08.q4",
         "the weight in a window",
-        "A local window of 4 places to each side has its centre at 6.0, so σ is 2. By what factor does the Gaussian multiply the weight of place 8?",
+        "A local window of 4 positions to each side has its centre at 6.0, so σ is 2. By what factor does the Gaussian multiply the weight of position 8?",
         answer=0.6065,
         tolerance=0.007,
         why="It is exp(-(8 - 6)² / (2 · 2²)) = exp(-0.5) = 0.61.",
         wrong={
             0.8825: "That is exp(-0.125), with σ = 4. σ is half of the window.",
-            0.135: "That is exp(-2), where σ = 1. Here σ is half of the window of 4 places, so 2.",
+            0.135: "That is exp(-2), where σ = 1. Here σ is half of the window of 4 positions, so 2.",
             0.3679: "That is exp(-1): the denominator is 2σ², so 8.",
             0.7788: "That is exp(-0.25). Have you squared the distance? It is 2, and its square is 4.",
         },
@@ -86,7 +86,7 @@ questions = (
         "Why does an LSTM that looks back at its own states remember eight pairs, while one that does not forgets some?",
         right=(
             "It need not hold all pairs in one state: each state keeps what has just been read, and a question finds the right one.",
-            "The past stays readable place by place, as the source did for lesson 06's decoder.",
+            "The past stays readable position by position, as the source did for lesson 06's decoder.",
         ),
         wrong=(
             (
@@ -99,7 +99,7 @@ questions = (
             ),
             (
                 "It sees the questions before the pairs, and only has to wait for their answers.",
-                "The questions come last for both. A state may look only at places before it.",
+                "The questions come last for both. A state may look only at positions before it.",
             ),
         ),
     ),
@@ -109,12 +109,12 @@ predictions = (
     Prediction(
         "08.baseline",
         "By what factor does the best baseline reduce the variance here?",
-        why="Without a baseline all rewards are positive, so every draw pushes its own place up, by an amount that has little to do with whether the place is a good one. A baseline near the mean reward leaves only the difference.",
+        why="Without a baseline all rewards are positive, so every draw pushes its own position up, by an amount that has little to do with whether the position is a good one. A baseline near the mean reward leaves only the difference.",
     ),
     Prediction(
         "08.window",
-        "With which word order does a window around the target's own place get the fewest words right?",
-        why="There the word that belongs to place t stands at the other end of the sentence, out of the window's reach except in the middle.",
+        "With which word order does a window around the target's own position get the fewest words right?",
+        why="There the word that belongs to position t stands at the other end of the sentence, out of the window's reach except in the middle.",
         choices=("monotone", "verb-last", "reversed"),
     ),
 )

@@ -16,7 +16,7 @@ task = Task(
     result=("picked B×E", "log_probability B"),
     difficulty=3,
     importance=5,
-    minutes=20,
+    minutes=30,
     hints=(
         "Lay the weights of a row end to end on a line from 0 to 1: each place gets a piece as long as its weight. A number that is drawn evenly from the line falls into a piece with the probability of its length. Where the pieces end is what "
         "the cumulative sum says.",

@@ -7,8 +7,8 @@ lesson = Lesson(
     title="Multi-head attention",
     question="Why several heads?",
     goals=(
-        "show how one head mixes two facts, and how two heads keep them apart",
-        "follow a word's numbers through split and merge, and say what attends and what projects",
+        "show how one head mixes two facts, how two heads keep them apart, and what a hidden layer can do instead",
+        "follow a query through split, attend, merge and project",
         "build multi-head attention that equals the library's, masks included",
         "find out by measuring what a head of a trained model looks at",
         "say what switching heads off shows about them, and what it does not",

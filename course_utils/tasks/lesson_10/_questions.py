@@ -29,17 +29,17 @@ questions = (
     NumberQuestion(
         "10.q2",
         "which head gets it",
-        "Queries of width 12 are split among 3 heads. Which head, counted from 0, gets the number at place 7 of a query, counted from 0?",
+        "Queries of width 12 are split among 3 heads. Which head, counted from 0, gets the number at position 7 of a query, counted from 0?",
         answer=1.0,
         tolerance=0.01,
-        why="Each head gets 4 numbers side by side: 0 to 3, 4 to 7, and 8 to 11. Place 7 belongs to head 1.",
+        why="Each head gets 4 numbers side by side: 0 to 3, 4 to 7, and 8 to 11. Position 7 belongs to head 1.",
         wrong={
             2.0: "You have counted the heads from 1. The first one is head 0.",
             3.0: "There are only the heads 0, 1 and 2. Each gets 12 / 3 = 4 numbers side by side.",
-            0.0: "Head 0 gets only the places from 0 to 3.",
+            0.0: "Head 0 gets only the positions from 0 to 3.",
             1.75: "That is 7 / 4. The head is the whole part of it.",
         },
-        otherwise="Each head gets 12 / 3 = 4 numbers that stand side by side. Divide the place by 4 and drop the remainder.",
+        otherwise="Each head gets 12 / 3 = 4 numbers side by side. Divide the position by 4 and drop the remainder.",
     ),
     Question(
         "10.q3",
@@ -47,7 +47,7 @@ questions = (
         "You have a mask that is True where a word may be seen, and pass it to nn.MultiheadAttention as attn_mask, as it is. What happens?",
         right=(
             "Each word sees exactly the words that it should not see.",
-            "In the library, True means that a place must not be attended to. So the mask must first be inverted with ~. In a causal mask the last word then sees nothing and becomes NaN.",
+            "In the library, True means that a position must not be attended to. So the mask must first be inverted with ~. In a causal mask the last word then sees nothing and becomes NaN.",
         ),
         wrong=(
             (
@@ -116,11 +116,11 @@ predictions = (
     Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
-        why="The model finds the two digits, but not which comes first: its guess is right in half of the cases, and whenever both digits are the same.",
+        why="The model reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
     ),
     Prediction(
         "10.worst",
         "How many BLEU points does the model lose at most when one of its 36 heads is switched off?",
-        why="There are three other heads in the same attention, and two other layers, which can do much of the same.",
+        why="Most heads cost less than 1. Perhaps the other heads and layers do much of the same.",
     ),
 )

@@ -1,0 +1,252 @@
+"""Task 10.head_worth: what each head is worth when it alone is switched off. The scores are made here, so the truth is known."""
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case, NotAsAsked
+from course_utils.checks.task import Task
+
+
+def adds_up(on):
+    """Each head adds something of its own."""
+    return 20 + sum(1.5 + 3 * (5 * h % 7) for h in range(len(on)) if on[h])
+
+
+def two_do_the_same(on):
+    """One of the first two heads is as good as both; each other one adds something."""
+    return 10 + 25 * (on[0] or on[-1]) + sum(2 + h for h in range(1, len(on) - 1) if on[h])
+
+
+def each_needs_the_other(on):
+    """The first and the last head are worth nothing without each other."""
+    return 12 + 30 * (on[0] and on[-1]) + sum(1 + h for h in range(1, len(on) - 1) if on[h])
+
+
+def one_does_harm(on):
+    """The score is higher without the first head."""
+    return 30 - 6.5 * on[0] + sum(4 + h for h in range(1, len(on)) if on[h])
+
+
+def enough_is_enough(on):
+    """The more heads, the less a further one adds."""
+    return 40 * (1 - 0.5 ** sum(1 + h % 3 for h in range(len(on)) if on[h]))
+
+
+def all_or_nothing(on):
+    """A head that is missing costs everything."""
+    return 35.5 if all(on) else 3.25
+
+
+def nothing_matters(on):
+    """No head is worth anything."""
+    return 17.0
+
+
+SCORES = {
+    adds_up: "each head adds something of its own",
+    two_do_the_same: "two heads do the same",
+    each_needs_the_other: "two heads need each other",
+    one_does_harm: "the score is higher without one head",
+    enough_is_enough: "the more heads, the less a further one adds",
+    all_or_nothing: "one missing head costs nearly everything",
+    nothing_matters: "no head matters",
+}
+
+
+def _asked(function):
+    """The number for a mask, which has to be one."""
+
+    def score(on):
+        if not isinstance(on, torch.Tensor) or on.dtype != torch.bool or on.dim() != 1 or not len(on):
+            raise NotAsAsked(
+                "`score` is called with something other than a tensor of truth values of shape H. Begin with torch.ones(heads, dtype=torch.bool)."
+            )
+        return float(function(on.tolist()))
+
+    score.exact = function
+    return score
+
+
+task = Task(
+    "10.head_worth",
+    "what a head is worth when it alone is missing",
+    arguments=("score", "heads"),
+    result="worth H",
+    candidates=tuple(map(_asked, SCORES)),
+    suspects=False,
+    difficulty=2,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A head's worth is a difference of two scores: that of the whole model, and that of the model in which everything is on but this head.",
+        "Let a model with two heads score 9 with both of them, 7 without the first one and 10 without the second one. The first is worth 9 - 7 = 2. The second is worth 9 - 10 = -1: it does harm.",
+        "everything = a mask of True for each head; whole = score(everything); for each head: a fresh copy of everything, with False at this head; its worth is whole minus the score of this copy; a tensor of all worths.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for key, name in enumerate(SCORES.values()):
+        for low, high in ((3, 5), (5, 9)):
+            heads = int(draw.whole(low, high))
+            yield Case(f"{name}, {heads} heads", (Candidate(key), heads))
+    yield Case("each head adds something of its own, 2 heads", (Candidate(0), 2))
+    yield Case("one missing head costs nearly everything, a single head", (Candidate(5), 1), edge=True)
+
+
+@task.oracle
+def _(score, heads):
+    whole = score.exact([True] * heads)
+    missing = [score.exact([other != head for other in range(heads)]) for head in range(heads)]
+    return torch.tensor([float(whole - each) for each in missing], dtype=torch.float64)
+
+
+def _on(heads, *but):
+    mask = torch.ones(heads, dtype=torch.bool)
+    mask[list(but)] = False
+    return mask
+
+
+def _scores(score, masks):
+    return torch.tensor([score(mask) for mask in masks])
+
+
+def _whole(score, heads):
+    return score(_on(heads))
+
+
+def _without_each(score, heads):
+    return _scores(score, [_on(heads, head) for head in range(heads)])
+
+
+def _each_alone(score, heads):
+    return _scores(score, [~_on(heads, head) for head in range(heads)])
+
+
+def _worth(score, heads):
+    return _whole(score, heads) - _without_each(score, heads)
+
+
+@task.mistake(
+    "The sign is turned round: a head that is missed has a positive worth. Subtract the score without the head from that of the whole model."
+)
+def sign_turned(score, heads):
+    return -_worth(score, heads)
+
+
+@task.mistake(
+    "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."
+)
+def score_without(score, heads):
+    return _without_each(score, heads)
+
+
+@task.mistake(
+    "You leave only this head on, and return what is lost then. Everything else should stay on, and this head alone be off."
+)
+def lost_when_alone(score, heads):
+    return _whole(score, heads) - _each_alone(score, heads)
+
+
+@task.mistake(
+    "You return the score with only this head on. Everything else should stay on, and this head alone be off; its worth is what is lost."
+)
+def score_alone(score, heads):
+    return _each_alone(score, heads)
+
+
+@task.mistake(
+    "You compare each head alone with no head at all. Compare the whole model with the model that lacks this head: other heads may do the same."
+)
+def gain_when_alone(score, heads):
+    return _each_alone(score, heads) - score(~_on(heads))
+
+
+@task.mistake(
+    "True and False are exchanged in the mask: True means that a head is on. You compare no head at all with a single one."
+)
+def mask_turned_round(score, heads):
+    return score(~_on(heads)) - _each_alone(score, heads)
+
+
+@task.mistake(
+    "Your mask stays changed: when head h is tried, those before it are still off. Make a fresh mask for each head, or set it back to True."
+)
+def mask_stays_changed(score, heads):
+    whole, mask, worth = _whole(score, heads), _on(heads), []
+    for head in range(heads):
+        mask[head] = False
+        worth.append(whole - score(mask))
+    return torch.tensor(worth)
+
+
+@task.mistake(
+    "You compare each score with the one of the round before, while more and more heads are off. Compare the whole model with one in which this head alone is off."
+)
+def step_by_step(score, heads):
+    scores = torch.tensor([score(_on(heads, *range(count))) for count in range(heads + 1)])
+    return scores[:-1] - scores[1:]
+
+
+@task.mistake(
+    "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."
+)
+def relative(score, heads):
+    return _worth(score, heads) / _whole(score, heads)
+
+
+@task.mistake(
+    "You subtract each head's score from the mean of these scores. Compare it with the score of the whole model, in which every head is on."
+)
+def mean_for_whole(score, heads):
+    without = _without_each(score, heads)
+    return without.mean() - without
+
+
+@task.mistake("You return one number, the mean over the heads. Each head has a worth of its own: H numbers.")
+def mean_over_heads(score, heads):
+    return _worth(score, heads).mean()
+
+
+@task.mistake(
+    "You divide the score of the whole model among the heads in equal shares. Measure what is lost when each one is off."
+)
+def equal_shares(score, heads):
+    return torch.full((heads,), _whole(score, heads) / heads)
+
+
+@task.mistake("You return the worths as shares of their sum. What is asked for is the difference itself.")
+def shares_of_the_sum(score, heads):
+    worth = _worth(score, heads)
+    return worth / worth.sum()
+
+
+@task.mistake(
+    "You take the absolute value, or the square root of a square. Where the score is higher without a head, its worth is negative."
+)
+def absolute(score, heads):
+    return _worth(score, heads).abs()
+
+
+@task.mistake(
+    "You replace negative worths by 0. Where the score is higher without a head, its worth is negative: that head does harm."
+)
+def never_negative(score, heads):
+    return _worth(score, heads).clamp(min=0)
+
+
+@task.mistake("Your heads are shifted by one: number h belongs to head h + 1. Heads are counted from 0.")
+def shifted(score, heads):
+    return _worth(score, heads).roll(-1)
+
+
+@task.mistake(
+    "Your worths are rounded to whole numbers: a score may have digits after the point. Make a tensor of floating-point numbers."
+)
+def whole_numbers(score, heads):
+    return _worth(score, heads).floor()
+
+
+@task.mistake("You return a list. Put the numbers into a tensor: torch.tensor(…).")
+def as_a_list(score, heads):
+    return _worth(score, heads).tolist()
