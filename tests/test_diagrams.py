@@ -28,6 +28,8 @@ SHOWN = {
     "looking back": diagrams.looking_back,
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "transformer": diagrams.transformer,
+    "a cache": diagrams.cached,
+    "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
