@@ -24,9 +24,9 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # these tensors are small: several threads would wait for each other
 
 # %% [markdown]
-# ## A loop of twenty lines
+# ## The loop
 #
-# Here is all of a training. Each step draws a **batch** of sentence pairs, and `make_batch` makes of them what the encoder reads, what the decoder is given, and what it should write (lesson 05). The decoder is given the right words before each position, which is teacher forcing. The loss is the mean of $-\ln p$ over the right words. `backward` computes the gradient of the loss with respect to every weight, and `step` moves the weights against it. Which line says how far?
+# Each step of a training draws a **batch** of sentence pairs. `make_batch` makes of it what the encoder reads, what the decoder is given, and what it should write (lesson 05). The decoder is given the right words before each position: this is teacher forcing. The loss is the mean of $-\ln p$ over the right words. `backward` computes its gradient with respect to every weight, and `step` moves the weights against it. Which line says how far?
 
 
 # %%
@@ -49,9 +49,9 @@ def train(model, sources, targets, seed=0, steps=300, size=64):
 
 
 # %% [markdown]
-# The line with `lr`, the **learning rate**: gradient descent, or **SGD**, moves each weight by rate × gradient. (Without `zero_grad`, each gradient would be added to those of all steps before.)
+# The line with `lr` does, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# We train lesson 12's small Transformer. After that we look at the gradients of an untrained one, for four of its matrices. What share of words does it get right, given the right ones before, and are the gradients of all matrices about equally large?
+# We train lesson 12's small Transformer. What share of words does it get right, given the right ones before? Below that we compare the gradients of four matrices of an untrained model. Are they about equally large?
 
 
 # %%
@@ -74,12 +74,16 @@ model = new_model()
 F.cross_entropy(model(*test[:2]).flatten(0, 1), test[2].flatten(), ignore_index=PAD).backward()
 names = ("readout", "decoder.1.feed_forward.2", "encoder.0.feed_forward.0", "encoder.0.self_attention.query")
 sizes = [model.get_submodule(name).weight.grad.square().mean().sqrt().item() for name in names]
-table({name: [size / sizes[0]] for name, size in zip(names, sizes, strict=True)}, ["size of its gradient"])
+table(
+    {name: [size / sizes[0]] for name, size in zip(names, sizes, strict=True)},
+    ["size of its gradient"],
+    corner="matrix",
+)
 
 # %% [markdown]
-# A third of the words are still wrong. A number in the encoder's query matrix has a gradient about a hundred times smaller than one in the readout, whose size is 1 here. So with one rate for all, some weights move a hundred times as far as others.
+# A third of the words are wrong. The gradients in the encoder's query matrix are about a hundred times smaller than in the readout (1 here). So with one rate for all, some weights move a hundred times as far as others.
 #
-# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. As both start at 0, they are too small at first, and so each is divided by 1 - β to the power of the step t:
+# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. Both start at 0 and are too small at first, so each is divided by 1 - β to the power of the step t:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -100,9 +104,9 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
         print(f"{name:5} after step {step}:", weights.detach())
 
 # %% [markdown]
-# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since then m becomes small beside the root of v.
+# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since m is then small beside the root of v.
 #
-# In the loop, one line changes. `edited` writes it into a copy of `train`, and `difference` shows it. To be fair to SGD we also try a larger rate. How far do the two get?
+# In the loop, one line changes. `edited` writes it into a copy of `train`, and `difference` shows it. To be fair to SGD we also try a larger rate. How far do they get?
 
 # %%
 with_adam = edited(
@@ -113,15 +117,15 @@ run("SGD, rate 0.6", edited(train, "lr=0.3", "lr=0.6"))
 run("Adam, rate 0.01", with_adam)
 
 # %% [markdown]
-# With Adam the model gets nearly all words right in as many steps. A larger rate helps SGD, but it stays far behind. **Your turn**: write a line of your own with `edited`, and give it to `run`. Does any rate bring SGD to Adam's share, and how large may it become?
+# In as many steps, Adam gets nearly all words right. The larger rate helps SGD, but SGD stays far behind. **Your turn**: give SGD a rate of your own with `edited`, and `run` it. Does any rate reach Adam's share?
 #
 # ## When should the step be large?
 #
-# A **schedule** changes the rate from step to step. It rises over a **warm-up**, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
+# In a **schedule** the rate rises over a **warm-up**, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
 #
 # $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5})$$
 #
-# With D = 32 and a warm-up over 100 steps, what is the rate at step 100? With `warmup` = 1 it falls from the first step on. After step 100 both have the same rates. So what share of words will the model with `warmup` = 1 get right in the end?
+# Take D = 32. With `warmup` = 100, what is the rate at step 100? With `warmup` = 1 it falls from the first step on. After step 100 both have the same rates. What share of words will the model with `warmup` = 1 get right in the end?
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -133,7 +137,7 @@ lines = """step = len(losses) + 1
 warmed = edited(with_adam, "optimizer.step()", lines)
 print("The two lines that are new, the two schedules, and the runs:")
 display(difference(with_adam, warmed, around=1))
-steps = torch.arange(1.0, 301)
+steps = torch.arange(1.0, 301, 10)
 rates = {w: 32**-0.5 * torch.minimum(steps**-0.5, steps * w**-1.5)[None] for w in (100, 1)}
 ax = plots.axes(width=6, height=3.2)
 plots.curves(steps, {f"warmup = {w}": rate for w, rate in rates.items()}, "step", "learning rate", ax=ax)
@@ -143,11 +147,11 @@ reveal("13.warm_up", round(tried["Adam, no warm-up"][1], 2))
 table(tried, ["loss, last 20 steps", "share right"], corner="300 steps, seed 0")
 
 # %% [markdown]
-# The two terms of the minimum are equal at step = warmup, and there the rate is 1 / √(D · warmup), here 0.018. The two schedules in the picture differ in the first 99 steps alone. But these spoil the model: its first step moves every weight by 0.18, and two hundred steps at the right rates do not repair it. The schedule with a warm-up does about as well as the constant rate.
+# The two schedules differ in the first 99 steps alone: at step 100 both rates are 1 / √(32 · 100) = 0.018. These steps spoil the model. The first one moves every weight by 0.18, and two hundred steps at the same rates do not repair that. With the warm-up the model does about as well as at the constant rate.
 #
 # ## What keeps it from learning by heart?
 #
-# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. In a Transformer it is applied to what each sub-layer adds to the residual stream, and to the embeddings with their positions. What happens to ten ones with p = 0.4, in training and in use?
+# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. A Transformer applies it to what each sub-layer adds, and to the embeddings. What happens to ten ones with p = 0.4, in training and in use?
 
 # %%
 torch.manual_seed(0)
@@ -157,9 +161,9 @@ print("again:      ", dropout(torch.ones(10)))
 print("in use:     ", dropout.eval()(torch.ones(10)))
 
 # %% [markdown]
-# Each time other numbers become 0, and in use nothing is left out. (The others are scaled by 1 / 0.6 = 1.67. The output has 1.662, because our `Dropout` rounds p.)
+# Each time other numbers become 0, and in use none does. (The others are scaled by 1 / 0.6 = 1.67; it is 1.662 here because our `Dropout` rounds p.)
 #
-# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is asked for. Cross-entropy asks for a probability of 1 for the right word, which no finite logits give. With smoothing ε, the right word should get 1 - ε, and the rest is shared by all V words alike, the right one included. Take V = 5 and ε = 0.1: what probabilities should the model give, and what is the lowest loss that it can reach?
+# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is asked for. Cross-entropy asks for a probability of 1 for the right word, which no finite logits give. With smoothing ε, the right word should get 1 - ε, and the rest is shared by all V words, the right one included. For V = 5 and ε = 0.1, which probabilities are asked for, and what is the lowest loss?
 
 # %% tags=["nbval-check-output"]
 asked = torch.full((5,), 0.1 / 5)  # V = 5, ε = 0.1
@@ -170,9 +174,9 @@ for name, logits in (("what is asked for", asked.log()), ("more certain", 2 * as
     print(f"{name:17}  {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# The right word should get 0.92 and each of the others 0.02. A model that gives exactly these probabilities reaches the lowest loss, 0.39. One that is more certain has a higher loss, although its most probable word is right, too. So a smoothed loss never comes near 0, and it cannot be compared with one that is not smoothed.
+# The right word should get 0.92 and each other word 0.02. A model that gives exactly these probabilities reaches the lowest loss, 0.39. One that is more certain has a higher loss, although its most probable word is also the right one. So a smoothed loss cannot be compared with one that is not smoothed.
 #
-# Now the model learns only 300 sentences, each about 32 times. Smoothing is one word more in the line of the loss; dropout is part of the model. Which of the two helps with new sentences?
+# Now the model learns only 300 sentences, each about 32 times. Smoothing changes the line of the loss; dropout is part of the model. Which of them helps with new sentences?
 
 # %%
 smoothed = edited(with_adam, "ignore_index=PAD", "ignore_index=PAD, label_smoothing=0.1")
@@ -184,11 +188,11 @@ for name, loop, p in (("neither", with_adam, 0.0), ("smoothing", smoothed, 0.0),
 table(rows, ["the 300 it has learned", "300 new ones"], corner="share right, seed 0")
 
 # %% [markdown]
-# Without either, the model knows its own sentences far better than new ones: it learns by heart. Smoothing helps with the new ones. Dropout makes it know its own less well, and in a run as short as this it gains little or nothing. **Your turn**: change p or ε, and the seed of `new_model`. Which of these statements hold for every seed that you try?
+# Without either, the model does far better on its own sentences than on new ones: it learns by heart. With smoothing it does better on the new ones, with dropout worse on its own. **Your turn**: change the seed of `new_model`, p or ε. Which of these statements hold for every seed?
 #
 # ## What is in a batch?
 #
-# Sentences differ in length, and a batch is padded to its longest one. The paper puts sentences of like length together, and its batches hold about 25,000 tokens on each side. `Batches` does the same with fewer tokens. Of 500 sentences of 1 to 12 words, what share of the numbers is padding in such batches, and what share in random order?
+# A batch is padded to its longest sentence. The paper puts sentences of like length together, about 25,000 tokens on each side. `Batches` does so with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
 
 # %%
 for by in ("tokens", "sentences"):
@@ -199,11 +203,11 @@ for by in ("tokens", "sentences"):
     print(f"by {by:10} {len(shapes)} batches of {sizes[0]} to {sizes[-1]} sentences, {padding:.0%} padding")
 
 # %% [markdown]
-# In random order 41 % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, and hardly any padding.
+# In random order 41 % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, and 13 % is padding.
 #
 # ## What is each worth?
 #
-# Runs of ten seconds cannot tell. The course has trained a somewhat larger Transformer of width 64, with two layers on each side, dropout, smoothing, a warm-up and batches by tokens, in the small world. Then it has changed one thing at a time. **BLEU** scores a whole translation (lesson 07), here those of greedy search for sentences of the validation set. These models learned 20,000 pairs, with dropout and without. Is it better with it?
+# One short run cannot tell. The course has trained a Transformer of width 64, two layers on each side, with all of this, and then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores its greedy translations of a validation set. These models learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
 
 
 # %%
@@ -218,9 +222,9 @@ rows = {"with dropout": with_dropout, "without": without, "gained without": with
 table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The worst run without dropout is worse than the best run with it. So do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes that away.
+# The ranges overlap, so do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, five of them have the same sign once in 16 times.
 #
-# So we compare by **paired differences**, seed by seed. If a change does nothing, five differences have the same sign once in 16 times. Here are the changes with 1,500 pairs, which the model sees 53 times each. (**Muon** is an optimizer described in [Train a translator](../docs/translators.md#optimizers). A readout is tied if it is also the embedding.) Which of them can you be sure of?
+# Now the models learn 1,500 pairs, each 53 times. ([Muon](../docs/translators.md#optimizers) is an optimizer. A readout is tied if it is also the embedding.) Which changes matter?
 
 # %%
 changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
@@ -245,9 +249,9 @@ def read(data, pairs):
 read("world", 1500)[1]
 
 # %% [markdown]
-# Five of the seven changes have one sign. On average, chance makes less than half a row in seven look like this, so hardly five. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. A warm-up makes no clear difference here, although our own loop failed without one: there the first rate was 0.18, here the highest one is 0.008.
+# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference, although our own loop failed without one. There the first rate was 0.18; in this row the highest rate is 0.008.
 #
-# So a part is worth something in a setting. Here is the same model on Multi30k, English to German, after three epochs (the course's own translator, which is larger, took eleven), with three seeds. For how many of the seven changes do the signs show that they help or harm, if chance may give them once in 16 times?
+# So a part is worth something in a setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many changes help or harm, judged by signs that chance gives at most once in 16 times?
 
 # %% tags=["nbval-check-output"]
 predict("13.three_seeds", ...)
@@ -260,11 +264,11 @@ reveal("13.three_seeds", len(shows))
 shown
 
 # %% [markdown]
-# For none: three equal signs come by chance once in 4 times. That does not say that nothing has an effect, only that the signs of these runs do not show it. Look at seed 0, too: there every change gains more than with the other seeds. All of them are compared with the same run, which was the worst of the three. It takes more seeds to tell.
+# None: three equal signs come by chance once in 4 times. That does not say that nothing has an effect, only that these signs do not show it. Look at seed 0, where every change gains most. All are compared with the same run, the worst of the three. It takes more seeds to tell.
 #
 # ## Smaller, faster, better?
 #
-# Attention is often praised as smaller, faster and better than recurrent networks. Here are a Transformer, after two epochs on Multi30k, and lesson 06's GRU with attention, after two and a half, with three seeds each. Which of the three claims does the table allow?
+# Attention is often said to be smaller, faster and better than recurrent networks. Here are a Transformer after two epochs of Multi30k and lesson 06's GRU with attention after two and a half. Which of the three claims does the table allow?
 
 # %%
 rows = {}
@@ -280,11 +284,11 @@ for kind, optimizer in (("transformer", "muon"), ("transformer", "adamw"), ("att
 table(rows, ["parameters", "target tokens read", "BLEU, three seeds"], corner="model, optimizer", digits=1)
 
 # %% [markdown]
-# Smaller? The models have the same size, because we chose it. Faster? The table does not say. Better? With Muon the Transformer is. With AdamW, a variant of Adam, the GRU is, though it has read a quarter more. All ranges are far apart. So the optimizer and its rate alone move the Transformer from below the GRU to above it, and "attention is better" says too little.
+# Smaller? We chose the same size for all. Faster? The table does not say. Better? With Muon the Transformer is. With AdamW, a variant of Adam, the GRU is, though it has read a quarter more. So optimizer and rate alone move the Transformer from below the GRU to above it.
 #
 # ## Writing with a cache
 #
-# In use, each word needs those before it, and a plain loop reads all of them again at each step. But the decoder's attention is causal: a word's keys and values do not depend on later words. So the decoder can keep them, in a **cache**. What is left to compute for the newest word, does the model write the same words, and how many operations are saved?
+# In use, a plain loop reads all words again at each step. But the decoder's attention is causal: a word's keys and values do not depend on later words. So the decoder can keep them, in a **cache**. What is left to compute for the newest word, and what share of the operations is saved?
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -313,9 +317,9 @@ print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) 
 plots.curves(range(len(again)), {"again": [again], "cache": [kept]}, "step", "million operations")
 
 # %% [markdown]
-# The words are the same, and three quarters of the operations are saved. Only the newest word is projected to a query, a key and a value; its query is compared with all keys. So a step costs nearly the same for the tenth word as for the first.
+# The words are the same, and three quarters of the operations are saved. Only the newest word is projected to a query, a key and a value, and its query is compared with all keys. So a step costs nearly the same for the tenth word as for the first.
 #
-# The softmax gives a probability to each next word, and one may also draw from these. A **temperature** divides the logits before the softmax. Move both sliders: what happens to the probabilities when it is small, and when it is large?
+# One may also draw the next word by its probability. A **temperature** divides the logits before the softmax. Move the sliders: what do a small and a large temperature do?
 
 # %%
 given = subwords.tokens(words[:-1])
@@ -333,13 +337,13 @@ def step_at(step, temperature):
 
 step_explorer = explore(
     step_at,
-    step=ipywidgets.IntSlider(value=9, min=1, max=len(given)),
+    step=ipywidgets.IntSlider(value=5, min=1, max=len(given)),
     temperature=ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.1),
 )
 step_explorer
 
 # %% [markdown]
-# A small temperature gives nearly everything to the most probable word, and drawing then writes what greedy search writes. A large one makes the words alike.
+# At temperature 1 two words share most of the probability. A small temperature gives nearly everything to "Gitarre", so that drawing does what greedy search does. A large one makes all words alike.
 #
 # ## What does it know?
 #
@@ -362,25 +366,28 @@ table(
 )
 
 # %% [markdown]
-# It knows that two dogs "rennen", that the verb of a relative clause goes to its end ("der eine rote Mütze trägt"), and how to say something as odd as seven reading elephants. The "not" is lost, the question becomes a statement, and the last two are nonsense. **Your turn**: write sentences of your own into `texts`. What does it take to make the model stumble?
+# It knows that two dogs "rennen", that the verb of a relative clause goes to its end, and how to say something as odd as seven reading elephants. The "not" is lost, the question becomes a statement, and the last two are nonsense. **Your turn**: try sentences of your own.
 #
-# What do its heads look at while it writes? Here is all of its attention: choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
+# What do its heads look at while it writes? Choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
 
 # %%
 target = torch.tensor([words[:-1]])
 every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
 
 # %% [markdown]
-# The heads of layer 0 still spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
+# The heads of layer 0 spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
 #
 # ## What BERT and GPT keep
 #
-# Most later models are one half of the Transformer. **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
+# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
 
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
 in_layers = 12 * sum(p.numel() for p in layer.parameters())
-for name, V, positions in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512)):
+for name, V, positions in (
+    ("BERT base", 30_522, 512 + 2),
+    ("GPT", 40_478, 512),
+):  # + 2: first or second sentence
     in_embeddings = (V + positions) * 768
     total = in_layers + in_embeddings
     print(
@@ -388,17 +395,15 @@ for name, V, positions in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512))
     )
 
 # %% [markdown]
-# A small network on top adds 0.6 million to BERT's 108.9. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
+# Nearly: BERT also has a small network on top. One layer serves for both: without a source, a decoder layer *is* an encoder layer with a causal mask.
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained by a loop of twenty lines: it draws a batch, gives the decoder the right words, computes the loss and its gradient, and steps. Each part of a recipe changes one of these lines, and what a part is worth depends on model, data and length of training: dropout cost BLEU with many sentences and was needed most with few. After training on captions, the model knows how captions are translated, grammar included. What captions do not show, such as "not" and questions, it does not know.
-#
-# The same loop takes larger models to GPUs ([Train a translator](../docs/translators.md)), and [Measurements](../docs/measurements.md#what-the-papers-run-took) counts what the paper's run took.
+# A short loop trains it: each step draws a batch, gives the decoder the right words, computes the loss and its gradient, and moves the weights. What a part of a recipe is worth depends on model and data. The model knows how captions are translated. It fails at a "not" and at a question, perhaps because captions hardly need them.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# These five questions test the goals at the top. Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("13.q1", ...)
@@ -418,11 +423,13 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How is it trained, and what does it know? By a loop of twenty lines whose parts have to be measured, and it knows what its data show.
+# - How is it trained, and what does it know? By a short loop in which the worth of each part has to be measured. It knows what its data show.
 # - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run, and a warm-up prevents it.
 # - Runs with the same seed are compared by paired differences. Five equal signs come by chance once in 16 times, three once in 4 times.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.
 # - GPT keeps the decoder and can write with a cache; BERT keeps the encoder, in which every word sees all others.
+#
+# **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
 # **Exercises**: [open them](../exercises/13_training.ipynb)
 #

@@ -104,11 +104,11 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# The cross-entropy of a word is smallest where the model gives it the probability 1, which no finite logit reaches: a model that is trained for long becomes surer and surer. With **label smoothing** the target is no longer one word alone. Each of the V classes gets the small share $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016; Vaswani et al. 2017, section 5.4). With $p$ for the softmax of the logits, a token $y$ costs
+# With **label smoothing** each of the V words is asked for with the small probability $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016). With $p$ for the softmax of the logits, a token $y$ costs
 #
 # $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
 #
-# `smoothing` is $\varepsilon$. Return the mean over all tokens of the batch whose target is not `pad`; there is one at least. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` computes the same with `label_smoothing` and `ignore_index`; you may compare with it, or use it.
+# Return the mean over all tokens of the batch whose target is not `pad`; there is at least one. `smoothing` is $\varepsilon$. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` has the arguments `label_smoothing` and `ignore_index`; you may compare with it, or use it.
 
 
 # %%
@@ -143,10 +143,11 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 # %% [markdown]
 # ## 13.token_batches
 #
-# A batch is a rectangle: every sentence is padded to the longest one. If each batch had 32 sentences, one of short sentences would be small, and one with a single long sentence large and mostly padding. So sentences of like length share a batch, and batches are counted in tokens, padding included.
+# A batch is a rectangle: every sentence is padded to the longest one. So sentences of like length should share a batch.
 #
-# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the batch, its **number of sentences times its longest sentence**, would then exceed `limit`; exactly `limit` is allowed. If it would, close that batch and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
-# Without any sentence, return an empty list. If a single sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` as it is.
+# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the **number of sentences times the longest sentence** would then exceed `limit`. In that case close the batch, and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
+#
+# Without any sentence, return an empty list. If a sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` unchanged.
 
 
 # %%
@@ -186,12 +187,12 @@ check("13.token_batches", token_batches)
 # %% [markdown]
 # ## 13.paired_difference
 #
-# Somebody has trained a model with several seeds, then again with one thing changed. `plain` and `changed` map seeds to results, and a higher result is better. The dicts may be in different orders, and some seeds may be in one of them alone; one seed at least is in both.
+# A model was trained with several seeds, then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may have different orders, and some seeds may be in only one of them; at least one seed is in both.
 #
-# Return two numbers:
+# Over the seeds that are in both, return two numbers:
 #
-# - what the change gains on average, over the seeds that are in both;
-# - a verdict: `1` if it helps with all of these seeds, `-1` if it harms with all of them, and `0` where that is open. It is also open where signs that are all equal, in either direction, come by chance more often than once in 16 times. A difference of 0 has no sign.
+# - what the change gains on average;
+# - a verdict: `1` if it helps with every seed, `-1` if it harms with every seed, else `0`. It is also `0` where chance would give equal signs, all above 0 or all below 0, more often than once in 16 times. A difference of 0 has no sign.
 
 
 # %%
@@ -224,12 +225,11 @@ check("13.paired_difference", paired_difference)
 # %% [markdown]
 # ## 13.cached_step
 #
-# A decoder writes one word at a time. In causal self-attention a word sees only those before it, so the keys and values of earlier words never change. There is no need to compute them again at every step: they are kept in a **cache**.
+# In causal self-attention the keys and values of earlier words never change, so a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
 #
-# `x` holds one new word for each sentence. `keys` and `values` hold those of the $t$ words before it, already projected and cut into heads; $t$ may be 0. Project the new word, put its key and its value **after** those in the cache, and let its query attend to all $t + 1$ words. The result is the last row of `10.multi_head_attention` with a causal mask over all words, with the same weights:
-# `in_weight` and `in_bias` hold the blocks for queries, keys and values, one below the other, and $x W^\top + b$ projects a vector; the head $h$ has the dimensions from $h \cdot d$ to $(h + 1) \cdot d - 1$; scores are divided by $\sqrt d$; `out_weight` and `out_bias` project the joined heads.
+# Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of `10.multi_head_attention` with a causal mask, with the same weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values, one below the other; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
-# Return the output, and all keys and values as new tensors: those that came in stay as they are.
+# Return the output, and all keys and values as new tensors.
 
 
 # %%
@@ -316,15 +316,15 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# The lesson's loop is the same for a Transformer and for a single matrix, such as its readout, on which your test is quick. Each candidate `train(weight, batches, rate, clip)` trains a D×V matrix. Return `True` if it keeps all promises, else `False`:
+# The lesson's loop is the same for a Transformer and for one matrix, such as its readout, on which a test is quick. A candidate `train(weight, batches, rate, clip)` trains a D×V matrix. Return `True` if it keeps all promises, else `False`:
 #
-# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True, wherever that is.
-# 2. A gradient whose norm exceeds `clip` is scaled down to that norm.
+# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` over rows whose mask is True.
+# 2. A gradient whose norm exceeds `clip` is scaled down to it.
 # 3. `rate` times the gradient is subtracted before the next batch.
-# 4. The weights after each step are returned in a list.
+# 4. It returns a list of the weights after each step.
 # 5. The given `weight` stays unchanged.
 #
-# Give candidates random float32 numbers, masks with a True, and `rate` up to 1. Rounding stays below $10^{-5}$. Errors count as wrong.
+# Use random float32 numbers, masks with a True, `rate` up to 1. Rounding stays below $10^{-5}$. Errors count as wrong.
 
 
 # %%

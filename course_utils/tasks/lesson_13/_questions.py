@@ -114,7 +114,7 @@ predictions = (
     Prediction(
         "13.warm_up",
         "What share of words will the model get right that learns without a warm-up, but with the same rates after step 100?",
-        why="Its first step moves every weight by 0.18. After step 100 the rates are the same, and they do not repair what the first steps have done.",
+        why="The first step moves every weight by 0.18. After step 100 the rates are the same, and they do not repair what the first steps have done.",
     ),
     Prediction(
         "13.three_seeds",
