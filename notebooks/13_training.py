@@ -395,7 +395,7 @@ for name, V, positions in (
     )
 
 # %% [markdown]
-# Nearly: BERT also has a small network on top. One layer serves for both: without a source, a decoder layer *is* an encoder layer with a causal mask.
+# Nearly: BERT also has a small network on top. One layer serves both: without a source, a decoder layer *is* an encoder layer with a causal mask.
 #
 # ## So: how is it trained, and what does it know?
 #
@@ -403,7 +403,7 @@ for name, V, positions in (
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell, then replace the dots with a letter in quotes or a number.
+# These five questions test the goals at the top. Replace the dots with a letter in quotes or a number.
 
 # %%
 check("13.q1", ...)

@@ -225,9 +225,9 @@ check("13.paired_difference", paired_difference)
 # %% [markdown]
 # ## 13.cached_step
 #
-# In causal self-attention the keys and values of earlier words never change, so a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
+# In causal self-attention the keys and values of earlier words never change: a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
 #
-# Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of `10.multi_head_attention` with a causal mask, with the same weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values, one below the other; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
+# Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
 # Return the output, and all keys and values as new tensors.
 
@@ -316,15 +316,15 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# The lesson's loop is the same for a Transformer and for one matrix, such as its readout, on which a test is quick. A candidate `train(weight, batches, rate, clip)` trains a D×V matrix. Return `True` if it keeps all promises, else `False`:
+# The loop is the same for a Transformer and for its readout alone, where tests are quick. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
 #
-# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` over rows whose mask is True.
+# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True.
 # 2. A gradient whose norm exceeds `clip` is scaled down to it.
 # 3. `rate` times the gradient is subtracted before the next batch.
-# 4. It returns a list of the weights after each step.
-# 5. The given `weight` stays unchanged.
+# 4. A list of the weights after each step is returned.
+# 5. `weight` itself stays unchanged.
 #
-# Use random float32 numbers, masks with a True, `rate` up to 1. Rounding stays below $10^{-5}$. Errors count as wrong.
+# Use float32 numbers, masks with a True, `rate` up to 1. Rounding: below $10^{-5}$. Errors are wrong.
 
 
 # %%

@@ -215,7 +215,7 @@ def transformer(new=()) -> Diagram:
     return _diagram("The Transformer", said, [*encoder, memory, *decoder, out], arrows, new)
 
 
-def cached(given=("BOS", "zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
+def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
     """One step of a decoder that writes with a cache: only the newest word is projected; the keys and values of those before it are kept."""
     step, wide, high, low = (
         92,
@@ -234,8 +234,8 @@ def cached(given=("BOS", "zwei", "junge", "Männer"), said="spielen", new=()) ->
     words = [Box("given", word, x, low - 16, wide, 32, "data") for word, x in zip(given, xs, strict=True)]
     query = Box("newest", f"*q*{numbers[len(xs) - 1]}", xs[-1] + step, high - 20, wide - 12, 40, "data")
     end = xs[-2] + wide + 14
-    frame = Box("", "", EDGE, high - 34, end - EDGE, 92, "frame")
-    label = Box("cache", "cache", EDGE + 14, high + 26, end - EDGE - 28, 26, "data")
+    frame = Box("", "", EDGE, high - 34, end - EDGE, 102, "frame")
+    label = Box("cache", "cache", EDGE + 14, high + 32, end - EDGE - 28, 26, "data")
     look = Box("attention", "attention: score, normalise, sum", EDGE, 20, query.right - EDGE, 50)
     rest = Box("rest", "feed-forward,\nreadout", look.right + 36, 20, 120, 50)
     written = Box("target", said, rest.right + 36, 29, 86, 32, "data")
