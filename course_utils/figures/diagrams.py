@@ -217,12 +217,8 @@ def transformer(new=()) -> Diagram:
 
 def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
     """One step of a decoder that writes with a cache: only the newest word is projected; the keys and values of those before it are kept."""
-    step, wide, high, low = (
-        92,
-        78,
-        146,
-        256,
-    )  # from word to word; a column's width; the middle of keys and values, and of the words
+    step, wide = 86, 72  # from word to word; a column's width
+    high, low = 146, 262  # the middle of keys and values, and of the words
     numbers = "₁₂₃₄₅₆₇₈₉"
     xs = [EDGE + 14 + step * i + (22 if i == len(given) - 1 else 0) for i in range(len(given))]
     pairs = [
