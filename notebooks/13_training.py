@@ -192,7 +192,7 @@ table(rows, ["the 300 it has learned", "300 new ones"], corner="share right, see
 #
 # ## What is in a batch?
 #
-# A batch is padded to its longest sentence. The paper puts sentences of like length together, about 25,000 tokens on each side. `Batches` does so with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
+# A batch is padded to its longest sentence. The paper puts sentences of like length together, about 25,000 tokens on each side. The course's `Batches` does so, here with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
 
 # %%
 for by in ("tokens", "sentences"):

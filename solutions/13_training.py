@@ -324,7 +324,7 @@ check("13.cache_bytes", cache_bytes)
 # 4. A list of the weights after each step is returned.
 # 5. `weight` itself stays unchanged.
 #
-# Use float32 numbers, masks with a True, `rate` up to 1. Rounding: below $10^{-5}$. Errors are wrong.
+# Use float32 numbers, masks with a True, and `rate` up to 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%
