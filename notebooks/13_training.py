@@ -1,56 +1,93 @@
 # %%
-import tempfile
-
 import ipywidgets
 import torch
 import torch.nn.functional as F
+from IPython.display import display
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.base.edits import edited
+from course_utils.data.measured import measured_once
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.figures import plots
+from course_utils.figures import diagrams, plots
 from course_utils.figures.every_head import every_head
-from course_utils.figures.tables import table
+from course_utils.figures.tables import difference, table
 from course_utils.figures.widgets import explore
+from course_utils.models.assembled import share_right
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
 from course_utils.models.transformer import Dropout, EncoderLayer, Transformer
 from course_utils.training.batches import Batches
-from course_utils.training.optimizer import orthogonal, schedule
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+torch.set_num_threads(1)  # these tensors are small: several threads would wait for each other
 
 # %% [markdown]
-# ## How large is a step?
+# ## The loop
 #
-# Lesson 12 trained a small Transformer in 10 seconds, in a world of forty words. For real sentences the paper has a recipe of six ingredients: an optimizer, a schedule, dropout, label smoothing, batches by tokens, and a readout that is tied to the embedding. We look at each, and then leave one out to see what it is worth.
-#
-# The optimizer decides how large a step is. Gradient descent, **SGD**, moves each weight by rate × gradient: a weight with a large gradient goes far, one with a tiny gradient hardly moves. Are the gradients of a Transformer equally large? Here are those of an untrained one, for some of its matrices.
+# Each step of a training draws a **batch** of sentence pairs. `make_batch` makes of it what the encoder reads, what the decoder is given, and what it should write (lesson 05). The decoder is given the right words before each position: this is teacher forcing. The loss is the mean of $-\ln p$ over the right words. `backward` computes its gradient with respect to every weight, and `step` moves the weights against it. Which line says how far?
+
 
 # %%
-pairs = small_world(64, 1, order="verb-last")
-torch.manual_seed(0)
-model = Transformer(len(pairs.words), width=32, hidden=64, encoder_layers=2, decoder_layers=2, dropout=0.0)
-source, given, wanted = make_batch(*pairs.ids())
-F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
+def train(model, sources, targets, seed=0, steps=300, size=64):
+    draw = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+    losses = []
+    model.train()  # dropout is on
+    for _ in range(steps):
+        rows = torch.randint(len(sources), (size,), generator=draw).tolist()
+        source, given, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
+        logits = model(source, given)  # B T V
+        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    model.eval()  # dropout is off
+    return losses
+
+
+# %% [markdown]
+# The line with `lr` does, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
+#
+# We train lesson 12's small Transformer. What share of words does it get right, given the right ones before? Below that we compare the gradients of four matrices of an untrained model. Are they about equally large?
+
+
+# %%
+def new_model(dropout=0.0, seed=0):
+    torch.manual_seed(seed)
+    return Transformer(len(pairs.words), 32, hidden=64, encoder_layers=2, decoder_layers=2, dropout=dropout)
+
+
+def run(name, train):
+    losses = train(model := new_model(), *pairs.ids())
+    tried[name] = [sum(losses[-20:]) / 20, share_right(model, *test)]
+    return table(tried, ["loss, last 20 steps", "share right"], corner="300 steps, seed 0")
+
+
+pairs, tried = small_world(20_000, 1, order="verb-last"), {}
+test = make_batch(*small_world(300, 2, order="verb-last").ids())  # sentences that it does not learn
+display(run("SGD, rate 0.3", train))
+
+model = new_model()
+F.cross_entropy(model(*test[:2]).flatten(0, 1), test[2].flatten(), ignore_index=PAD).backward()
 names = ("readout", "decoder.1.feed_forward.2", "encoder.0.feed_forward.0", "encoder.0.self_attention.query")
 sizes = [model.get_submodule(name).weight.grad.square().mean().sqrt().item() for name in names]
 table(
-    {name: [f"{size:.1e}", f"{size / sizes[0]:.3f}"] for name, size in zip(names, sizes, strict=True)},
-    ["size of the gradient", "of the readout's"],
+    {name: [size / sizes[0]] for name, size in zip(names, sizes, strict=True)},
+    ["size of its gradient"],
     corner="matrix",
 )
 
 # %% [markdown]
-# A number in the encoder's query matrix has a gradient about a hundred times smaller than one in the readout. A rate that suits one is far from suiting the other.
+# A third of the words are wrong. The gradients in the encoder's query matrix are about a hundred times smaller than in the readout (1 here). So with one rate for all, some weights move a hundred times as far as others.
 #
-# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. As both start at 0, they are too small at first, and so each is divided by 1 - β to the power of the step t:
+# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. Both start at 0 and are too small at first, so each is divided by 1 - β to the power of the step t:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# Two weights have the gradients 4 and 0.01, and the rate is 0.1. SGD moves them by 0.4 and 0.001. How far does Adam's first step move the second one? Compute it on paper.
+# Two weights have the gradients 4 and 0.01, and the rate is 0.1. SGD moves them by 0.4 and 0.001. How far does Adam's first step move the second one?
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -67,56 +104,54 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
         print(f"{name:5} after step {step}:", weights.detach())
 
 # %% [markdown]
-# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since then m becomes small beside the root of v.
+# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since m is then small beside the root of v.
 #
-# **Muon** (Jordan et al. 2024) goes one step further. It treats a whole matrix at once: most of a gradient points in a few directions, and Muon makes all directions count alike. (It does so to the momentum, a running mean of the gradients.) These are the sizes of a gradient's directions, its singular values, before and after. What does Muon do to the small ones?
+# In the loop, one line changes. `edited` writes it into a copy of `train`, and `difference` shows it. To be fair to SGD we also try a larger rate. How far do they get?
 
 # %%
-gradient = model.decoder[1].feed_forward[2].weight.grad  # 32 64
-with torch.no_grad():
-    sizes = [torch.linalg.svdvals(g / g.norm()) for g in (gradient, orthogonal(gradient[None])[0] / 5)]
-plots.curves(
-    range(1, 33),
-    {"the gradient": sizes[0][None], "made orthogonal": sizes[1][None]},
-    "direction",
-    "singular value",
+with_adam = edited(
+    train, "torch.optim.SGD(model.parameters(), lr=0.3)", "torch.optim.Adam(model.parameters(), lr=0.01)"
 )
+display(difference(train, with_adam))  # "+" is new, "-" is gone
+run("SGD, rate 0.6", edited(train, "lr=0.3", "lr=0.6"))
+run("Adam, rate 0.01", with_adam)
 
 # %% [markdown]
-# Before, one direction is far larger than all others; afterwards nearly all have similar sizes. (The last one is 0 in the gradient, and stays so.) The course's Transformers are trained with Muon, but Adam is still the usual choice.
+# In as many steps, Adam gets nearly all words right. The larger rate helps SGD, but SGD stays far behind. **Your turn**: give SGD a rate of your own with `edited`, and `run` it. Does any rate reach Adam's share?
 #
 # ## When should the step be large?
 #
-# A **schedule** says so: the rate rises over a warm-up, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
+# In a **schedule** the rate rises over a **warm-up**, as in lesson 12, and falls afterwards. Vaswani et al. 2017 (equation 3) took, with D the width:
 #
 # $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5})$$
 #
-# The paper's base model has width 512 and a warm-up of 4,000 steps. Move both sliders. When is the rate at its peak, and does a longer warm-up make the peak higher or lower?
+# Take D = 32. With `warmup` = 100, what is the rate at step 100? With `warmup` = 1 it falls from the first step on. After step 100 both have the same rates. What share of words will the model with `warmup` = 1 get right in the end?
 
+# %% tags=["nbval-check-output"]
+predict("13.warm_up", ...)
 
-# %%
-def schedule_at(width, warmup):
-    steps = range(1, 20_002, 400)
-    peak = (width * warmup) ** -0.5
-    rates = [peak * schedule("paper", step - 1, 20_000, warmup) for step in steps]
-    label = f"width {width}, warm-up over {warmup:,} steps"
-    plots.curves(steps, {label: torch.tensor([rates])}, "step", "learning rate", ax=plots.axes(width=6.5))
-    return f"The rate grows up to step {warmup:,}, where it is {peak:.5f}, and falls with the root of the step: it is half of that at step {4 * warmup:,}."
-
-
-schedule_explorer = explore(
-    schedule_at,
-    width=ipywidgets.IntSlider(value=512, min=64, max=1024, step=64),
-    warmup=ipywidgets.IntSlider(value=4000, min=500, max=8000, step=500),
-)
-schedule_explorer
+# %% tags=["reveals"]
+lines = """step = len(losses) + 1
+        optimizer.param_groups[0]["lr"] = 32**-0.5 * min(step**-0.5, step * 100**-1.5)
+        optimizer.step()"""
+warmed = edited(with_adam, "optimizer.step()", lines)
+print("The two lines that are new, the two schedules, and the runs:")
+display(difference(with_adam, warmed, around=1))
+steps = torch.arange(1.0, 301, 10)
+rates = {w: 32**-0.5 * torch.minimum(steps**-0.5, steps * w**-1.5)[None] for w in (100, 1)}
+ax = plots.axes(width=6, height=3.2)
+plots.curves(steps, {f"warmup = {w}": rate for w, rate in rates.items()}, "step", "learning rate", ax=ax)
+run("Adam, warm-up over 100 steps", warmed)
+run("Adam, no warm-up", edited(warmed, "100**-1.5", "1**-1.5"))
+reveal("13.warm_up", round(tried["Adam, no warm-up"][1], 2))
+table(tried, ["loss, last 20 steps", "share right"], corner="300 steps, seed 0")
 
 # %% [markdown]
-# The two terms of the minimum are equal at step = warmup. There the rate is 1 / √(D · warmup), 0.0007 for the paper's base model, so that a longer warm-up makes the peak lower.
+# The two schedules differ in the first 99 steps alone: at step 100 both rates are 1 / √(32 · 100) = 0.018. These steps spoil the model. The first one moves every weight by 0.18, and two hundred steps at the same rates do not repair that. With the warm-up the model does about as well as at the constant rate.
 #
 # ## What keeps it from learning by heart?
 #
-# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. In a Transformer it is applied to what each sub-layer adds to the residual stream, and to the embeddings with their positions. What happens to ten ones with p = 0.4, in training and in use?
+# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. A Transformer applies it to what each sub-layer adds, and to the embeddings. What happens to ten ones with p = 0.4, in training and in use?
 
 # %%
 torch.manual_seed(0)
@@ -126,9 +161,9 @@ print("again:      ", dropout(torch.ones(10)))
 print("in use:     ", dropout.eval()(torch.ones(10)))
 
 # %% [markdown]
-# No layer can rely on a single number, and in use nothing is left out. (The others are scaled by 1 / 0.6 = 1.67. The output has 1.662, because our `Dropout` rounds p.)
+# Each time other numbers become 0, and in use none does. (The others are scaled by 1 / 0.6 = 1.67; it is 1.662 here because our `Dropout` rounds p.)
 #
-# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is to say. Cross-entropy asks for a probability of 1 for the right word, which only infinite logits give. With smoothing ε, the right word is to get 1 - ε, and the rest is shared by all V words alike, the right one too. Take V = 5 and ε = 0.1: what probabilities should the model give, and what is the lowest loss that it can reach?
+# **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is asked for. Cross-entropy asks for a probability of 1 for the right word, which no finite logits give. With smoothing ε, the right word should get 1 - ε, and the rest is shared by all V words, the right one included. For V = 5 and ε = 0.1, which probabilities are asked for, and what is the lowest loss?
 
 # %% tags=["nbval-check-output"]
 asked = torch.full((5,), 0.1 / 5)  # V = 5, ε = 0.1
@@ -139,11 +174,25 @@ for name, logits in (("what is asked for", asked.log()), ("more certain", 2 * as
     print(f"{name:17}  {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# The right word should get 0.92 and each other one 0.02. A model that says so has a loss of 0.39; one that is more certain has a higher loss, although it is right. So a smoothed loss never gets near 0, and it can't be compared with one that is not smoothed.
+# The right word should get 0.92 and each other word 0.02. A model that gives exactly these probabilities reaches the lowest loss, 0.39. One that is more certain has a higher loss, although its most probable word is also the right one. So a smoothed loss cannot be compared with one that is not smoothed.
+#
+# Now the model learns only 300 sentences, each about 32 times. Smoothing changes the line of the loss; dropout is part of the model. Which of them helps with new sentences?
+
+# %%
+smoothed = edited(with_adam, "ignore_index=PAD", "ignore_index=PAD, label_smoothing=0.1")
+display(difference(with_adam, smoothed, around=1))
+few, rows = [side[:300] for side in pairs.ids()], {}
+for name, loop, p in (("neither", with_adam, 0.0), ("smoothing", smoothed, 0.0), ("dropout", with_adam, 0.1)):
+    loop(model := new_model(dropout=p), *few, size=32)
+    rows[name] = [share_right(model, *make_batch(*few)), share_right(model, *test)]
+table(rows, ["the 300 it has learned", "300 new ones"], corner="share right, seed 0")
+
+# %% [markdown]
+# Without either, the model does far better on its own sentences than on new ones: it learns by heart. With smoothing it does better on the new ones, with dropout worse on its own. **Your turn**: change the seed of `new_model`, p or ε. Which of these statements hold for every seed?
 #
 # ## What is in a batch?
 #
-# Sentences differ in length, and a batch is padded to its longest one. The paper's batches hold about 25,000 tokens on each side, sentences of like length together. What share of the numbers is padding, if 500 sentences of 1 to 12 words are put together in this way, and what share in random order?
+# A batch is padded to its longest sentence. The paper puts sentences of like length together, about 25,000 tokens on each side. The course's `Batches` does so, here with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
 
 # %%
 for by in ("tokens", "sentences"):
@@ -154,167 +203,123 @@ for by in ("tokens", "sentences"):
     print(f"by {by:10} {len(shapes)} batches of {sizes[0]} to {sizes[-1]} sentences, {padding:.0%} padding")
 
 # %% [markdown]
-# In random order 41 % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, so that each step costs much the same and little is wasted.
-#
-# The last ingredient you know: the embedding is also the readout (Press & Wolf 2017).
+# In random order 41 % of the work is done for padding. Counted in tokens, a batch holds many short sentences or few long ones, and 13 % is padding.
 #
 # ## What is each worth?
 #
-# We change one ingredient at a time in a small Transformer, of width 64 with two layers on each side, which learns 1,500 or 20,000 sentences of the small world in equally many steps. Here it learns 20,000, with dropout and without. Is it better with it?
+# One short run cannot tell. The course has trained a Transformer of width 64, two layers on each side, with all of this, and then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores its greedy translations of a validation set. These models learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
 
 
 # %%
 def runs(data, pairs, changed):
-    """Return the BLEU of greedy translations of the validation set, seed by seed."""
-    _, found = measured("ablations", "bleu", "pairs", data=data, pairs=pairs, changed=changed)
-    return torch.tensor([run[0] for run in found])
+    """The BLEU of each run, in the order of their seeds."""
+    found = measured_once("ablations", "seed", "bleu", data=data, pairs=pairs, changed=changed)
+    return torch.tensor([bleu for _, bleu in sorted(zip(*found, strict=True))])
 
 
 with_dropout, without = runs("world", 20_000, "nothing"), runs("world", 20_000, "no dropout")
 rows = {"with dropout": with_dropout, "without": without, "gained without": without - with_dropout}
-rows = {name: [f"{bleu:.1f}" for bleu in row] for name, row in rows.items()}
-table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs")
+table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The worst run without dropout is worse than the best run with it. So do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes it away.
+# The ranges overlap, so do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, five of them have the same sign once in 16 times.
 #
-# So we compare by **paired differences**, seed by seed. (If a change does nothing, five differences have the same sign once in 16 times.) Each cell shows their mean, lowest and highest. Which change costs most?
+# Now the models learn 1,500 pairs, each 53 times. ([Muon](../docs/translators.md#optimizers) is an optimizer. A readout is tied if it is also the embedding.) Which changes matter?
 
 # %%
 changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
 changes += ["no label smoothing", "readout not tied", "batches of sentences"]
 
 
-def gained(change, data, pairs):
-    """Return the paired differences of a change, or its own BLEU if nothing is changed."""
-    bleu = runs(data, pairs, change)
-    return bleu if change == "nothing" else bleu - runs(data, pairs, "nothing")
+def one_sign(gained):
+    return bool((gained > 0).all() or (gained < 0).all())
 
 
-rows = {
-    change: [gained(change, "world", 1500), gained(change, "multi30k", 29_000)]
-    for change in ["nothing", *changes]
-}
-table(rows, ["1,500 pairs", "Multi30k, three seeds"], corner="changed; BLEU gained", digits=1)
+def read(data, pairs):
+    """What each change gains with each seed, and a table of it; its first row is the BLEU of the runs without a change."""
+    plain = runs(data, pairs, "nothing")
+    gains = {change: runs(data, pairs, change) - plain for change in changes}
+    rows = {"nothing, its own BLEU": [*(f"{bleu:.1f}" for bleu in plain), f"{plain.mean():.1f}", ""]}
+    for change, gained in gains.items():
+        rows[change] = [*(f"{gain:+.1f}" for gain in gained), f"{gained.mean():+.1f}", one_sign(gained)]
+    columns = [*(f"seed {seed}" for seed in range(len(plain))), "mean", "one sign"]
+    return gains, table(rows, columns, corner="BLEU gained by")
 
-# %% [markdown]
-# Among 1,500 pairs, each of which comes 53 times and can be learned by heart, no dropout costs most. On Multi30k it gains, but these runs end after three epochs, long before they are done. (Muon has the only rate that was tried there, Adam and SGD the better of two, and in the small world the best of three, by one seed.)
-#
-# Only Adam pays in both places, and Muon pays more. The recipe was made for a larger model and 4.5 million pairs: measure a part where you use it.
-#
-# Can this table be made again? We train a row here, "no dropout" with 1,500 pairs, in half a minute. Which BLEU do you expect?
 
-# %%
-from course_utils.training.loop import train
-from course_utils.training.settings import load_preset, make_settings
-
-torch.set_num_threads(1)  # these tensors are small: several threads would wait for each other
-preset = load_preset("transformer", "world")
-changed = {"world": {"pairs": 1500}, "epochs": 53, "validate": 53, "rate": 8e-3}
-settings = make_settings({**preset, **changed, "model": {**preset["model"], "dropout": 0.0}})
-with tempfile.TemporaryDirectory() as folder:
-    trainer = train(settings, f"{folder}/run", show=False)
-print(f"BLEU {trainer.curves[-1]['val_bleu']:.1f} in {trainer.progress.seconds:.0f} seconds")
+read("world", 1500)[1]
 
 # %% [markdown]
-# Without dropout our five runs had 73 to 83 BLEU, and this one should lie near them. (Another machine rounds differently.)
+# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference, although our own loop failed without one. There the first rate was 0.18; in this row the highest rate is 0.008.
+#
+# So a part is worth something in a setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many changes help or harm, judged by signs that chance gives at most once in 16 times?
+
+# %% tags=["nbval-check-output"]
+predict("13.three_seeds", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
+gains, shown = read("multi30k", 29_000)
+print("Three signs are equal by chance in two of eight cases:")
+shows = [change for change, gained in gains.items() if one_sign(gained) and 2 / 2 ** len(gained) <= 1 / 16]
+reveal("13.three_seeds", len(shows))
+shown
+
+# %% [markdown]
+# None: three equal signs come by chance once in 4 times. That does not say that nothing has an effect, only that these signs do not show it. Look at seed 0, where every change gains most. All are compared with the same run, the worst of the three. It takes more seeds to tell.
 #
 # ## Smaller, faster, better?
 #
-# Attention is often praised as smaller, faster and better than recurrent networks. We put this to the test: the Transformer and lesson 06's GRU with attention, both about as large, learn on Multi30k for two epochs, and the GRU for half an epoch more. Three seeds each. Which of the three claims hold?
+# Attention is often said to be smaller, faster and better than recurrent networks. Here are a Transformer after two epochs of Multi30k and lesson 06's GRU with attention after two and a half. Which of the three claims does the table allow?
 
 # %%
-rows, bleu = {}, {}
+rows = {}
 for kind, optimizer in (("transformer", "muon"), ("transformer", "adamw"), ("attention", "adamw")):
-    columns = {}
-    for column in ("parameters", "tokens", "cpu_seconds", "bleu"):
-        _, found = measured("equal_time", column, "epochs", kind=kind, optimizer=optimizer)
-        columns[column] = torch.tensor([run[0] for run in found])
-    name = {"transformer": "Transformer", "attention": "GRU with attention"}[kind] + f", {optimizer}"
-    size, seen = (f"{columns[column].mean() / 1e6:.2f} million" for column in ("parameters", "tokens"))
-    a_second = columns["tokens"] / columns["cpu_seconds"]
-    rows[name] = [size, seen, f"{columns['cpu_seconds'].mean() / 60:.1f}", f"{a_second.mean():,.0f}"]
-    bleu[name] = columns["bleu"]
-table(rows, ["parameters", "target tokens", "minutes", "tokens a second"], corner="model")
+    found = measured_once("equal_time", "parameters", "tokens", "bleu", kind=kind, optimizer=optimizer)
+    size, tokens, bleu = (torch.tensor(column) for column in found)
+    name = {"transformer": "Transformer", "attention": "GRU with attention"}[kind]
+    rows[f"{name}, {optimizer}"] = [
+        f"{size[0] / 1e6:.2f} million",
+        f"{tokens.mean() / 1e6:.2f} million",
+        bleu,
+    ]
+table(rows, ["parameters", "target tokens read", "BLEU, three seeds"], corner="model, optimizer", digits=1)
 
 # %% [markdown]
-# Smaller? They have the same size, because we chose them so. Faster? The core was also busy with other work, so these times show only that neither is much faster than the other. (That a Transformer reads all words at once is of use on a GPU.) Better?
-
-# %%
-rows = {name: [found, found - bleu["GRU with attention, adamw"]] for name, found in bleu.items()}
-rows["GRU with attention, adamw"][1] = ""
-table(rows, ["BLEU", "more than the GRU, seed by seed"], corner="model", digits=1)
-
-# %% [markdown]
-# With Muon it is, though it has read a fifth less. (GRUs did not gain from Muon: [Measurements](../docs/measurements.md).) With AdamW it is worse, but the GRU had a quarter more text and a third more time.
-#
-# ## The paper's run
-#
-# Vaswani et al. 2017 trained their base model, of 65 million weights, for 100,000 steps of 25,000 target tokens. For each token, each weight needs 2 operations, and 4 more for the gradients (Kaplan et al. 2020).
-#
-# Ours, `transformer-en-de`, has 1.9 million weights, and saw 5.6 million tokens in 498 seconds of one core. How many days would this core need for the paper's?
-
-# %% tags=["nbval-check-output"]
-predict("13.days", ...)
-
-# %% tags=["reveals"]
-paper, ours = 6 * 65e6 * 25_000 * 100_000, 6 * 1.9e6 * 5_632_803
-print("Operations that the paper's base model needed, and ours:")
-reveal("13.days", round(paper / (ours / 498) / 86_400))
-print(f"{paper:.1e} and {ours:.1e}: {paper / ours:,.0f} times as many")
-seen = 25_000 * 100_000 / (4.5e6 * 28)  # the paper has 4.5 million pairs, of about 28 tokens
-could = 12 * 3600 * 8 * 9.5e12  # 12 hours of 8 GPUs; the paper counts 9.5e12 operations a second for each
-print(f"It saw each pair about {seen:.0f} times. Its GPUs could have done {could:.1e}.")
-
-# %% [markdown]
-# It would need nearly three months. The paper's GPUs did it in 12 hours, and less than a third of what they could have done (3.3 · 10¹⁸ in its table 2) went into products with weights.
-#
-# The same command trains on a laptop and on GPUs:
-#
-# ```sh
-# course train transformer --data multi30k                               # a laptop
-# course train transformer --data multi30k --preset gpu                  # one GPU, in bf16
-# course train transformer --data multi30k --preset gpu --set compile=true
-# torchrun --nproc-per-node 4 -m -- course_utils train transformer --data multi30k --preset gpu
-# ```
-#
-# We have not run the last three on a GPU yet.
+# Smaller? We chose the same size for all. Faster? The table does not say. Better? With Muon the Transformer is. With AdamW, a variant of Adam, the GRU is, though it has read a quarter more. So optimizer and rate alone move the Transformer from below the GRU to above it.
 #
 # ## Writing with a cache
 #
-# In use, each word needs those before it, and a plain loop reads them all anew at each step. But the decoder's attention is causal: a word's keys and values do not depend on later words. So it can keep them, in a **cache**. Does it write the same words then, and how many operations does it save?
+# In use, a plain loop reads all words again at each step. But the decoder's attention is causal: a word's keys and values do not depend on later words. So the decoder can keep them, in a **cache**. What is left to compute for the newest word, and what share of the operations is saved?
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
-model, subwords = load_pretrained("transformer-en-de")
-text = "two young men are playing guitar in front of a red house ."
-source = make_batch(subwords.encode([text]), [[]])[0]
-
 
 @torch.no_grad()
 def write(cached):
-    """Return the most probable words, one by one, and the operations of each step."""
+    """Return the most probable words, one by one, and the operations of each step in millions."""
     (memory, cache), words, costs = model.start(source), [BOS], []
     while words[-1] != EOS:
         with FlopCounterMode(display=False) as counter:
             if cached:  # reads the last word, and keeps its keys and values
                 logits, cache, _ = model.step(torch.tensor([words[-1:]]), memory, cache)
-            else:  # reads all words anew
+            else:  # reads all words again
                 logits = model.readout(model.decode(torch.tensor([words]), memory)[0][:, -1:])
         words.append(logits[0, -1].argmax().item())
         costs.append(counter.get_total_flops() / 1e6)
     return words, costs
 
 
-(words, anew), (same, kept) = write(cached=False), write(cached=True)
-print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(anew):.0%}")
-plots.curves(range(len(anew)), {"anew": [anew], "cache": [kept]}, "step", "million operations")
+display(diagrams.cached(new=["newest"]))
+model, subwords = load_pretrained("transformer-en-de")
+source = make_batch(subwords.encode(["two young men are playing guitar in front of a red house ."]), [[]])[0]
+(words, again), (same, kept) = write(cached=False), write(cached=True)
+print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(again):.0%}")
+plots.curves(range(len(again)), {"again": [again], "cache": [kept]}, "step", "million operations")
 
 # %% [markdown]
-# The words are the same, and three quarters of the operations are saved. With a cache each step reads one word, makes its query, key and value, and attends to the keys of all words so far. So a step costs nearly the same for the tenth word as for the first.
+# The words are the same, and three quarters of the operations are saved. Only the newest word is projected to a query, a key and a value, and its query is compared with all keys. So a step costs nearly the same for the tenth word as for the first.
 #
-# Move through the steps. On the left is what the cache holds, on the right what comes next. The **temperature** divides the logits before the softmax: what happens to the probabilities when it is small, and when it is large?
+# One may also draw the next word by its probability. A **temperature** divides the logits before the softmax. Move the sliders: what do a small and a large temperature do?
 
 # %%
 given = subwords.tokens(words[:-1])
@@ -323,26 +328,22 @@ with torch.no_grad():
 
 
 def step_at(step, temperature):
-    left, right = plots.axes(2, width=5.2, height=3.2)
-    filled = torch.arange(len(given)) < step
-    plots.mask(
-        filled.expand(3, -1), given, ["layer 0", "layer 1", "layer 2"], "cache", left, "words read", ""
-    )
     best = (logits[step - 1] / temperature).softmax(-1).topk(5)
     names = subwords.tokens(best.indices.tolist())
-    plots.bars(dict(zip(names, best.values, strict=True)), "probability", "next word", right)
-    return f"Step {step} reads {given[step - 1]} and adds its keys and values to the cache. The most probable next word is {names[0]}, with {best.values[0]:.2f}."
+    ax = plots.axes(width=5.2, height=3.2)
+    plots.bars(dict(zip(names, best.values, strict=True)), "probability", "next word", ax, ylim=(0, 1.1))
+    return f"After “{' '.join(given[:step])}” the most probable next word is {names[0]}, with {best.values[0]:.2f}."
 
 
-cache_explorer = explore(
+step_explorer = explore(
     step_at,
-    step=ipywidgets.IntSlider(value=3, min=1, max=len(given)),
+    step=ipywidgets.IntSlider(value=5, min=1, max=len(given)),
     temperature=ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.1),
 )
-cache_explorer
+step_explorer
 
 # %% [markdown]
-# A small temperature gives all to the most probable word, as greedy search does; a large one makes all words alike, and drawing from them gives more varied and worse sentences.
+# At temperature 1 two words share most of the probability. A small temperature gives nearly everything to "Gitarre", so that drawing does what greedy search does. A large one makes all words alike.
 #
 # ## What does it know?
 #
@@ -365,41 +366,44 @@ table(
 )
 
 # %% [markdown]
-# It knows that two dogs "rennen", that the verb of a relative clause goes to its end ("der eine rote Mütze trägt"), and how to say what it has never seen, seven reading elephants. But captions hardly ever say "not", or ask something. There it drops the "not", makes the question a statement, and writes nonsense.
+# It knows that two dogs "rennen", that the verb of a relative clause goes to its end, and how to say something as odd as seven reading elephants. The "not" is lost, the question becomes a statement, and the last two are nonsense. **Your turn**: try sentences of your own.
 #
-# What do its heads look at while it writes? Here is all of its attention: choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
+# What do its heads look at while it writes? Choose one of the three attentions and a word that asks, with the mouse or with Tab and the arrow keys. In which layer does the decoder look at the word that it has to translate *next*?
 
 # %%
 target = torch.tensor([words[:-1]])
 every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
 
 # %% [markdown]
-# The heads of layer 0 still spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
+# The heads of layer 0 spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
 #
 # ## What BERT and GPT keep
 #
-# Most later models are one half of the Transformer. **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million, with the layers of this course?
+# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
 
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
 in_layers = 12 * sum(p.numel() for p in layer.parameters())
-for name, words, places in (("BERT base", 30_522, 512 + 2), ("GPT", 40_478, 512)):
-    in_embeddings = (words + places) * 768
+for name, V, positions in (
+    ("BERT base", 30_522, 512 + 2),
+    ("GPT", 40_478, 512),
+):  # + 2: first or second sentence
+    in_embeddings = (V + positions) * 768
     total = in_layers + in_embeddings
     print(
         f"{name:10} {in_layers / 1e6:.1f} in layers + {in_embeddings / 1e6:.1f} in embeddings = {total / 1e6:.1f}"
     )
 
 # %% [markdown]
-# A small network on top adds 0.6 million to BERT's 108.9. One layer serves for both: a decoder layer without a source *is* an encoder layer with a causal mask. (BERT's 2 beside 512 positions say which of two sentences a word is in.)
+# Nearly: BERT also has a small network on top. One layer serves both: without a source, a decoder layer *is* an encoder layer with a causal mask.
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained by a recipe; what each part is worth depends on model, data and time. It knows what its data show, here captions.
+# A short loop trains it: each step draws a batch, gives the decoder the right words, computes the loss and its gradient, and moves the weights. What a part of a recipe is worth depends on model and data. The model knows how captions are translated. It fails at a "not" and at a question, perhaps because captions hardly need them.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# These five questions test the goals at the top. Replace the dots with a letter in quotes or a number.
 
 # %%
 check("13.q1", ...)
@@ -419,11 +423,13 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How is it trained, and what does it know? By a recipe whose parts must be measured, and no more than its data show.
-# - Adam divides the mean gradient by the root of the mean square, so at first every weight moves by the rate.
-# - Runs with the same seed are compared in pairs: dropout helped in all five where few sentences came again and again, and harmed in all five where there were many.
-# - A training run takes about 6 operations for each weight and token: 15,000 times as many for the paper's base model as for ours.
-# - GPT keeps the decoder, which writes with a cache, as no word sees later ones; BERT keeps the encoder.
+# - How is it trained, and what does it know? By a short loop in which the worth of each part has to be measured. It knows what its data show.
+# - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run, and a warm-up prevents it.
+# - Runs with the same seed are compared by paired differences. Five equal signs come by chance once in 16 times, three once in 4 times.
+# - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.
+# - GPT keeps the decoder and can write with a cache; BERT keeps the encoder, in which every word sees all others.
+#
+# **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
 # **Exercises**: [open them](../exercises/13_training.ipynb)
 #

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write what stands between a Transformer and its training: the rate of each step, a step of Adam, a loss that does not ask for certainty, and batches that are counted in tokens. Then you let a trained model write word by word without computing everything anew. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
-# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary, N rows of a batch.
+# You write the parts of a Transformer's training: you mend a schedule, take a step of Adam, write a loss that does not ask for certainty, and count batches in tokens. You decide what runs with the same seeds show. Then you let a trained model write word by word with a cache, and say how large the cache is. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
+# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary, N positions of a batch.
 
 # %%
 import torch
@@ -11,11 +11,23 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# The first gradients of a new model are large and point anywhere, so the paper begins with small steps. During a **warm-up** the rate rises in a straight line, and afterwards it falls with the root of the step (Vaswani et al. 2017, equation 3):
+# This schedule has two faults, and a model that trains with it learns all the same. Find them and mend them:
 #
-# $$\text{rate} = D^{-0.5} \cdot \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
+# ```python
+# def learning_rate(step, width, warmup):
+#     rate = (width * warmup) ** -0.5
+#     if step < warmup:
+#         return rate * (step - 1) / warmup
+#     return rate * warmup / step
+# ```
 #
-# Steps count from 1. `width` is $D$, the width of the model, and `warmup` is the number of steps of the warm-up, 1 or more. Return one number.
+# It should keep these promises (Vaswani et al. 2017, equation 3; $D$ is `width`):
+#
+# 1. Steps count from 1. During the **warm-up** the rate is proportional to the step, and the first step moves the weights, too.
+# 2. At step = warmup the rate is at its highest, $1 / \sqrt{D \cdot \text{warmup}}$.
+# 3. From there on it falls with the root of the step: four times as late it is half as large.
+#
+# Return one number.
 
 
 # %%
@@ -92,11 +104,11 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# The cross-entropy of a word is smallest where the model gives it the probability 1, which no finite logit reaches: a model that is trained for long becomes surer and surer. With **label smoothing** the target is no longer one word alone. Each of the V classes gets the small share $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016; Vaswani et al. 2017, section 5.4). With $p$ for the softmax of the logits, a token $y$ costs
+# With **label smoothing** each of the V words is asked for with the small probability $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016). With $p$ for the softmax of the logits, a token $y$ costs
 #
 # $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
 #
-# `smoothing` is $\varepsilon$. Return the mean over all tokens of the batch whose target is not `pad`; there is one at least. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` computes the same with `label_smoothing` and `ignore_index`; you may compare with it, or use it.
+# Return the mean over all tokens of the batch whose target is not `pad`; there is at least one. `smoothing` is $\varepsilon$. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` has the arguments `label_smoothing` and `ignore_index`; you may compare with it, or use it.
 
 
 # %%
@@ -131,10 +143,11 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 # %% [markdown]
 # ## 13.token_batches
 #
-# A batch is a rectangle: every sentence is padded to the longest one. If each batch had 32 sentences, one of short sentences would be small, and one with a single long sentence large and mostly padding. So sentences of like length share a batch, and batches are counted in tokens, padding included.
+# A batch is a rectangle: every sentence is padded to the longest one. So sentences of like length should share a batch.
 #
-# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the batch, its **number of sentences times its longest sentence**, would then exceed `limit`; exactly `limit` is allowed. If it would, close that batch and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
-# Without any sentence, return an empty list. If a single sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` as it is.
+# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the **number of sentences times the longest sentence** would then exceed `limit`. In that case close the batch, and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
+#
+# Without any sentence, return an empty list. If a sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` unchanged.
 
 
 # %%
@@ -172,14 +185,51 @@ def token_batches(lengths, limit):
 check("13.token_batches", token_batches)
 
 # %% [markdown]
+# ## 13.paired_difference
+#
+# A model was trained with several seeds, then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may have different orders, and some seeds may be in only one of them; at least one seed is in both.
+#
+# Over the seeds that are in both, return two numbers:
+#
+# - what the change gains on average;
+# - a verdict: `1` if it helps with every seed, `-1` if it harms with every seed, else `0`. It is also `0` where chance would give equal signs, all above 0 or all below 0, more often than once in 16 times. A difference of 0 has no sign.
+
+
+# %%
+def paired_difference(plain, changed):
+    """Say what a change gains, and whether all seeds agree.
+
+    Args:
+        plain: a dict of seeds (ints) and results (numbers).
+        changed: likewise, with one thing changed.
+
+    Returns:
+        The mean difference, a number, and the verdict, 1, -1 or 0.
+
+    Example:
+        >>> paired_difference({0: 71.0, 1: 84.0}, {1: 86.5, 0: 70.5})
+        (1.0, 0)
+    """
+    ### BEGIN SOLUTION
+    gains = [changed[seed] - plain[seed] for seed in plain if seed in changed]
+    mean = sum(gains) / len(gains)
+    if 2 / 2 ** len(gains) > 1 / 16:
+        return mean, 0
+    return mean, int(min(gains) > 0) - int(max(gains) < 0)
+    ### END SOLUTION
+
+
+# %%
+check("13.paired_difference", paired_difference)
+
+# %% [markdown]
 # ## 13.cached_step
 #
-# A decoder writes one word at a time. In causal self-attention a word sees only those before it, so the keys and values of earlier words never change. There is no need to compute them again at every step: they are kept in a **cache**.
+# In causal self-attention the keys and values of earlier words never change: a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
 #
-# `x` holds one new word for each sentence. `keys` and `values` hold those of the $t$ words before it, already projected and cut into heads; $t$ may be 0. Project the new word, put its key and its value **behind** those in the cache, and let its query attend to all $t + 1$ words. The result is the last row of `10.multi_head_attention` with a causal mask over all words, with the same weights:
-# `in_weight` and `in_bias` hold the blocks for queries, keys and values, one below the other, and $x W^\top + b$ projects a vector; the head $h$ has the numbers from place $h \cdot d$ to $(h + 1) \cdot d - 1$; scores are divided by $\sqrt d$; `out_weight` and `out_bias` project the joined heads.
+# Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
-# Return the output, and all keys and values as new tensors: those that came in stay as they are.
+# Return the output, and all keys and values as new tensors.
 
 
 # %%
@@ -222,6 +272,43 @@ def cached_step(x, keys, values, in_weight, in_bias, out_weight, out_bias):
 check("13.cached_step", cached_step)
 
 # %% [markdown]
+# ## 13.cache_bytes
+#
+# How much memory does a cache take? A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of the width `width` with `heads` heads, and a number takes `bytes_each` bytes.
+#
+# Return how many bytes the keys and values take that the *next* step needs and that need not be computed again. Each layer attends to what has been written and to the source; think of both. Is there an argument that does not matter?
+
+
+# %%
+def cache_bytes(sentences, layers, width, heads, source, written, bytes_each):
+    """Count the bytes of all keys and values that a decoder keeps.
+
+    Args:
+        sentences: how many are translated at the same time.
+        layers: of the decoder.
+        width: D, a multiple of heads.
+        heads: H, of each attention.
+        source: the tokens of each source, padding included.
+        written: the tokens that the decoder has read so far, BOS included; may be 0.
+        bytes_each: of one number.
+
+    Returns:
+        The bytes, an int.
+
+    Example:
+        >>> cache_bytes(1, 1, 4, 2, 3, 2, 2)
+        80
+    """
+    ### BEGIN SOLUTION
+    tokens = source + written  # each layer keeps a key and a value of all heads for each of them
+    return sentences * layers * tokens * 2 * width * bytes_each
+    ### END SOLUTION
+
+
+# %%
+check("13.cache_bytes", cache_bytes)
+
+# %% [markdown]
 # ## When the loss falls all the same
 #
 # A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. Nobody notices, unless somebody compares the weights with those that should come out.
@@ -229,15 +316,15 @@ check("13.cached_step", cached_step)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# The check hands your function one **candidate** after another: `train(weight, batches, rate, clip)` trains a matrix `weight`, D×V, and returns a list with the weights after each step. Return `True` for one that keeps these promises, and `False` for any other:
+# The loop is the same for a Transformer and for its readout alone, where tests are quick. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
 #
-# 1. A batch is a tuple `(x, target, mask)`: N vectors, ids and truth values. N differs from batch to batch, and so does how many are True. Logits are `x @ weight`, and the loss is the mean cross-entropy over the rows whose mask is True, wherever they stand.
-# 2. If the norm of the whole gradient is above `clip`, the gradient is scaled down to the norm `clip`; otherwise it stays.
-# 3. The gradient times `rate` is subtracted, and the next batch uses the new weight.
-# 4. The list holds one D×V weight for each batch, as it was after its step.
-# 5. The given `weight` is not altered.
+# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True.
+# 2. A gradient whose norm exceeds `clip` is scaled down to it.
+# 3. `rate` times the gradient is subtracted before the next batch.
+# 4. A list of the weights after each step is returned.
+# 5. `weight` itself stays unchanged.
 #
-# Each mask has a True. Random float32 numbers of about 1 will do, with `rate` up to 1 and a small and a large `clip`; rounding stays below $10^{-5}$. A candidate that raises an error is wrong, and must not stop your test.
+# Use float32 numbers, masks with a True, and `rate` up to 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%

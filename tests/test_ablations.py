@@ -3,13 +3,14 @@
 import pytest
 from programs import program
 
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured_once
 
 
 def bleu(data, pairs, changed):
-    """The BLEU of each seed, with one thing changed."""
-    _, runs = measured("ablations", "bleu", "pairs", data=data, pairs=pairs, changed=changed)
-    return [run[0] for run in runs]
+    """The BLEU of each seed, with one thing changed, in the order of the seeds: the rows of a table may have another one."""
+    seeds, runs = measured_once("ablations", "seed", "bleu", data=data, pairs=pairs, changed=changed)
+    assert len(set(seeds)) == len(seeds)
+    return [run for _, run in sorted(zip(seeds, runs, strict=True))]
 
 
 def test_every_row_has_all_its_seeds():
@@ -50,17 +51,25 @@ def test_all_seeds_agree_on_some_changes_and_not_on_others():
         assert low < 0 < high
 
 
-def test_in_the_same_time_the_transformer_with_muon_is_better_than_the_gru_and_as_large():
-    def column(name, kind, optimizer):
-        _, runs = measured("equal_time", name, "epochs", kind=kind, optimizer=optimizer)
-        assert len(runs) == 3
-        return [run[0] for run in runs]
+def test_on_multi30k_every_change_gains_most_with_the_seed_whose_plain_run_is_the_worst():
+    plain = bleu("multi30k", 29000, "nothing")
+    assert plain[0] < min(plain[1:]) - 4
+    for changed in program("ablations").CHANGES.keys() - {"nothing"}:
+        gains = [other - own for other, own in zip(bleu("multi30k", 29000, changed), plain, strict=True)]
+        assert gains[0] == max(gains)
 
-    ours, adam, theirs = ("transformer", "muon"), ("transformer", "adamw"), ("attention", "adamw")
-    assert min(column("bleu", *ours)) > max(column("bleu", *theirs)) + 2
-    assert min(column("bleu", *ours)) > max(column("bleu", *adam)) + 2
-    assert max(column("cpu_seconds", *ours)) < min(column("cpu_seconds", *theirs))
-    assert column("parameters", *ours)[0] == pytest.approx(column("parameters", *theirs)[0], rel=0.01)
+
+def test_the_optimizer_moves_the_transformer_from_below_the_gru_to_above_it():
+    def column(name, kind, optimizer):
+        (found,) = measured_once("equal_time", name, kind=kind, optimizer=optimizer)
+        assert len(found) == 3
+        return found
+
+    muon, adam, gru = ("transformer", "muon"), ("transformer", "adamw"), ("attention", "adamw")
+    assert min(column("bleu", *muon)) > max(column("bleu", *gru)) + 2
+    assert max(column("bleu", *adam)) < min(column("bleu", *gru)) - 5
+    assert column("parameters", *muon)[0] == pytest.approx(column("parameters", *gru)[0], rel=0.01)
+    assert min(column("tokens", *gru)) / max(column("tokens", *adam)) == pytest.approx(1.25, abs=0.01)
 
 
 @pytest.mark.parametrize("changed", ["SGD in place of Adam", "no warm-up", "readout not tied", "batches of sentences"])

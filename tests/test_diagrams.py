@@ -12,7 +12,7 @@ import pytest
 from course_utils.base.errors import CourseError
 from course_utils.commands import doctor
 from course_utils.figures import diagrams
-from course_utils.figures.drawing import Arrow, Box, Diagram, plain
+from course_utils.figures.drawing import EDGE, WIDTH, Arrow, Box, Diagram, plain
 
 HIDDEN = "hidden states: *h*₁ … *h*_S"
 SHOWN = {
@@ -37,6 +37,8 @@ SHOWN = {
     ),
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "transformer": diagrams.transformer,
+    "a cache": diagrams.cached,
+    "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
@@ -166,6 +168,11 @@ def crowded(svgs):
         found = page.evaluate(CROWDED)
         browser.close()
     return found
+
+
+@pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
+def test_every_box_ends_inside_the_panel(shown):
+    assert all(box.x >= EDGE and box.right < WIDTH - 4 for box in shown.boxes)
 
 
 def test_nothing_overlaps_or_is_cut_off():

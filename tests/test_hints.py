@@ -304,6 +304,16 @@ def test_the_example_of_batches_is_right():
     assert "[[1, 3], [2, 0]]" in TASKS["13.token_batches"].hints[1]
 
 
+def test_the_example_of_paired_differences_is_right():
+    came = solution_of("13.paired_difference")({0: 80, 1: 90, 2: 70}, {2: 73, 0: 82})
+    assert came == (2.5, 0) and "their mean is 2.5" in TASKS["13.paired_difference"].hints[1]
+
+
+def test_the_example_of_a_cache_is_right():
+    assert solution_of("13.cache_bytes")(1, 1, 6, 2, 4, 3, 4) == 336 and 36 + 48 == 84
+    assert "84 numbers, or 336 bytes" in TASKS["13.cache_bytes"].hints[1]
+
+
 def test_the_example_of_a_clipped_gradient_is_right():
     gradient = torch.tensor([3.0, 4.0])
     assert gradient.norm() == 5 and (gradient / 5).tolist() == pytest.approx([0.6, 0.8])

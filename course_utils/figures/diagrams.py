@@ -259,6 +259,41 @@ def transformer(new=()) -> Diagram:
     return _diagram("The Transformer", said, [*encoder, memory, *decoder, out], arrows, new)
 
 
+def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
+    """One step of a decoder that writes with a cache: only the newest word is projected; the keys and values of those before it are kept."""
+    step, wide = 86, 72  # from word to word; a column's width
+    high, low = 146, 262  # the middle of keys and values, and of the words
+    numbers = "₁₂₃₄₅₆₇₈₉"
+    xs = [EDGE + 14 + step * i + (22 if i == len(given) - 1 else 0) for i in range(len(given))]
+    pairs = [
+        Box(
+            "kept" if i < len(xs) - 1 else "newest", f"*k*{numbers[i]}, *v*{numbers[i]}", x, high - 20, wide, 40, "data"
+        )
+        for i, x in enumerate(xs)
+    ]
+    words = [Box("given", word, x, low - 16, wide, 32, "data") for word, x in zip(given, xs, strict=True)]
+    query = Box("newest", f"*q*{numbers[len(xs) - 1]}", xs[-1] + step, high - 20, wide - 12, 40, "data")
+    end = xs[-2] + wide + 14
+    frame = Box("", "", EDGE, high - 34, end - EDGE, 102, "frame")
+    label = Box("cache", "cache", EDGE + 14, high + 32, end - EDGE - 28, 26, "data")
+    look = Box("attention", "attention: score, normalise, sum", EDGE, 20, query.right - EDGE, 50)
+    rest = Box("rest", "feed-forward,\nreadout", look.right + 36, 20, 120, 50)
+    written = Box("target", said, rest.right + 36, 29, 86, 32, "data")
+    arrows = [_upward(pair, look) for pair in [*pairs, query]]
+    arrows.append(_upward(words[-1], pairs[-1]))
+    up = query.x + query.width / 2
+    arrows.append(Arrow(((words[-1].right, low), (up, low), (up, query.y + query.height))))
+    arrows += [joined(look, rest, 45), joined(rest, written, 45)]
+    kept, newest = [plain(pair.text) for pair in pairs[:-1]], plain(pairs[-1].text)
+    in_words = (
+        f"The decoder has read {', '.join(given[:-1])}, and the cache holds their keys and values: {'; '.join(kept)}. Nothing is computed for these words. "
+        f"It now reads {given[-1]}, which is projected to {newest} and the query {plain(query.text)}. The attention (score, normalise, sum) compares this query with all keys. "
+        f"What follows (feed-forward, readout) makes {said} of the result."
+    )
+    boxes = [look, frame, *pairs, query, label, *words, rest, written]
+    return _diagram("Writing with a cache", in_words, boxes, arrows, new)
+
+
 def recurrent_attention(new=()) -> Diagram:
     """The recurrent attention model: a sensor sees a small part of the picture, a state remembers it and says where to look next."""
     middle, low = 78, 198

@@ -3,6 +3,7 @@
 Not here: pictures of a matrix (`plots.py`).
 """
 
+from collections.abc import Callable
 from difflib import ndiff
 from html import escape
 from inspect import getsource, isfunction
@@ -96,10 +97,19 @@ class Difference:
         return f'<pre style="font-family:monospace; line-height:1.4">{"".join(rows)}</pre>'
 
 
-def difference(before: type, after: type) -> Difference:
-    """Show the methods of two classes line by line: what the second has and the first has not, and the other way round."""
-    old, new = (
-        "\n".join(getsource(method) for method in vars(one).values() if isfunction(method)).splitlines()
-        for one in (before, after)
-    )
-    return Difference([(line[0], line[2:]) for line in ndiff(old, new) if line[0] != "?"])
+def difference(before: Callable, after: Callable, around: int | None = None) -> Difference:
+    """Show the code of two functions, or of two classes' methods, line by line: what the second has and the first has not, and the other way round.
+
+    With `around`, only the lines that differ are shown, and so many before and after each of them.
+    """
+    lines = [(line[0], line[2:]) for line in ndiff(_code(before), _code(after)) if line[0] != "?"]
+    if around is not None:
+        changed = [place for place, (mark, _) in enumerate(lines) if mark != " "]
+        lines = [line for place, line in enumerate(lines) if any(abs(place - one) <= around for one in changed)]
+    return Difference(lines)
+
+
+def _code(piece):
+    """The lines of a function, or of a class's methods."""
+    pieces = [piece] if isfunction(piece) else [part for part in vars(piece).values() if isfunction(part)]
+    return "\n".join(map(getsource, pieces)).splitlines()

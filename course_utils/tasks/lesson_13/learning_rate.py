@@ -7,14 +7,14 @@ from course_utils.checks.task import Task
 
 task = Task(
     "13.learning_rate",
-    "a rate that warms up, then falls",
+    "a schedule to mend",
     arguments=("step", "width", "warmup"),
     result="rate",
-    difficulty=1,
+    difficulty=2,
     importance=4,
-    minutes=10,
+    minutes=15,
     hints=(
-        "There are two curves: one that rises with the step, in a straight line, and one that falls with the root of the step. They meet at the last step of the warm-up. The rate is the lower of the two, and how wide the model is scales both alike.",
+        "Compute on paper what the version in the prompt gives at step 1, at step = warmup and at four times that, and compare each with the promises. Another way to write it: there are two curves: one that rises with the step, in a straight line, and one that falls with the root of the step. They meet at the last step of the warm-up. The rate is the lower of the two, and how wide the model is scales both alike.",
         (
             "Take a width of 16 and a warm-up of 4 steps. At step 2 the falling curve is at 1/√2 = 0.7071, and the rising one at 2 / 4^1.5 = 2 / 8 = 0.25. The lower one is 0.25; divided by √16 = 4, the rate is 0.0625. At step 4 both are at 0.5, and the rate is 0.125, the highest of all. "
             "At step 16 the falling curve is at 0.25, the rising one at 2, and the rate is 0.0625 again."
@@ -236,3 +236,30 @@ def highest_from_the_start(step, width, warmup):
 )
 def counted_anew(step, width, warmup):
     return _rate(step, width, warmup) if step <= warmup else width**-0.5 * (step - warmup) ** -0.5
+
+
+def _given(step, width, warmup, first=1, power=1.0):
+    """The version in the prompt, with its two faults."""
+    rate = (width * warmup) ** -0.5
+    return rate * (step - first) / warmup if step < warmup else rate * (warmup / step) ** power
+
+
+@task.mistake(
+    "This is still the version from the prompt, with both of its faults. Compute its rate at step 1, and at four times the warm-up."
+)
+def as_given(step, width, warmup):
+    return _given(step, width, warmup)
+
+
+@task.mistake(
+    "After the warm-up the rate is right. During the warm-up you still count as if steps began with 0: the rate of step 1 is 0, so it moves nothing."
+)
+def second_fault_mended(step, width, warmup):
+    return _given(step, width, warmup, power=0.5)
+
+
+@task.mistake(
+    "The warm-up is right. After it the rate still falls with the step: at four times the warm-up it is a quarter of the highest rate, and it should be half."
+)
+def first_fault_mended(step, width, warmup):
+    return _given(step, width, warmup, first=0)

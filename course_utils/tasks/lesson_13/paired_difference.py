@@ -1,0 +1,230 @@
+"""Task 13.paired_difference: what a change gains, read from runs that share their seeds, and whether that says anything."""
+
+from operator import sub, truediv
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "13.paired_difference",
+    "what a change gains, seed by seed",
+    arguments=("plain", "changed"),
+    result=("mean", "verdict"),
+    difficulty=2,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Runs with the same seed share a part of what chance decides, and a subtraction takes this part away. So subtract first, seed by seed, and only then look at the results: at their mean and at their signs. A seed that is in one of the two dicts alone has nothing to be compared with.",
+        (
+            "Take plain = {0: 80, 1: 90, 2: 70} and changed = {2: 73, 0: 82}. The seeds 0 and 2 are in both, and the differences are 82 - 80 = 2 and 73 - 70 = 3: their mean is 2.5. Both are above 0. But two signs are equal in 2 of the 4 equally likely cases, which is far too often, so the verdict is 0. "
+            "Among n signs there are 2 of 2ⁿ cases in which all are equal."
+        ),
+        "differences = changed[seed] - plain[seed] for each seed that is in both. mean = their sum divided by their number n. If n is so small that 2 / 2ⁿ is above 1 / 16, the verdict is 0. Otherwise it is 1 if all differences are above 0, -1 if all are below 0, and 0 if neither holds.",
+    ),
+)
+
+
+def _runs(draw, seeds, gains):
+    """Two dicts of results whose differences are these gains, in halves: exact numbers, and the seeds in two different orders."""
+    first, second = (draw.distinct(len(seeds), 0, len(seeds)).tolist() for _ in range(2))
+    levels = {seed: 80 + int(level) / 2 for seed, level in zip(seeds, draw.distinct(len(seeds), -15, 15), strict=True)}
+    plain = {seeds[i]: levels[seeds[i]] for i in first}
+    return plain, {seeds[i]: levels[seeds[i]] + gains[i] / 2 for i in second}
+
+
+@task.cases
+def _(draw):
+    def some(n, low=1, high=8):
+        return [int(gain) for gain in draw.whole(low, high, n)]
+
+    yield Case("two seeds", _runs(draw, [0, 1], some(2)))
+    yield Case("three seeds, all better", _runs(draw, [0, 1, 2], some(3)))
+    yield Case("four seeds, all worse", _runs(draw, [0, 1, 2, 3], some(4, -7, 0)))
+    yield Case("five seeds, all better", _runs(draw, [0, 1, 2, 3, 4], some(5)))
+    yield Case("five seeds, all worse", _runs(draw, [0, 1, 2, 3, 4], some(5, -7, 0)))
+    yield Case("five seeds, far better", _runs(draw, [0, 1, 2, 3, 4], some(5, 60, 70)))
+    yield Case("five seeds, one of them worse", _runs(draw, [0, 1, 2, 3, 4], [*some(4, 5, 9), -1]))
+    yield Case("six seeds, one of them better", _runs(draw, [5, 3, 1, 7, 2, 9], [*some(5, -9, -5), 1]))
+    yield Case("seven seeds, all better", _runs(draw, [4, 2, 9, 7, 5, 8, 6], some(7)))
+    plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5, 6], some(7))
+    yield Case("seven seeds, of which five are in both", (_without(plain, 2), _without(changed, 5)))
+    plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5], some(6, -7, 0))
+    yield Case("six seeds, of which four are in both", (_without(plain, 0), _without(changed, 3)))
+    plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5), -30])
+    yield Case("the seed that contradicts is in one of them alone", (plain, _without(changed, 5)))
+    yield Case("five seeds, one of them without a difference", _runs(draw, [0, 1, 2, 3, 4], [*some(4), 0]), edge=True)
+    yield Case("a single seed", _runs(draw, [int(draw.whole(0, 50))], some(1)), edge=True)
+    yield Case("runs that do not differ", _runs(draw, [0, 1, 2, 3, 4], [0] * 5), edge=True)
+
+
+def _without(runs, seed):
+    return {each: result for each, result in runs.items() if each != seed}
+
+
+@task.property
+def a_verdict_is_one_of_three(case, value):
+    """1, -1 or 0."""
+    return None if value[1] in (1, -1, 0) else f"The verdict should be 1, -1 or 0; yours is {value[1]}."
+
+
+@task.oracle
+def _(plain, changed):
+    differences = [changed[seed] - result for seed, result in plain.items() if seed in changed]
+    better, worse = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
+    enough = len(differences) > 4
+    verdict = int(better == len(differences)) - int(worse == len(differences)) if enough else 0
+    return sum(differences) / len(differences), verdict
+
+
+@task.steps
+def _(plain, changed):
+    shared = sorted(set(plain) & set(changed))
+    before, after = sum(plain[seed] for seed in shared), sum(changed[seed] for seed in shared)
+    total = yield "the sum of the differences", sub, after, before
+    mean = yield "the mean of the differences", truediv, total, len(shared)
+    return mean, _verdict([changed[seed] - plain[seed] for seed in shared])
+
+
+def _differences(plain, changed):
+    return [changed[seed] - plain[seed] for seed in plain if seed in changed]
+
+
+def _mean(numbers):
+    return sum(numbers) / len(numbers)
+
+
+def _verdict(differences, least=5):
+    if len(differences) < least:
+        return 0
+    return int(all(each > 0 for each in differences)) - int(all(each < 0 for each in differences))
+
+
+def _by(name, sentence, pairs=_differences, mean=_mean, verdict=_verdict):
+    """Register a mistake that changes one part: which numbers are subtracted, or what is made of the differences."""
+
+    def mistaken(plain, changed):
+        differences = pairs(plain, changed)
+        return mean(differences), verdict(differences)
+
+    task.mistake(sentence, name)(mistaken)
+
+
+_by(
+    "by_their_order",
+    "You subtract the results in the order in which the dicts hold them. That order differs: subtract results of the same seed.",
+    lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)],
+)
+_by(
+    "sorted_results",
+    "You sort the results before you subtract them. Then the worst run meets the worst one, whatever their seeds: subtract results of the same seed.",
+    lambda plain, changed: [b - a for a, b in zip(sorted(plain.values()), sorted(changed.values()), strict=False)],
+)
+_by(
+    "wrong_order",
+    "Your differences have the wrong sign. A gain is the result with the change minus the result without it.",
+    lambda plain, changed: _differences(changed, plain),
+)
+_by(
+    "missing_as_zero",
+    "A seed that is in one dict alone counts with a result of 0 in yours. It has nothing to be compared with: leave it out.",
+    lambda plain, changed: [changed.get(seed, 0) - plain.get(seed, 0) for seed in {**plain, **changed}],
+)
+_by(
+    "every_run_with_every_run",
+    "You subtract every result of one dict from every result of the other, also of different seeds. Subtract results of the same seed.",
+    lambda plain, changed: [b - a for a in plain.values() for b in changed.values()],
+)
+_by(
+    "sizes_of_the_differences",
+    "You take the differences without their signs. Whether a change helps or harms is what the signs tell.",
+    lambda plain, changed: [abs(each) for each in _differences(plain, changed)],
+)
+_by("summed", "Your first number is the sum of the differences. Divide it by their number.", mean=sum)
+_by(
+    "middle_one",
+    "Your first number is the middle one of the differences, their median. Return their mean.",
+    mean=lambda differences: (
+        (sorted(differences)[len(differences) // 2] + sorted(differences)[~(len(differences) // 2)]) / 2
+    ),
+)
+_by(
+    "sign_of_the_mean",
+    "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.",
+    verdict=lambda differences: (_mean(differences) > 0) - (_mean(differences) < 0),
+)
+_by(
+    "most_of_the_signs",
+    "Your verdict goes by the sign that most of the differences have. All of them have to have it.",
+    verdict=lambda differences: (
+        0
+        if len(differences) < 5
+        else (sum((d > 0) - (d < 0) for d in differences) > 0) - (sum((d > 0) - (d < 0) for d in differences) < 0)
+    ),
+)
+_by(
+    "however_few",
+    "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.",
+    verdict=lambda differences: _verdict(differences, least=1),
+)
+_by(
+    "one_direction",
+    "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.",
+    verdict=lambda differences: _verdict(differences, least=4),
+)
+_by(
+    "more_than_needed",
+    "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.",
+    verdict=lambda differences: _verdict(differences, least=6),
+)
+_by(
+    "zero_counts_as_better",
+    "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.",
+    verdict=lambda differences: (
+        0 if len(differences) < 5 else int(all(d >= 0 for d in differences)) or -int(all(d < 0 for d in differences))
+    ),
+)
+_by(
+    "only_better",
+    "Your verdict is never -1. Where all differences are below 0, the change harms.",
+    verdict=lambda differences: max(_verdict(differences), 0),
+)
+_by(
+    "never_sure",
+    "Your verdict is always 0. Five or more differences that all have the same sign are enough.",
+    verdict=lambda differences: 0,
+)
+
+
+@task.mistake(
+    "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences."
+)
+def ranges_compared(plain, changed):
+    differences, lower, upper = _differences(plain, changed), plain.values(), changed.values()
+    clear = int(min(upper) > max(lower)) - int(max(upper) < min(lower)) if len(differences) > 4 else 0
+    return _mean(differences), clear
+
+
+@task.mistake(
+    "Your mean is the difference of the two means over all runs. A seed that is in one dict alone moves one of them: take only the seeds that are in both."
+)
+def means_of_all_runs(plain, changed):
+    return _mean(changed.values()) - _mean(plain.values()), _verdict(_differences(plain, changed))
+
+
+@task.mistake("The two results are exchanged: first comes the mean, then the verdict.")
+def exchanged(plain, changed):
+    differences = _differences(plain, changed)
+    return _verdict(differences), _mean(differences)
+
+
+@task.mistake("You return the mean alone. Return the mean and the verdict.")
+def mean_alone(plain, changed):
+    return _mean(_differences(plain, changed))
+
+
+@task.mistake(
+    "You look up each seed of one dict in the other, where it may be missing, and Python raises KeyError. Take only the seeds that are in both."
+)
+def stops_at_a_missing_seed(plain, changed):
+    differences = [changed[seed] - plain[seed] for seed in plain]
+    return _mean(differences), _verdict(differences)
