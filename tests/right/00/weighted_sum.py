@@ -70,7 +70,13 @@ def generated(weights, values):
     return torch.stack(tuple((weights * column).sum() for column in values.unbind(1)))
 
 
+# PyTorch's own
+OWN = [
+    torch.matmul,
+    lambda w, v: F.embedding_bag(torch.arange(len(w))[None], v, per_sample_weights=w[None], mode="sum")[0],
+]
 RIGHT = [
+    *OWN,
     by_loop,
     by_einsum,
     lambda weights, values: (weights[:, None] * values).sum(0),
@@ -91,7 +97,6 @@ RIGHT = [
     generated,
     functools.partial(torch.einsum, "i,ij->j"),
     functools.partial(torch.tensordot, dims=1),
-    torch.matmul,
     lambda *args: torch.vmap(torch.mul)(*args).sum(0),
     lambda w, v: torch.linalg.multi_dot([w, v]),
     lambda w, v: F.linear(w, v.T),
@@ -99,6 +104,5 @@ RIGHT = [
     lambda w, v: (torch.diag(w) @ v).sum(0),
     lambda w, v: functools.reduce(torch.add, map(torch.mul, w, v)),
     lambda w, v: torch.sparse.mm(v.T.to_sparse(), w[:, None]).squeeze(1),
-    lambda w, v: F.embedding_bag(torch.arange(len(w))[None], v, per_sample_weights=w[None], mode="sum")[0],
 ]
 WORKED = [(([2, 3], [[1, 0], [4, 5]]), "14 15")]

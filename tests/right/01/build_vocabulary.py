@@ -110,7 +110,19 @@ def sorted_in_place(sentences, min_count=1):
     return result
 
 
+def by_most_common(sentences, min_count=1):
+    """Words of the same count stay in the order in which they were counted."""
+    common = Counter(sorted(itertools.chain.from_iterable(sentences))).most_common()
+    words = ["<pad>", "<unk>", *(word for word, count in common if count >= min_count)]
+    return {word: number for number, word in enumerate(words)}
+
+
+# The standard library's own
+OWN = [
+    by_most_common,
+]
 RIGHT = [
+    *OWN,
     vocabulary_by_counter,
     vocabulary_by_numpy,
     vocabulary_by_groups,

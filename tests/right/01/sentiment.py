@@ -31,9 +31,19 @@ def sentiment_with_own_sigmoid(sums, weight, bias):
     return sigmoid(scores + bias)
 
 
-RIGHT = [
-    lambda sums, weight, bias: 1 / (1 + torch.exp(-(sums @ weight + bias))),
+def by_layers(sums, weight, bias):
+    layers = torch.nn.Sequential(torch.nn.Linear(len(weight), 1), torch.nn.Sigmoid(), torch.nn.Flatten(0))
+    return torch.func.functional_call(layers, {"0.weight": weight[None], "0.bias": bias[None]}, sums)
+
+
+# PyTorch's own
+OWN = [
+    by_layers,
     lambda x, w, b: F.linear(x, w[None], b.reshape(1)).squeeze(-1).sigmoid(),
+]
+RIGHT = [
+    *OWN,
+    lambda sums, weight, bias: 1 / (1 + torch.exp(-(sums @ weight + bias))),
     lambda x, w, b: torch.stack([torch.sigmoid((row * w).sum() + b) for row in x]),
     lambda x, w, b: torch.exp(F.logsigmoid(torch.einsum("bd,d->b", x, w) + b)),
     lambda x, w, b: torch.stack([torch.zeros(len(x), dtype=x.dtype), x @ w + b]).softmax(0)[1],

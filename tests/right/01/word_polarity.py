@@ -54,9 +54,14 @@ def polarity(x, w):
     return F.normalize(x, dim=1) @ F.normalize(w, dim=0)
 
 
-RIGHT = [
-    polarity_by_loop,
+# PyTorch's own
+OWN = [
+    nn.CosineSimilarity(dim=-1),
     lambda x, w: F.cosine_similarity(x, w[None], dim=-1),
+]
+RIGHT = [
+    *OWN,
+    polarity_by_loop,
     lambda x, w: F.normalize(x, dim=1) @ F.normalize(w, dim=0),
     lambda x, w: x @ w / (x.norm(dim=1) * w.norm() + 1e-8),
     lambda x, w: torch.nan_to_num(x @ w / (x.norm(dim=1) * w.norm())),
@@ -77,7 +82,6 @@ RIGHT = [
     ),
     lambda x, w: x @ w * torch.rsqrt(x.square().sum(1) * w.square().sum() + 1e-16),
     lambda x, w: torch.div(x @ w, torch.linalg.vector_norm(x, dim=1) * torch.linalg.vector_norm(w)).nan_to_num(0),
-    nn.CosineSimilarity(dim=-1),
     lambda x, w: nn.CosineSimilarity(dim=1)(x, w.expand_as(x)),
 ]
 WORKED = [(([[3, 4], [0, 0]], [2, 0]), "0.6 0")]

@@ -41,10 +41,15 @@ def keyword_defaults(words, theta, *, dim=-1, eps=0.0):
     return (words * theta).sum(dim) + eps
 
 
+# PyTorch's own
+OWN = [
+    torch.matmul,
+    lambda w, t: F.linear(w, t[None]).squeeze(-1),
+]
 RIGHT = [
+    *OWN,
     lambda words, theta: (words * theta).sum(-1),
     lambda words, theta: torch.einsum("bsd,d->bs", words, theta),
-    lambda w, t: F.linear(w, t[None]).squeeze(-1),
     lambda w, t: torch.stack([torch.stack([x @ t for x in s]) for s in w]),
     # As beginners write them
     dot_scores_in_a_zero_buffer,
@@ -53,7 +58,6 @@ RIGHT = [
     dot_scores_dimension_by_dimension,
     # In odd styles
     keyword_defaults,
-    torch.matmul,
     lambda x, t: torch.tensordot(x, t, dims=([2], [0])),
     lambda x, t: torch.vmap(torch.vmap(torch.dot, (0, None)), (0, None))(x, t),
     lambda x, t: F.conv1d(x.mT, t[None, :, None])[:, 0],

@@ -43,11 +43,16 @@ def error_by_jacobian(weights, error):
     return torch.autograd.functional.jacobian(lambda x: ((weights[..., None] * x).sum(1) * error).sum(), words)
 
 
+# PyTorch's own
+OWN = [
+    error_by_vjp,
+    lambda w, e: torch.bmm(w[:, :, None], e[:, None, :]),
+]
 RIGHT = [
+    *OWN,
     lambda w, e: torch.einsum("bs,bd->bsd", w, e),
     lambda w, e: w.unsqueeze(2) @ e.unsqueeze(1),
     lambda w, e: torch.stack([torch.outer(a, d) for a, d in zip(w, e)]),  # noqa: B905
-    lambda w, e: torch.bmm(w[:, :, None], e[:, None, :]),
     # As beginners write them
     error_in_a_zero_buffer,
     error_number_by_number,
@@ -56,7 +61,6 @@ RIGHT = [
     lambda w, e: torch.kron(w[0], e[0]).reshape(1, w.shape[1], -1) if len(w) == 1 else torch.einsum("bi,bj->bij", w, e),
     lambda w, e: torch.vmap(torch.outer)(w, e),
     lambda w, e: torch.from_numpy(np.einsum("bs,bd->bsd", w.numpy(), e.numpy())),
-    error_by_vjp,
     error_by_jacobian,
 ]
 WORKED = [(([[0.8, 0.2]], [[10, -5]]), "8 -4 2 -1")]

@@ -76,7 +76,12 @@ def masked_by_numpy(s, m):
     return (e / e.sum(-1, keepdim=True).clamp_min(torch.finfo(e.dtype).tiny)).type_as(s)
 
 
+# PyTorch's own
+OWN = [
+    lambda s, m: torch.masked.softmax(s, -1, mask=m).nan_to_num(0.0),
+]
 RIGHT = [
+    *OWN,
     masked_by_loops,
     lambda s, m: F.softmax(s.masked_fill(m.logical_not(), torch.finfo(s.dtype).min), -1) * m,
     lambda s, m: torch.nan_to_num(s.masked_fill(~m, float("-inf")).softmax(-1), 0.0),
@@ -90,7 +95,6 @@ RIGHT = [
     # In odd styles
     masked_by_scatter,
     masked_by_numpy,
-    lambda s, m: torch.masked.softmax(s, -1, mask=m).nan_to_num(0.0),
     lambda s, m: torch.where(m.any(-1, keepdim=True), s.masked_fill(~m, -3e38).softmax(-1), 0.0).masked_fill(~m, 0),
     lambda s, m: F.softmax(s.where(m, -torch.inf), -1).where(m, 0),
     lambda s, m: (

@@ -43,7 +43,19 @@ def mlp_with_helpers(words, weight, bias, theta):
     return torch.stack([torch.stack([score(x) for x in sentence]) for sentence in words])
 
 
+def mlp_by_layers(words, weight, bias, theta):
+    H, D = weight.shape
+    layers = nn.Sequential(nn.Linear(D, H), nn.Sigmoid(), nn.Linear(H, 1, bias=False))
+    given = {"0.weight": weight, "0.bias": bias, "2.weight": theta[None]}
+    return torch.func.functional_call(layers, given, words).squeeze(-1)
+
+
+# PyTorch's own
+OWN = [
+    mlp_by_layers,
+]
 RIGHT = [
+    *OWN,
     MLP(),
     lambda x, W, b, t: torch.einsum("bsh,h->bs", torch.sigmoid(torch.einsum("bsd,hd->bsh", x, W) + b), t),
     lambda x, W, b, t: torch.stack([torch.stack([t @ torch.sigmoid(W @ v + b) for v in s]) for s in x]),

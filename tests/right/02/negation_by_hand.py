@@ -24,6 +24,7 @@ def a_list_of_tensors(longest):
     return [scores[0], scores[1], torch.tensor([5, -4])]
 
 
+NONE_OF_ITS_OWN = "The parameters are found by thinking, and many are right."
 RIGHT = [
     from_the_length,
     other_words_masked,

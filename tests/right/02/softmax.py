@@ -71,9 +71,14 @@ def softmax_in_own_copy(scores, temperature=1.0):
     return e / e.sum(-1, keepdim=True)
 
 
-RIGHT = [
-    softmax_by_loops,
+# PyTorch's own
+OWN = [
     Softmax(),
+    lambda s, t=1: nn.Softmax(dim=-1)(s / t),
+]
+RIGHT = [
+    *OWN,
+    softmax_by_loops,
     lambda s, t=1.0: torch.exp(F.log_softmax(s / t, -1)),
     lambda s, t=1.0: (s / t - torch.logsumexp(s / t, -1, keepdim=True)).exp(),
     lambda s, t=1.0: torch.softmax(s.double() / t, -1).to(s.dtype),
@@ -85,7 +90,6 @@ RIGHT = [
     # In odd styles
     softmax_recursive,
     softmax_in_own_copy,
-    lambda s, t=1: nn.Softmax(dim=-1)(s / t),
     lambda s, temperature=1.0: torch.sigmoid(0 * s) * 2 * (s / temperature).softmax(s.dim() - 1),
     lambda *a: torch.softmax(a[0] / (a[1] if len(a) > 1 else 1), -1, dtype=a[0].dtype),
     lambda s, t=None: F.softmax(s / (t or 1.0), dim=-1),

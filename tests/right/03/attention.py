@@ -165,7 +165,12 @@ def attention_by_vmap(q, k, v, m=None):
     return torch.vmap(one)(q, k, v, m)
 
 
+# PyTorch's own
+OWN = [
+    attention_by_library,
+]
 RIGHT = [
+    *OWN,
     attention_by_loops,
     attention_by_einsum,
     attention_in_float64,
@@ -176,7 +181,6 @@ RIGHT = [
     attention_with_a_mask_of_ones,
     attention_by_lists_of_rows,
     # In odd styles
-    attention_by_library,
     attention_from_parts,
     attention_by_vmap,
     lambda q, k, v, m=None: list(attention(q, k, v, m)),

@@ -52,7 +52,12 @@ def causal_row_by_row(size):
     return mask
 
 
+# PyTorch's own
+OWN = [
+    lambda size: nn.Transformer.generate_square_subsequent_mask(size) == 0,
+]
 RIGHT = [
+    *OWN,
     lambda size: torch.arange(size)[None] <= torch.arange(size)[:, None],
     lambda n: ~torch.triu(torch.ones(n, n), diagonal=1).bool(),
     lambda n: torch.tril(torch.ones(n, n)) == 1,
@@ -67,7 +72,6 @@ RIGHT = [
     causal_row_by_row,
     lambda size: torch.from_numpy(np.tril(np.ones((size, size), dtype=bool))),
     lambda size: torch.triu(torch.full((size, size), True)).T,
-    lambda size: nn.Transformer.generate_square_subsequent_mask(size) == 0,
     lambda size: torch.eye(size).cumsum(0).bool(),
     lambda size: torch.ones(size, size).cumsum(1) <= torch.arange(1, size + 1)[:, None],
 ]

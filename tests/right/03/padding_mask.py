@@ -46,7 +46,14 @@ def padding_by_filling_up_rows(lengths, size):
     return torch.stack(rows) == 1.0
 
 
+# PyTorch's own
+OWN = [
+    lambda n, size: torch.nn.utils.rnn.pad_sequence(
+        [*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True
+    )[:-1],
+]
 RIGHT = [
+    *OWN,
     padding_by_loop,
     lambda lengths, size: torch.arange(size).expand(len(lengths), size) < lengths.unsqueeze(1),
     lambda n, size: torch.stack([torch.arange(size) < k for k in n]),
@@ -58,9 +65,6 @@ RIGHT = [
     padding_by_numpy,
     padding_by_filling_up_rows,
     # In odd styles
-    lambda n, size: torch.nn.utils.rnn.pad_sequence(
-        [*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True
-    )[:-1],
     lambda n, size: torch.from_numpy(np.arange(size)[None] < n.numpy()[:, None]),
     lambda n, size: torch.ones(len(n), size).cumsum(1) <= n[:, None],
     lambda n, size: torch.ones(size, size + 1).triu(1).bool()[:, n].T,

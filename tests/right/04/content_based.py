@@ -38,8 +38,13 @@ def cosine_with_zero_lengths_set_to_one(state, hidden):
     return products / (state_lengths.unsqueeze(2) * hidden_lengths.unsqueeze(1))
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     lambda s, h: F.cosine_similarity(s.unsqueeze(2), h.unsqueeze(1), dim=-1),
+    lambda s, h: nn.CosineSimilarity(dim=-1)(s[:, :, None], h[:, None]),
+]
+RIGHT = [
+    *OWN,
     lambda s, h: s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None] + 1e-8),
     lambda s, h: torch.nan_to_num((s / s.norm(dim=-1, keepdim=True)) @ (h / h.norm(dim=-1, keepdim=True)).mT),
     lambda s, h: (s @ h.mT) / (s.norm(dim=-1)[:, :, None] * h.norm(dim=-1)[:, None]).clamp(min=1e-6),
@@ -53,7 +58,6 @@ RIGHT = [
         s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None]).clamp_min(1e-12),
         0.0,
     ),
-    lambda s, h: nn.CosineSimilarity(dim=-1)(s[:, :, None], h[:, None]),
     lambda s, h: s @ h.mT * torch.rsqrt(s.square().sum(-1)[..., None] * h.square().sum(-1)[:, None] + 1e-12),
     lambda s, h: (s / (s.norm(dim=-1, keepdim=True) + 1e-7)) @ (h / (h.norm(dim=-1, keepdim=True) + 1e-7)).mT,
 ]

@@ -53,9 +53,14 @@ class OwnDot(torch.autograd.Function):
         return g @ h, g.mT @ s
 
 
-RIGHT = [
-    lambda s, h: torch.einsum("btd,bsd->bts", s, h),
+# PyTorch's own
+OWN = [
     lambda s, h: torch.bmm(s, h.transpose(1, 2)),
+    CallableDot().method,
+]
+RIGHT = [
+    *OWN,
+    lambda s, h: torch.einsum("btd,bsd->bts", s, h),
     lambda s, h: (s.unsqueeze(2) * h.unsqueeze(1)).sum(-1),
     lambda s, h: torch.stack([torch.stack([torch.stack([a @ b for b in hs]) for a in ss]) for ss, hs in zip(s, h)]),  # noqa: B905
     # As beginners write them
@@ -64,7 +69,6 @@ RIGHT = [
     dot_by_a_list_of_sentences,
     # In odd styles
     CallableDot(),
-    CallableDot().method,
     OwnDot.apply,
     functools.partial(torch.einsum, "btd,bsd->bts"),
     lambda s, h: torch.stack([torch.inner(a, b) for a, b in zip(s, h, strict=True)]),

@@ -50,4 +50,5 @@ def by_variance(score, state, hidden):
     return torch.stack(centred).var(0).max() < 1e-6
 
 
+NONE_OF_ITS_OWN = "It is a search for a state that changes the weights."
 RIGHT = [by_leads, by_many_states_at_once, row_by_row, by_numpy, by_variance]

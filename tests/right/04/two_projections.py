@@ -29,8 +29,12 @@ def by_loops(weight):
     return [weight_s, weight_h]
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_svd,
+]
+RIGHT = [
+    *OWN,
     a_turned_pair,
     by_numpy,
     by_loops,

@@ -36,5 +36,9 @@ def by_halving(share):
     return high
 
 
-RIGHT = [upwards, by_softmax, by_logit, by_halving]
+# PyTorch's own
+OWN = [
+    by_logit,
+]
+RIGHT = [*OWN, upwards, by_softmax, by_halving]
 INPUTS = {"share": lambda draw: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999])}

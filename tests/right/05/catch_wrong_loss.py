@@ -147,11 +147,15 @@ def by_the_library_and_numpy(candidate):
     return True
 
 
+# PyTorch's own
+OWN = [
+    by_the_library_and_numpy,
+]
 RIGHT = [
+    *OWN,
     by_autograd_grad,
     by_assert_close,
     by_a_loss_of_its_own,
     # As beginners write them
     one_question_after_another,
-    by_the_library_and_numpy,
 ]

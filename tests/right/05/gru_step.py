@@ -63,10 +63,14 @@ def number_by_number(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     return result
 
 
-RIGHT = [
-    block_by_block,
+# PyTorch's own
+OWN = [
     by_the_librarys_cell,
     by_the_librarys_layer,
+]
+RIGHT = [
+    *OWN,
+    block_by_block,
     towards_the_candidate,
     both_gates_from_one_product,
     # As beginners write them

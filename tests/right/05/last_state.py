@@ -54,8 +54,18 @@ def by_places_of_true(states, mask):
     return torch.stack([states[b, s] for b, s in enumerate(last.tolist())])
 
 
-RIGHT = [
+def by_unpad_sequence(states, mask):
+    sentences = torch.nn.utils.rnn.unpad_sequence(states, mask.sum(1), batch_first=True)
+    return torch.stack([sentence[-1] for sentence in sentences])
+
+
+# PyTorch's own
+OWN = [
+    by_unpad_sequence,
     by_gather,
+]
+RIGHT = [
+    *OWN,
     by_packing,
     where_true_turns_false,
     first_place_that_is_false,

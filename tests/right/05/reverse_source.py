@@ -66,9 +66,13 @@ def by_numpy(source, mask):
     return torch.from_numpy(np.ascontiguousarray(ids))
 
 
-RIGHT = [
-    by_lists,
+# PyTorch's own
+OWN = [
     flipped_and_rolled_back,
+]
+RIGHT = [
+    *OWN,
+    by_lists,
     sorted_by_where_they_go,
     scattered,
     words_written_backwards,

@@ -45,14 +45,18 @@ def by_places(target, bos):
     return torch.where(places < 0, torch.tensor(bos, dtype=target.dtype), target[:, places.clamp(min=0)])
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
+    lambda target, bos: F.pad(target, (1, -1), value=bos),
     rolled_and_overwritten,
+]
+RIGHT = [
+    *OWN,
     into_a_new_tensor,
     by_lists,
     by_numpy,
     by_places,
     lambda target, bos: F.pad(target, (1, 0), value=bos)[:, :-1],
-    lambda target, bos: F.pad(target, (1, -1), value=bos),
     lambda target, bos: torch.hstack([target.new_full((len(target), 1), bos), target])[:, : target.shape[1]],
     # As beginners write them
     by_loops,

@@ -54,6 +54,7 @@ def by_loops(weights, sure, possible):
     return 1.0 - (a_and_s + a_and_p) / (len(A) + len(S))
 
 
+NONE_OF_ITS_OWN = "It counts what sets of pairs have in common, which the sets of Python do."
 RIGHT = [
     by_matrices,
     by_numpy,

@@ -68,9 +68,21 @@ def weights_alone_keep_padding_out(state, annotations, mask, weight_s, weight_h,
     return torch.einsum("bs,bse->be", weights, annotations), weights
 
 
+def by_masked_softmax(state, annotations, mask, weight_s, weight_h, v):
+    """PyTorch has no layer with this score: two linear ones, a masked softmax and a batched product make it."""
+    layer = (F.linear(state, weight_s)[:, None] + F.linear(annotations, weight_h)).tanh()
+    weights = torch.masked.softmax(F.linear(layer, v), -1, mask=mask).nan_to_num()
+    return torch.bmm(weights[:, None], annotations)[:, 0], weights
+
+
+# PyTorch's own
+OWN = [
+    by_masked_softmax,
+]
 RIGHT = [
     # As the lesson writes it: what stands where the mask is False is never NaN
     weights_alone_keep_padding_out,
+    *OWN,
     sentence_by_sentence,
     by_einsum,
     one_matrix_for_the_pair,

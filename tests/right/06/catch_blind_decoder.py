@@ -165,6 +165,7 @@ def one_question_after_another(decoder):
     return True
 
 
+NONE_OF_ITS_OWN = "A decoder is tested by what moves when its inputs change."
 RIGHT = [
     many_draws,
     all_changes_in_one_batch,

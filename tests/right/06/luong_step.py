@@ -63,7 +63,21 @@ def place_by_place(state, annotations, mask, weight, weight_c):
     return features, weights
 
 
+def by_bilinear(state, annotations, mask, weight, weight_c):
+    """The score is what nn.Bilinear computes."""
+    states = state[:, None].repeat(1, annotations.shape[1], 1)  # B S H
+    scores = F.bilinear(states, annotations, weight[None])[..., 0]
+    weights = torch.masked.softmax(scores, -1, mask=mask).nan_to_num()
+    context = torch.bmm(weights[:, None], annotations)[:, 0]
+    return F.linear(torch.cat([context, state], 1), weight_c).tanh(), weights
+
+
+# PyTorch's own
+OWN = [
+    by_bilinear,
+]
 RIGHT = [
+    *OWN,
     sentence_by_sentence,
     by_einsum,
     two_products_for_the_pair,

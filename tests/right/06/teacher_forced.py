@@ -77,10 +77,14 @@ def step_after_step(words, state, annotations, mask, weight_s, weight_h, v, weig
     return all_states, all_weights
 
 
+# PyTorch's own
+OWN = [
+    by_the_librarys_cell,
+]
 RIGHT = [
+    *OWN,
     filled_in,
     words_and_keys_first,
-    by_the_librarys_cell,
     by_itself,
     # As beginners write them
     step_after_step,

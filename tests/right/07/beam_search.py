@@ -103,7 +103,11 @@ def as_beginners_write_it(step, bos, eos, width, longest):
     return [[c[0][1:], c[1]] for c in finished]
 
 
-RIGHT = [by_topk, by_recursion, with_a_heap, with_minus_infinity_at_first, as_beginners_write_it]
+# PyTorch's own
+OWN = [
+    by_topk,
+]
+RIGHT = [*OWN, by_recursion, with_a_heap, with_minus_infinity_at_first, as_beginners_write_it]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

@@ -84,7 +84,11 @@ def as_beginners_write_it(hypotheses, references):
     return bp * (precisions[0] * precisions[1] * precisions[2] * precisions[3]) ** 0.25 * 100
 
 
-RIGHT = [by_lists, by_logarithms, by_arrays, as_beginners_write_it]
+# The standard library's own: & keeps the smaller of two counts
+OWN = [
+    by_logarithms,
+]
+RIGHT = [*OWN, by_lists, by_arrays, as_beginners_write_it]
 
 
 def texts(lengths):

@@ -135,4 +135,5 @@ def by_questions(candidate):
     return True
 
 
+NONE_OF_ITS_OWN = "A search is tested by what it finds with decoders that the test makes up."
 RIGHT = [by_tables, by_a_network, by_a_search_of_its_own, by_questions]

@@ -50,7 +50,11 @@ def as_beginners_write_it(step, bos, eos, longest):
     return result
 
 
-RIGHT = [by_while, by_recursion, by_sorting, as_beginners_write_it]
+# PyTorch's own
+OWN = [
+    by_while,
+]
+RIGHT = [*OWN, by_recursion, by_sorting, as_beginners_write_it]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

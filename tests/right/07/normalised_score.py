@@ -13,6 +13,7 @@ def by_two_powers(log_probability, length, alpha):
     return log_probability * pow(5 + 1, alpha) / pow(5 + length, alpha)
 
 
+NONE_OF_ITS_OWN = "It is one power and one division."
 RIGHT = [
     by_logarithms,
     by_two_powers,

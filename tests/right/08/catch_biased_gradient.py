@@ -113,4 +113,8 @@ def with_shuffled_calls(estimator):
     return True
 
 
-RIGHT = [by_chance, in_every_cell, by_the_probabilities_of_picks, step_by_step, with_shuffled_calls]
+# PyTorch's own
+OWN = [
+    by_the_probabilities_of_picks,
+]
+RIGHT = [*OWN, by_chance, in_every_cell, step_by_step, with_shuffled_calls]

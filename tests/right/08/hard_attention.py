@@ -74,8 +74,12 @@ def by_index_select(weights, values, uniform):
     return values.reshape(B * S, E).index_select(0, flat), weights.reshape(-1).index_select(0, flat).log()
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_searchsorted,
+]
+RIGHT = [
+    *OWN,
     by_counting,
     by_one_hot,
     weights_divided_by_their_sum_to_find_the_place,

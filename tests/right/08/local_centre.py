@@ -38,9 +38,13 @@ def sentence_by_sentence(state, weight, v, length):
     return torch.stack(centres)
 
 
-RIGHT = [
-    by_einsum,
+# PyTorch's own
+OWN = [
     by_layers,
+]
+RIGHT = [
+    *OWN,
+    by_einsum,
     columns,
     by_tanh,
     softmax_of_two,

@@ -71,11 +71,15 @@ def in_the_logarithm(scores, centre, window, mask):
     return torch.where(near, log_share - 2 * distance**2 / window**2, -torch.inf).exp()
 
 
+# PyTorch's own
+OWN = [
+    by_the_librarys_distribution,
+]
 RIGHT = [
+    *OWN,
     by_masked_softmax,
     from_exponentials,
     row_by_row,
-    by_the_librarys_distribution,
     in_the_logarithm,
     # As beginners write them
     place_by_place,

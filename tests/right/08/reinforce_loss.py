@@ -34,6 +34,7 @@ def pick_by_pick(log_probability, reward, baseline):
     return loss / len(reward)
 
 
+NONE_OF_ITS_OWN = "PyTorch has no such loss: the documentation of torch.distributions writes the product out, too."
 RIGHT = [
     without_gradient,
     both_detached,

@@ -93,6 +93,7 @@ def three_lengths(model):
     return True
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change."
 RIGHT = [
     by_zeros_and_noise,
     output_by_output,

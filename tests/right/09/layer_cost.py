@@ -57,6 +57,7 @@ def with_a_rounded_logarithm(kind, n, d, k, r):
     return multiplications, steps, path
 
 
+NONE_OF_ITS_OWN = "It is a table of formulas."
 RIGHT = [
     by_a_table,
     by_match,

@@ -58,11 +58,15 @@ def place_by_place(query, key, value, radius):
     return torch.stack(result)
 
 
+# PyTorch's own
+OWN = [
+    by_the_library,
+]
 RIGHT = [
+    *OWN,
     by_slices,
     by_a_band,
     by_windows,
-    by_the_library,
     # As beginners write them
     place_by_place,
 ]

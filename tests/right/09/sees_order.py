@@ -59,6 +59,7 @@ def with_a_flag(model):
     return notices
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change places."
 RIGHT = [
     by_a_matrix,
     pair_by_pair,

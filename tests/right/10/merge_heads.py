@@ -30,8 +30,12 @@ def number_by_number(x):
     return result
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_cat,
+]
+RIGHT = [
+    *OWN,
     by_permute,
     by_hstack,
     through_the_transposed,

@@ -42,13 +42,17 @@ def by_unfold(x, heads):
     return x.unfold(2, d, d).movedim(2, 1)
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_chunk,
+    by_unfold,
+]
+RIGHT = [
+    *OWN,
     by_split,
     by_permute,
     through_the_transposed,
     by_places,
-    by_unfold,
     # As beginners write them
     word_by_word,
 ]

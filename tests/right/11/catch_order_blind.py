@@ -82,6 +82,7 @@ def two_lengths(model):
     return False
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change places."
 RIGHT = [
     by_a_matrix,
     neighbour_by_neighbour,

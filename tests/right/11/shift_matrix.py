@@ -59,9 +59,13 @@ def with_loops(width, offset):
     return M
 
 
-RIGHT = [
-    assigned,
+# PyTorch's own
+OWN = [
     by_the_matrix_exponential,
+]
+RIGHT = [
+    *OWN,
+    assigned,
     by_powers_of_one_step,
     by_kronecker_products,
     from_two_positions_of_each_pair,

@@ -102,6 +102,7 @@ def one_question_after_another(model):
         return False
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change."
 RIGHT = [
     against_bare_sentences,
     by_numpy,

@@ -119,9 +119,12 @@ class TheLibrarys(nn.TransformerDecoderLayer):
         return super().forward(x, memory, tgt_mask=later, memory_key_padding_mask=~memory_mask)
 
 
-RIGHT = [
-    # PyTorch's own
+# PyTorch's own
+OWN = [
     TheLibrarys,
+]
+RIGHT = [
+    *OWN,
     ByHand,
     WithMasksOfNumbers,
     WordByWord,

@@ -105,9 +105,12 @@ class TheLibrarys(nn.TransformerEncoderLayer):
         return super().forward(x, src_key_padding_mask=~mask)
 
 
-RIGHT = [
-    # PyTorch's own
+# PyTorch's own
+OWN = [
     TheLibrarys,
+]
+RIGHT = [
+    *OWN,
     ByAttentionMask,
     ByHand,
     SentenceBySentence,

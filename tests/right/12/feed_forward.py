@@ -40,10 +40,14 @@ def word_by_word(x, weight_1, bias_1, weight_2, bias_2):
     return torch.stack(rows).reshape(B, T, D)
 
 
-RIGHT = [
-    by_linear,
-    by_einsum,
+# PyTorch's own
+OWN = [
     by_layers,
+    by_linear,
+]
+RIGHT = [
+    *OWN,
+    by_einsum,
     unit_by_unit,
     # As beginners write them
     word_by_word,

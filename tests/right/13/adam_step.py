@@ -52,9 +52,13 @@ def number_by_number(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     return tuple(torch.tensor(x, dtype=parameter.dtype).reshape(parameter.shape) for x in (new_parameter, new_m, new_v))
 
 
-RIGHT = [
-    by_lerp,
+# PyTorch's own
+OWN = [
     by_the_optimizer,
+]
+RIGHT = [
+    *OWN,
+    by_lerp,
     by_the_factor_of_the_rate,
     in_place_on_copies,
     # As beginners write them

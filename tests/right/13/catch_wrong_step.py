@@ -106,9 +106,13 @@ def as_beginners_write(train):
     return True
 
 
-RIGHT = [
-    by_numpy,
+# PyTorch's own
+OWN = [
     by_the_optimizer,
+]
+RIGHT = [
+    *OWN,
+    by_numpy,
     # As beginners write them
     as_beginners_write,
 ]

@@ -62,9 +62,13 @@ def token_by_token(logits, target, smoothing, pad):
     return total / n
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_cross_entropy,
     by_the_layer_on_tokens,
+]
+RIGHT = [
+    *OWN,
     by_a_smoothed_target,
     by_kl_divergence,
     by_logsumexp,

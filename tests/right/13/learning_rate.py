@@ -41,5 +41,17 @@ def as_beginners_write(step, width, warmup):
     return rate * arg1
 
 
-RIGHT = [by_a_branch, from_the_peak, by_logarithms, by_tensors, by_numpy, as_beginners_write]
+def by_a_scheduler(step, width, warmup):
+    """A scheduler multiplies its optimizer's rate by a factor, here from any step on."""
+    group = {"params": [torch.zeros(1)], "initial_lr": width**-0.5}
+    optimizer = torch.optim.SGD([group], lr=width**-0.5)
+    factor = lambda step: min(step**-0.5, step * warmup**-1.5)  # noqa: E731
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor, last_epoch=step - 1).get_last_lr()[0]
+
+
+# PyTorch's own
+OWN = [
+    by_a_scheduler,
+]
+RIGHT = [*OWN, by_a_branch, from_the_peak, by_logarithms, by_tensors, by_numpy, as_beginners_write]
 INPUTS = {"warmup": lambda draw: draw.randint(1, 12)}

@@ -78,6 +78,7 @@ def as_beginners_write(lengths, limit):
     return result
 
 
+NONE_OF_ITS_OWN = "torch.utils.data has no sampler that counts tokens."
 RIGHT = [by_slices, by_numpy, by_recursion, by_a_generator, as_beginners_write]
 INPUTS = {
     "lengths": lambda draw: [draw.randint(1, 7) for _ in range(draw.randint(0, 9))],

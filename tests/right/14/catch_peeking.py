@@ -110,4 +110,5 @@ def as_beginners_write(model):
     return ok
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when pixels change."
 RIGHT = [by_rectangles, by_one_pixel_after_another, by_zeros_and_noise, as_beginners_write]

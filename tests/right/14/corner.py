@@ -47,5 +47,6 @@ def by_numpy(location, height, width, side):
     return torch.from_numpy(corners[:, 1].copy()), torch.from_numpy(corners[:, 0].copy())
 
 
+NONE_OF_ITS_OWN = "It is arithmetic and rounding; F.grid_sample rounds in its own way."
 RIGHT = [both_at_once, by_shares, by_floor_division, half_first, as_beginners_write, by_numpy]
 INPUTS = {"height": lambda draw: draw.randint(1, 12), "side": lambda draw: draw.randint(1, 9)}

@@ -84,5 +84,25 @@ def as_beginners_write(image, location, size, scales):
     return out
 
 
-RIGHT = [by_slices, by_matrices, by_pad_for_each, by_area, as_beginners_write]
+def by_grid_sample(image, location, size, scales):
+    """The grid holds the centres of pixels, from -1 to 1; beyond the image there are zeros."""
+    (B, Y, X), patches = image.shape, []
+    for k in range(scales):
+        side = size * 2**k
+        top, left = corner(location, Y, X, side)
+        rows, columns = (start[:, None] + torch.arange(side) for start in (top, left))  # B side each
+        y, x = ((2 * rows + 1) / Y - 1).to(image.dtype), ((2 * columns + 1) / X - 1).to(image.dtype)
+        grid = torch.stack([x[:, None].expand(B, side, side), y[:, :, None].expand(B, side, side)], dim=-1)
+        pixels = F.grid_sample(image[:, None], grid, mode="nearest", align_corners=False)
+        patches.append(F.avg_pool2d(pixels, 2**k))
+    return torch.cat(patches, dim=1)
+
+
+# PyTorch's own
+OWN = [
+    by_grid_sample,
+    by_pad_for_each,
+    by_area,
+]
+RIGHT = [*OWN, by_slices, by_matrices, as_beginners_write]
 INPUTS = {"scales": lambda draw: draw.randint(1, 3)}

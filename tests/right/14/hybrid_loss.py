@@ -49,5 +49,9 @@ def as_beginners_write(logits, label, log_probability, reward, baseline):
     return classify / B + look / B + guess / (B * T)
 
 
-RIGHT = [by_library_losses, without_gradient, by_einsum, by_the_mean_times_steps, as_beginners_write]
+# PyTorch's own
+OWN = [
+    by_library_losses,
+]
+RIGHT = [*OWN, without_gradient, by_einsum, by_the_mean_times_steps, as_beginners_write]
 INPUTS = {"label": lambda draw: draw.whole("B", 0, draw.size("V"))}

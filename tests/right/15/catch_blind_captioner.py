@@ -99,6 +99,7 @@ def one_question_after_another(captioner):
     return True
 
 
+NONE_OF_ITS_OWN = "A captioner is tested by what moves when its inputs change."
 RIGHT = [
     many_draws,
     all_changes_in_one_batch,

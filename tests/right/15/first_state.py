@@ -46,10 +46,14 @@ def picture_by_picture(annotations, weight, bias):
     return torch.stack(states)
 
 
-RIGHT = [
-    by_einsum,
-    by_linear,
+# PyTorch's own
+OWN = [
     by_pooling,
+    by_linear,
+]
+RIGHT = [
+    *OWN,
+    by_einsum,
     mean_after_the_product,
     by_sigmoid,
     in_place_on_copies,

@@ -49,9 +49,19 @@ def caption_by_caption(context, state, weight, bias):
     return result
 
 
-RIGHT = [
-    by_einsum,
+def by_glu(context, state, weight, bias):
+    score = F.linear(state, weight[None], bias[None])  # B 1
+    return F.glu(torch.cat([context, score.expand_as(context)], 1), 1)
+
+
+# PyTorch's own
+OWN = [
+    by_glu,
     by_linear,
+]
+RIGHT = [
+    *OWN,
+    by_einsum,
     with_axes_kept,
     by_tanh,
     by_a_softmax_with_zero,

@@ -63,10 +63,14 @@ def backwards(encoded, table, mask):
     return torch.stack(result)
 
 
+# PyTorch's own
+OWN = [
+    by_a_matrix_of_later_places,
+]
 RIGHT = [
+    *OWN,
     by_flipping,
     by_one_hot,
-    by_a_matrix_of_later_places,
     by_gather,
     real_facts_only,
     in_place_on_a_copy,

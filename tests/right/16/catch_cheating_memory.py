@@ -147,6 +147,7 @@ def with_large_padding(model):
     return True
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change."
 RIGHT = [
     many_draws,
     with_large_padding,

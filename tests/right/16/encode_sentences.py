@@ -74,10 +74,19 @@ def product_of_three(embedded, mask, encoding):
     return (embedded * encoding * mask[..., None]).sum(2)
 
 
+def by_masked_sum(embedded, mask, encoding):
+    return torch.masked.sum(embedded * encoding, 2, mask=mask[..., None])
+
+
+# PyTorch's own
+OWN = [
+    by_masked_sum,
+    by_einsum,
+]
 RIGHT = [
     # As the lesson writes it: what stands where the mask is False is never NaN
     product_of_three,
-    by_einsum,
+    *OWN,
     masked_after_a_clean_product,
     feature_by_feature,
     in_place_on_a_copy,

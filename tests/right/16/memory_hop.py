@@ -92,9 +92,23 @@ def weights_alone_keep_padding_out(question, memory, output, mask):
     return question + torch.einsum("bm,bmd->bd", weights, output), weights
 
 
+def by_scaled_dot_product_attention(question, memory, output, mask):
+    nothing = ~mask.any(1, keepdim=True)  # B 1: before torch 2.5 a row without True is NaN
+    (B, M), seen = mask.shape, (mask | nothing)[:, None]
+    both = torch.cat([output, torch.eye(M).to(output).expand(B, M, M)], -1)  # the values that bring out the weights
+    found = F.scaled_dot_product_attention(question[:, None], memory, both, seen, scale=1.0)[:, 0]
+    read, weights = found.masked_fill(nothing, 0.0).split([output.shape[-1], M], -1)
+    return question + read, weights
+
+
+# PyTorch's own
+OWN = [
+    by_scaled_dot_product_attention,
+]
 RIGHT = [
     # As the lesson writes it: what stands where the mask is False is never NaN
     weights_alone_keep_padding_out,
+    *OWN,
     by_einsum,
     by_bmm,
     by_broadcasting,

@@ -48,11 +48,15 @@ def number_by_number(words, width):
     return table
 
 
+# PyTorch's own
+OWN = [
+    by_lerp,
+]
 RIGHT = [
+    *OWN,
     place_and_feature_exchanged,
     around_one_half,
     transposed_at_the_end,
-    by_lerp,
     by_numpy,
     by_broadcasting_rows,
     # As beginners write them

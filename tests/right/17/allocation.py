@@ -71,9 +71,13 @@ def always_the_freest_next(usage):
     return torch.stack(rows)
 
 
-RIGHT = [
-    by_undoing_the_order,
+# PyTorch's own
+OWN = [
     by_differences,
+]
+RIGHT = [
+    *OWN,
+    by_undoing_the_order,
     by_all_pairs,
     by_a_permutation_matrix,
     by_indices,

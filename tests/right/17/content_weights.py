@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 
 def unit_vectors(memory, key, strength):
@@ -56,7 +57,16 @@ def row_by_row(memory, key, strength):
     return torch.stack(rows)
 
 
+def by_layers(memory, key, strength):
+    return nn.Softmax(dim=1)(strength[:, None] * nn.CosineSimilarity(dim=-1)(memory, key[:, None]))
+
+
+# PyTorch's own
+OWN = [
+    by_layers,
+]
 RIGHT = [
+    *OWN,
     unit_vectors,
     guarded_lengths,
     zeros_put_in,

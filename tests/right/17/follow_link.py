@@ -48,11 +48,15 @@ def number_by_number(link, weights):
     return forward, backward
 
 
+# PyTorch's own
+OWN = [
+    by_bmm,
+]
 RIGHT = [
+    *OWN,
     by_products,
     by_rows,
     by_sums,
-    by_bmm,
     row_by_row_of_the_batch,
     # As beginners write them
     place_by_place,

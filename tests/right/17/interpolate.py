@@ -42,8 +42,12 @@ def number_by_number(content, previous, gate):
     return weights
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_lerp,
+]
+RIGHT = [
+    *OWN,
     a_step_towards_content,
     a_step_back,
     by_einsum,

@@ -38,9 +38,13 @@ def number_by_number(memory, weights):
     return result
 
 
-RIGHT = [
-    by_einsum,
+# PyTorch's own
+OWN = [
     by_bmm,
+    by_einsum,
+]
+RIGHT = [
+    *OWN,
     by_a_matrix_product,
     by_tensordot,
     as_a_sum_of_places,

@@ -45,9 +45,13 @@ def row_by_row(weights, gamma):
     return torch.stack(rows)
 
 
-RIGHT = [
-    by_pow,
+# PyTorch's own
+OWN = [
     by_normalize,
+]
+RIGHT = [
+    *OWN,
+    by_pow,
     largest_taken_out,
     by_logarithms,
     by_einsum,

@@ -63,8 +63,12 @@ def place_by_place(weights, kernel):
     return torch.stack(columns, dim=1)
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_convolution,
+]
+RIGHT = [
+    *OWN,
     by_unfolding,
     by_a_matrix,
     by_fourier,

@@ -71,7 +71,19 @@ def as_a_list(link, precedence, weights):
     return [new, latest]
 
 
+def by_baddbmm(link, precedence, weights):
+    row, column = weights[:, :, None], weights[:, None]
+    new = torch.baddbmm((1 - row - column) * link, row, precedence[:, None])
+    new = torch.diagonal_scatter(new, torch.zeros_like(weights), dim1=1, dim2=2)
+    return new, torch.addcmul(weights, 1 - weights.sum(1, keepdim=True), precedence)
+
+
+# PyTorch's own
+OWN = [
+    by_baddbmm,
+]
 RIGHT = [
+    *OWN,
     by_einsum,
     by_products,
     in_place_on_a_copy,

@@ -51,8 +51,12 @@ def place_by_place(usage, write, reads, free):
     return result
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_what_stays_free,
+]
+RIGHT = [
+    *OWN,
     head_by_head,
     by_einsum,
     in_place_on_a_copy,

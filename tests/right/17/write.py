@@ -56,11 +56,15 @@ def place_by_place(memory, weights, erase, add):
     return new_memory
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
+    by_lerp,
     by_bmm,
+]
+RIGHT = [
+    *OWN,
     erased_part_subtracted,
     in_one_sum,
-    by_lerp,
     in_place_on_a_copy,
     numbers_first,
     row_by_row,

@@ -59,13 +59,17 @@ def expert_by_expert(gates):
     return variance / mean**2
 
 
+# PyTorch's own
+OWN = [
+    by_var_mean,
+]
 RIGHT = [
+    *OWN,
     written_out,
     by_shares,
     by_means,
     by_squares,
     by_a_product,
-    by_var_mean,
     by_the_deviation,
     # As beginners write them
     expert_by_expert,

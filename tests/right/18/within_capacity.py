@@ -58,9 +58,13 @@ def by_counting_backwards(chosen, experts, capacity):
     return kept
 
 
-RIGHT = [
-    by_all_pairs,
+# PyTorch's own
+OWN = [
     by_the_running_sum,
+]
+RIGHT = [
+    *OWN,
+    by_all_pairs,
     by_the_room_of_all,
     by_sorting,
     one_expert_after_another,

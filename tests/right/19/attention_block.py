@@ -77,8 +77,12 @@ def as_beginners_write(x, weight_q, weight_k, weight_v):
     return torch.stack(sequences)
 
 
-RIGHT = [
+# PyTorch's own
+OWN = [
     by_the_library,
+]
+RIGHT = [
+    *OWN,
     with_an_added_mask,
     queries_scaled_first,
     one_product_of_both_weights,

@@ -99,6 +99,7 @@ def as_beginners_write(model):
     return True
 
 
+NONE_OF_ITS_OWN = "A model is tested by what moves when labels change."
 RIGHT = [
     which_label_moves_what,
     leaks_and_blindness_apart,

@@ -66,9 +66,13 @@ def place_by_place(x, weight, bias, dilation):
     return result
 
 
-RIGHT = [
-    two_products,
+# PyTorch's own
+OWN = [
     zeros_on_both_sides_and_the_end_cut_off,
+]
+RIGHT = [
+    *OWN,
+    two_products,
     pairs_by_einsum,
     by_unfold,
     one_matrix_for_both,

@@ -61,9 +61,13 @@ def place_by_place(x, weight_f, bias_f, weight_g, bias_g, dilation):
     return torch.stack(rows)
 
 
-RIGHT = [
-    one_convolution_for_both,
+# PyTorch's own
+OWN = [
     by_glu,
+]
+RIGHT = [
+    *OWN,
+    one_convolution_for_both,
     by_einsum,
     a_sigmoid_for_the_tanh,
     in_place_on_a_copy,

@@ -52,12 +52,16 @@ def as_beginners_write(steps):
     return result
 
 
+# PyTorch's own
+OWN = [
+    by_torch,
+]
 RIGHT = [
+    *OWN,
     doubled,
     by_bits,
     as_long_as_they_fit,
     half_the_steps_each_time,
-    by_torch,
     by_numpy,
     by_another_logarithm,
     # As beginners write them

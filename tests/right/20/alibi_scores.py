@@ -44,9 +44,13 @@ def with_loops(scores):
     return biased
 
 
-RIGHT = [
-    head_by_head,
+# PyTorch's own
+OWN = [
     by_einsum,
+]
+RIGHT = [
+    *OWN,
+    head_by_head,
     powers_of_the_first_slope,
     from_both_triangles,
     # As beginners write them

@@ -220,6 +220,7 @@ def as_beginners_write(attend, order_matters):
     return True
 
 
+NONE_OF_ITS_OWN = "An attention is tested by what moves when its inputs change."
 RIGHT = [
     promise_by_promise,
     all_that_is_hidden_at_once,

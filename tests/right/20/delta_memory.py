@@ -61,10 +61,14 @@ def number_by_number(key, value, query, rate):
     return result
 
 
+# PyTorch's own
+OWN = [
+    as_a_triangular_system,
+]
 RIGHT = [
+    *OWN,
     turned_memory,
     taken_away_then_added,
-    as_a_triangular_system,
     sequence_by_sequence,
     # As beginners write them
     number_by_number,

@@ -45,6 +45,7 @@ def fading_sums(query, key, value, mask):
     return torch.stack(contexts, 2), None
 
 
+NONE_OF_ITS_OWN = "It is to be another attention than PyTorch's own."
 RIGHT = (cosines, distances, squares, argmax_with_the_latest, fading_sums)
 
 

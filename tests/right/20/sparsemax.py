@@ -61,10 +61,14 @@ def row_by_row(scores, mask):
     return weights
 
 
+# PyTorch's own
+OWN = [
+    by_the_largest_threshold,
+]
 RIGHT = [
+    *OWN,
     by_leaving_out,
     less_the_largest,
-    by_the_largest_threshold,
     each_score_by_those_above_it,
     # As beginners write them
     row_by_row,
