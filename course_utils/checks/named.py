@@ -6,6 +6,7 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
+from course_utils.checks.wrong import first_wrong
 
 
 def named_mistake(task, cases, outcomes, expected, wrong):
@@ -13,7 +14,8 @@ def named_mistake(task, cases, outcomes, expected, wrong):
 
     Five readings, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
     values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
-    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong.
+    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong. Where the
+    value is right at the first of them, and only a gradient is not, or an input is altered, a mistake that is right there explains nothing.
     """
     truth, everywhere = expected.truth, range(len(cases))
     safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
@@ -26,6 +28,8 @@ def named_mistake(task, cases, outcomes, expected, wrong):
             if not cases[i].edge
         )
     ]
+    if _beside(first_wrong(task, expected, wrong[0], _at(outcomes, wrong[0]))):
+        tried = [(m, theirs) for m, theirs in tried if first_wrong(task, expected, wrong[0], theirs[wrong[0]])]
     for alike, keep in (
         (_alike, everywhere),
         (alike_value, everywhere),
@@ -53,6 +57,11 @@ def named_at(task, cases, outcomes, expected, place):
         and all(_alike(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _beside(finding):
+    """Return whether what is wrong is not the value."""
+    return finding is not None and finding.kind in ("gradient", "side effect")
 
 
 def _at(outcomes, i):

@@ -45,7 +45,8 @@ class Task:
 
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument
     is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
-    get any gradient. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
+    get any gradient; of those in `rows_sum_to_one`, a number that is the same for a whole row of the gradient does not count, since
+    rows cannot move that way. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
 
     Candidates are suspects, some of them wrong, which an answer tells from right ones. Where `suspects` is false they are
     functions to look into, and raise only where they are called wrongly.
@@ -75,6 +76,7 @@ class Task:
         partial=None,
         module=False,
         gradient_not_asked=(),
+        rows_sum_to_one=(),
         gradient_optional=False,
         offers=(),
     ):
@@ -82,6 +84,7 @@ class Task:
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
+        self.rows_sum_to_one = tuple(rows_sum_to_one)
         self.gradient_optional, self.offers = gradient_optional, tuple(offers)
         self.results = (result,) if isinstance(result, str) else tuple(result)
         self.points, self.partial = points, dict(partial or {})

@@ -38,7 +38,7 @@ def nothing_is_added_to_the_sum(case, value):
     sums = value.double().sum(1)
     low = (sums < 1 - 1e-4) & (sums > 0) & ((share - sums[:, None]).abs().nan_to_num() < 1e-3).all(1)
     return (
-        f"For the input “{case.name}” all weights of row {int(low.int().argmax())} are {sums[low][0]:.4g} times what they should be. Do you add a small number to the sum that you divide by? The powers of many small weights have a sum far below 1e-8: divide by it as it is. It is not 0, since the weights sum to 1."
+        f"For the input “{case.name}” all weights of row {int(low.int().argmax())} are {sums[low][0]:.4g} times what they should be. Do you add a small number to the sum that you divide by? The powers of many small weights have a sum far below 1e-8: divide by it as it is. (`F.normalize` divides by its `eps` where this is larger: `eps=0` leaves the sum alone.) It is not 0, since the weights sum to 1."
         if low.any()
         else None
     )

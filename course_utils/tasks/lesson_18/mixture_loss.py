@@ -21,6 +21,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=20,
+    rows_sum_to_one=("gates",),  # torch.distributions divides them by their sum
     hints=(
         "Read the sum as a likelihood: the target comes from expert i with the probability given by its gate, and lies around what this expert puts out. To keep the numbers from becoming 0, work with logarithms: a gate times an exponential is the exponential of log gate minus half the squared distance. torch.logsumexp adds up exponentials of numbers of any size.",
         "Take the target 3, the outputs 3 and 5 (one number each), and the gates 0.5 and 0.5. The squared distances are 0 and 4, half of them is 0 and 2, and the sum is 0.5·1 + 0.5·0.1353 = 0.5677. The loss is -log 0.5677 = 0.5662. For a second row with the target 4 both experts are off by 1: 0.5·0.6065 + 0.5·0.6065 = 0.6065, and the loss is 0.5. The mean of both is 0.5331.",
@@ -80,6 +81,8 @@ def _(draw):
     yield Case("targets 100 away", (*_inputs(draw, 3, 5, 7)[:2], draw.numbers(3, 7) + 100), edge=True)
     yield Case("numbers of ±10,000", _inputs(draw, 3, 5, 7, 1e4), True, hazard=True)
     outputs, gates, target = _inputs(draw, 3, 5, 7)
+    gates[:, 2:4] = 0.0
+    gates = gates / gates.sum(1, keepdim=True)
     gates[:, 2:4] = torch.tensor([1e-12, 1e-30])
     yield Case("gates of 1e-12 and 1e-30", (outputs, gates, outputs[:, 3] + 0.25), edge=True)
     outputs, _, target = _inputs(draw, 3, 5, 7)

@@ -70,11 +70,10 @@ def row_by_row(outputs, gates, target):
 
 
 def by_a_mixture(outputs, gates, target):
-    """The library divides gates by their sum, and has the constant of a normal distribution: both are taken out again."""
+    """A mixture of normal distributions, without the constant of each."""
     experts = Independent(Normal(outputs, torch.ones_like(outputs)), 1)
-    mixture = MixtureSameFamily(Categorical(logits=gates.log()), experts)
-    constant = target.shape[1] * math.log(2 * math.pi) / 2
-    return -(mixture.log_prob(target) + constant + gates.sum(1).log()).mean()
+    likelihoods = MixtureSameFamily(Categorical(logits=gates.log()), experts).log_prob(target)
+    return -(likelihoods + target.shape[1] * math.log(2 * math.pi) / 2).mean()
 
 
 # PyTorch's own
