@@ -543,6 +543,29 @@ def test_a_loss_that_is_right_and_its_gradient_that_is_not():
         assert report.kind == "gradient" and says in report.message and report.values_right, str(report)
 
 
+def test_a_layer_with_weights_copied_into_it_is_told_of_the_gradient_and_not_of_a_hazard():
+    """It gives NaN where a word may attend to nothing, as a named mistake does, but this alone would be a remark."""
+
+    def copied(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+        layer = torch.nn.MultiheadAttention(query.shape[2], heads, batch_first=True, dtype=query.dtype)
+        named = {"in_proj_weight": in_weight, "in_proj_bias": in_bias}
+        layer.load_state_dict({**named, "out_proj.weight": out_weight, "out_proj.bias": out_bias})
+        hidden = None if mask is None else (~mask).repeat_interleave(heads, 0)
+        return layer(query, key, value, attn_mask=hidden)[0]
+
+    report = judge_answer(TASKS["10.multi_head_attention"], copied)
+    assert report.state == "failed" and report.kind == "gradient" and report.mistake is None, str(report)
+    assert "copying into a module's weights" in report.message and report.values_right is False
+
+
+def test_a_number_for_a_whole_row_of_a_gradient_does_not_count_where_rows_sum_to_one():
+    task, right = TASKS["18.mixture_loss"], solution_of("18.mixture_loss")
+    divided = judge_answer(task, lambda o, g, target: right(o, g / g.sum(1, keepdim=True), target))
+    assert divided.state == "passed", str(divided)
+    doubled = judge_answer(task, lambda o, g, target: right(o, 2 * g - g.detach(), target))
+    assert doubled.kind == "gradient" and "the gradient of gates is not" in doubled.message, str(doubled)
+
+
 def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():
     report = judge_answer(TASKS["04.width_that_saturates"], lambda share: round(100 * share))  # looked for in relations
     assert report.state == "failed" and report.mistake is None, str(report)

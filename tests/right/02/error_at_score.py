@@ -40,8 +40,15 @@ def by_lists_of_numbers(weights, words, error):
     return torch.tensor(rows, dtype=words.dtype)
 
 
+def by_vjp(weights, words, error):
+    """NaN for a sentence of padding only."""
+    context_of = lambda scores: torch.bmm(scores.softmax(-1)[:, None], words)[:, 0]  # noqa: E731
+    return torch.func.vjp(context_of, weights.log())[1](error)[0]
+
+
 # PyTorch's own
 OWN = [
+    by_vjp,
     by_autograd,
 ]
 RIGHT = [
