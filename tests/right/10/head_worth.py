@@ -32,6 +32,7 @@ def asked_anew(score, heads):
     return torch.tensor(worth)
 
 
+NONE_OF_ITS_OWN = "A function that cannot be looked into is called once for each head."
 RIGHT = [
     set_back,
     rows_of_a_matrix,
