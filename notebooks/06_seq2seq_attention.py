@@ -255,7 +255,7 @@ print("words that get less than 0.3 of the weight in all:", *missed)
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out: the columns of those above get hardly any weight at any step. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
+# The decoder leaves words out: the columns of those above get hardly any weight. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
 #
 # ## Does it look where it should?
 #
