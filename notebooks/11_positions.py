@@ -167,30 +167,31 @@ for base in (1, 100, 10_000):
 #
 # ## How can a head find the word before?
 #
-# A hand that goes k positions further always turns by the same angle, wherever it was before. So one matrix M turns each position into the one that is k further on:
+# A hand that goes k positions further always turns by the same angle, wherever it was before. So one matrix $M_k$ turns each position into the one that is k further on:
 #
-# $$P_{p+k} = M\,P_p \quad \text{for every } p$$
+# $$P_{p+k} = M_k\,P_p \quad \text{for every } p$$
 #
-# For each pair, M holds a rotation by k times the pair's angle. We build it for D = 4 and k = 1, and try it at all positions at once.
+# For each pair, it holds a rotation by k times the pair's angle. We build M for k = 1 and D = 4, and try it at all positions at once.
 
 
 # %% tags=["nbval-check-output"]
-def shift(D, k):
-    angles = k / 10_000 ** (torch.arange(0, D, 2) / D)  # D/2
+def one_further(D):
+    angles = 1 / 10_000 ** (torch.arange(0, D, 2) / D)  # D/2
     blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
     return torch.block_diag(*blocks)  # D D
 
 
-M, P = shift(4, k=1), sinusoidal(100, 4)
+M, P = one_further(4), sinusoidal(100, 4)
 print(M)
 print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol=1e-4))
+print("its transpose moves it back:  ", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# This answers the question that lesson 10 left. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie? And where, if you write k=-2?
+# This answers the question that lesson 10 left. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie? And where, if you write `P @ M @ M`?
 
 # %%
-P = sinusoidal(10, 64)  # T D
-queries = P @ shift(64, k=-1).T  # T D
+P, M = sinusoidal(10, 64), one_further(64)  # T D, D D
+queries = P @ M  # T D: each position moved back by one
 weights = (3 * queries @ P.T).softmax(-1)  # T T; the 3 concentrates the weights
 plots.weights(weights, range(10), range(10), xlabel="keys: positions", ylabel="queries: positions")
 

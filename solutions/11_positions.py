@@ -1,6 +1,6 @@
 # %% [markdown]
-# You repair the positions of the first Transformer, write the matrix that shifts them, and rotary positions for a model that writes word by word. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
-# D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0: it consists of the dimensions 2i and 2i + 1.
+# You repair the positions of the first Transformer, write the matrix that shifts them, and turn pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
+# D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
 
 # %%
 import torch
@@ -95,18 +95,16 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` takes a whole text T×D. A model that writes word by word turns each new word by itself, in a batch of sentences, and keeps the turned keys of the words before. Write the function that it needs: `x` holds the next T words of each of B sentences, and `start` says how many words came before them, in every sentence.
+# The lesson's `turn` makes pairs of neighbouring dimensions, as the paper of Su et al. (2021) does. The code of many language models, LLaMA among them, pairs the dimension $i$ with the dimension $i + D/2$ instead. Scores depend on distances alone in both, but trained weights fit only the one that they were trained with. Write the second one:
 #
-# So word t of each sentence is at the position start + t, and each pair $(a, b)$ of **neighbouring** dimensions, 2i and 2i + 1, becomes
+# $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
-# $$(a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
-#
-# Turning a text in pieces must give the same vectors as turning it at once. Some code pairs the dimensions i and i + D/2 instead: here that is wrong. D is always even, and start + T is at most 300.
+# Here $a$ is dimension $i$ and $b$ is dimension $i + D/2$ of word $t$, for each $i$ from 0 to $D/2 - 1$, and both stay where they were. `start` says how many words came before these, in every sentence of the batch. D is even, and start + T is at most 300.
 
 
 # %%
 def rotate(x, start):
-    """Turn each pair of dimensions of each word by an angle that grows with its position.
+    """Turn each pair of dimensions, i and i + D/2, of each word by an angle that grows with the word's position.
 
     Args:
         x: B×T×D, queries or keys, with an even D.
@@ -125,8 +123,8 @@ def rotate(x, start):
     positions = start + torch.arange(T, dtype=x.dtype)  # T
     angles = positions[:, None] / 10_000 ** (torch.arange(0, D, 2, dtype=x.dtype) / D)  # T D/2
     sin, cos = angles.sin(), angles.cos()
-    a, b = x[..., 0::2], x[..., 1::2]  # B T D/2 each
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(2)  # B T D
+    a, b = x.chunk(2, dim=-1)  # B T D/2 each
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)  # B T D
     ### END SOLUTION
 
 
