@@ -151,8 +151,8 @@ for width in (1, 3):
     theirs = translate_all(model, subwords.encode(texts), width=width, alpha=0.0)
     same = [ids[1:-1] == found.tokens for (ids, _), found in zip(ours, theirs, strict=True)]
     near = [abs(log_p - found.log_probability) < 1e-3 for (_, log_p), found in zip(ours, theirs, strict=True)]
-    print(f"width {width}: the same tokens {all(same)}, the same log probabilities {all(near)}; ", end="")
-    print(f"the first has {ours[0][1]:.2f}")
+    print(f"width {width}: the same tokens {all(same)}, the same log probabilities {all(near)}")
+    print(f"   the first: {in_words(ours[0][0])}, log probability {ours[0][1]:.2f}")
 
 # %% [markdown]
 # It does, and for the first sentence the wider beam finds a more probable translation.
