@@ -159,13 +159,17 @@ for width in (1, 3):
 #
 # ## When may the search stop?
 #
-# Our search goes on until nothing is open. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of six captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
+# Our search goes on until nothing is open. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
 
 # %%
 captions = [
     "A man in a blue shirt is standing on a ladder cleaning a window.",
     "Two young girls are playing with a red ball in the park.",
+    "A dog runs through the snow with a stick in its mouth.",
+    "A woman with a large hat is reading a book on the beach.",
+    "Children are climbing on a wall near the school.",
     "A man is selling fruit at a market while people walk by.",
+    "The boy in the yellow jacket jumps into the water.",
     "People are waiting in front of a train station at night.",
 ]
 rows = {}
@@ -178,7 +182,7 @@ columns = [f"{what}, {when}" for what in ("log p", "tokens") for when in ("nothi
 table(rows, columns, corner="width 5, stopped when", digits=2)
 
 # %% [markdown]
-# Four of the six become less probable. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
+# Four of the ten become less probable, and the others stay as they are. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
 #
 # ## Longer translations are less probable
 #
