@@ -7,22 +7,22 @@ import torch
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured
+from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.files import load_pretrained
-from course_utils.translation.rounds import rounds, step_of
 from course_utils.translation.scores import bleu
-from course_utils.translation.search import length_penalty, translate_all
+from course_utils.translation.search import translate_all
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## The tree of continuations
 #
-# Whatever is written so far, a decoder gives each next word a probability. So all translations together form a tree. Here is one small enough for paper: it translates "le chien". Each line shows the probability of its word, given the words before it; each box shows the product of all lines up to it.
+# Whatever is written so far, a decoder gives each next word a probability. So all translations together form a tree. The one below translates "le chien". Each line shows the probability of its word, given the words before it. Each box shows the product of all lines up to it.
 #
-# **Greedy search** takes the most probable word at each step, as lessons 05 and 06 did in the small world. Which translation does it find, and what is its probability? Is there a better one?
+# **Greedy search** takes the most probable word at each step, as lessons 05 and 06 did in the small world. Its path is the solid one. Is there a better translation?
 
 # %%
 next_word = {
@@ -31,113 +31,197 @@ next_word = {
     ("the",): {"dog": 0.9, "hound": 0.05, "cat": 0.05},
     ("one",): {"dog": 0.5, "hound": 0.3, "cat": 0.2},
 }
-probability = {(): 1.0}
+probability = {}
 for before, shares in next_word.items():
     for word, share in shares.items():
-        probability[(*before, word)] = probability[before] * share
-del probability[()]
-plots.tree(probability, kept=[("a",), ("a", "dog")])
+        probability[(*before, word)] = probability.get(before, 1.0) * share
+
+written, greedy = (), []
+while written in next_word:
+    written = (*written, max(next_word[written], key=next_word[written].get))
+    greedy.append(written)
+plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# Greedy search begins with "a", as 0.5 is more than 0.4, and then has no good word left: "a dog" has the probability 0.20. "The dog" has 0.36. The most probable *first word* does not lead to the most probable *sentence*, and greedy search never comes back.
+# Greedy search begins with "a", as 0.5 is more than 0.4, and then has no good word left: "a dog" has the probability 0.20. "The dog" has 0.36. The most probable *first word* does not lead to the most probable *sentence*, and greedy search never goes back.
 #
 # ## Keep several beginnings
 #
-# We cannot look at all sentences: with 4,000 tokens there are $4{,}000^{10}$ of length ten. **Beam search** keeps the `width` most probable beginnings, continues each of them with every word, and again keeps the `width` best of all. Here are the rounds, one by one. Which width finds "the dog"?
-
-# %%
-vocabulary = ["BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]
+# We cannot look at all sentences: with 4,000 tokens there are $4{,}000^{10}$ of length ten. **Beam search** keeps several beginnings. In each round it continues every open beginning, keeps the `width` most probable of all continuations, and **sets aside** those that end with EOS. Logarithms of probabilities are added up. Which width finds "the dog"?
 
 
-def step(prefix):
+# %% tags=["nbval-check-output"]
+def beam_search(step, width, longest, enough=None):
+    open_ones, ended, history = [([BOS], 0.0)], [], []
+    for _ in range(longest):
+        continued = []
+        for ids, log_p in open_ones:
+            best = step(ids).topk(width)  # no more than these can be kept
+            for token, of_token in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+                continued.append(([*ids, token], log_p + of_token))
+        kept = sorted(continued, key=lambda one: -one[1])[:width]
+        history.append(kept)
+        ended += [one for one in kept if one[0][-1] == EOS]
+        open_ones = [one for one in kept if one[0][-1] != EOS]
+        if not open_ones or (enough and len(ended) >= enough):
+            break
+    return sorted(ended, key=lambda one: -one[1]), history
+
+
+def in_the_tree(prefix):
     """The log probability of each next word: a list of ids, BOS first → V."""
-    before = tuple(vocabulary[i] for i in prefix[1:])
-    shares = next_word.get(before, {"EOS": 1.0})
+    shares = next_word.get(tuple(vocabulary[i] for i in prefix[1:]), {"EOS": 1.0})
     return torch.tensor([shares.get(word, 1e-9) for word in vocabulary]).log()
 
 
-def beam_at(width, round_number):
-    kept = [ids for one in rounds(step, 0, 1, width, longest=2)[:round_number] for ids, _ in one.kept]
-    names = [tuple(vocabulary[i] for i in ids) for ids in kept]
-    names = [name for name in names if name in probability]  # the others have next to none
-    shown = [one for one in names if len(one) == round_number]
-    plots.tree(probability, kept=names, title=f"width {width}, round {round_number}")
-    return "Kept: " + ", ".join(f"“{' '.join(one)}” with {probability[one]:.2g}" for one in shown) + "."
+vocabulary = ["", "BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]  # BOS is 1, EOS is 2
+for width in (1, 2):
+    ids, log_p = beam_search(in_the_tree, width, longest=3)[0][0]
+    print(f"width {width}: {' '.join(vocabulary[i] for i in ids[1:])}, probability {exp(log_p):.2f}")
+
+# %% [markdown]
+# A beam of width 1 is greedy search. Width 2 finds "the dog". Why? Move the sliders and see which beginnings each width keeps in each round.
 
 
-width_slider = ipywidgets.IntSlider(value=1, min=1, max=4, description="width")
-round_slider = ipywidgets.IntSlider(value=1, min=1, max=2, description="round")
-beam_explorer = explore(beam_at, width=width_slider, round_number=round_slider)
+# %%
+def beam_at(width, number):
+    _, history = beam_search(in_the_tree, width, longest=2)
+    kept = [tuple(vocabulary[i] for i in ids[1:]) for kept in history[:number] for ids, _ in kept]
+    kept = [words for words in kept if words in probability]  # the others have next to none
+    shown = [f"“{' '.join(words)}” with {probability[words]:.2g}" for words in kept if len(words) == number]
+    plots.tree(probability, kept=kept, title=f"width {width}, round {number}")
+    return f"Kept in round {number}: {', '.join(shown)}."
+
+
+width_slider = ipywidgets.IntSlider(value=2, min=1, max=4, description="width")
+round_slider = ipywidgets.IntSlider(value=2, min=1, max=2, description="round")
+beam_explorer = explore(beam_at, width=width_slider, number=round_slider)
 beam_explorer
 
 # %% [markdown]
-# Width 2 is enough here: "a" and "the" both survive the first round, and in the second the best two continuations are "the dog" and "a dog". Width 1 is greedy search.
+# Both "a" and "the" survive the first round, and in the second round the two best continuations are "the dog" and "a dog".
 #
-# Real translations end with EOS, at different lengths. One that ends is **set aside** with its log probability, and the search goes on with the others, of which the next round again keeps `width`. It is over when no open one can still win, or at a limit. (Yours, in the exercises, goes on until none is open, which finds the same winner.) Now we use the French model. How do the kept beginnings change between rounds?
+# Now we use lesson 06's French model. Its `step` reads what is written so far and gives the log probability of each next token. How do the kept beginnings change from round to round?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
-text = "Two women are eating ice cream on a bench by the river."
-(source,) = subwords.encode([text])
-history = rounds(step_of(model, source), 1, 2, width=3, longest=16)
+
+
+def step_of(text):
+    source = torch.tensor([[*subwords.encode([text])[0], EOS]])  # B S
+
+    @torch.no_grad()
+    def step(prefix):
+        logits = model(source, torch.tensor([prefix]))[0, -1]  # V
+        logits[[PAD, BOS]] = -torch.inf  # are never written
+        return logits.log_softmax(-1)
+
+    return step
+
+
+def in_words(ids):
+    return subwords.decode([ids[1:]])[0] + " EOS" * (ids[-1] == EOS)
+
+
+# %%
+river = "Two women are eating ice cream on a bench by the river."
+_, history = beam_search(step_of(river), width=3, longest=16)
 
 
 def round_at(number):
-    kept = history[number - 1].kept
-    names = [subwords.decode([list(ids)])[0] + " EOS" * (ids[-1] == 2) for ids, _ in kept]
-    plots.ranked(names, [log_p for _, log_p in kept], "log probability", f"kept in round {number}")
-    aside = [subwords.decode([list(ids)])[0] for one in history[:number] for ids, _ in one.ended]
-    return f"Round {number}: the best one kept is “{names[0]}”, with {kept[0][1]:.2f}. Set aside so far: {'; '.join(aside) or 'none'}."
+    names, log_ps = zip(*((in_words(ids), log_p) for ids, log_p in history[number - 1]), strict=True)
+    plots.ranked(names, log_ps, "log probability", f"kept in round {number}")
+    return f"Round {number}: the best one kept is “{names[0]}”, with {log_ps[0]:.2f}."
 
 
-real_explorer = explore(
-    round_at, number=ipywidgets.IntSlider(value=10, min=1, max=len(history), description="round")
-)
+slider = ipywidgets.IntSlider(value=10, min=1, max=len(history), description="round")
+real_explorer = explore(round_at, number=slider)
 real_explorer
 
 # %% [markdown]
-# In round 10 "à" is ahead, and greedy search takes it. Move the slider on: one round later "près de" and "au bord" have overtaken it, and from round 14 on translations end and are set aside. Here are the results of greedy search and of this one:
-# %%
-rows = {}
+# In round 10 "à" is ahead, and greedy search takes it. Move the slider on: one round later "près de" and "au bord" have overtaken it, and from round 14 on translations end and are set aside.
+#
+# The package's search computes all beginnings of many sentences in one batch. Does it find the same translations?
+
+# %% tags=["nbval-check-output"]
+rope = "A girl jumping rope on a sidewalk near a parking garage."
+texts = [river, rope, "An old man sleeps."]
 for width in (1, 3):
-    (found,) = translate_all(model, [source], width=width, alpha=0.0)
-    rows[subwords.decode([found.tokens])[0]] = [f"{found.log_probability:.2f}"]
-table(rows, ["log probability"], corner="widths 1 and 3")
+    ours = [beam_search(step_of(text), width, longest=40)[0][0] for text in texts]
+    theirs = translate_all(model, subwords.encode(texts), width=width, alpha=0.0)
+    same = [ids[1:-1] == found.tokens for (ids, _), found in zip(ours, theirs, strict=True)]
+    near = [abs(log_p - found.log_probability) < 1e-3 for (_, log_p), found in zip(ours, theirs, strict=True)]
+    print(f"width {width}: the same tokens {all(same)}, the same log probabilities {all(near)}")
+    print(f"   the first: {in_words(ours[0][0])}, log probability {ours[0][1]:.2f}")
 
 # %% [markdown]
-# ## Longer translations are less probable
+# It does, and for the first sentence the wider beam finds a more probable translation.
 #
-# The log probability of a translation is a sum of negative numbers, one for each token. So every further token costs something, and a short translation has an advantage that it has not earned. Look at what a wide beam finds for another sentence. Is it better?
+# ## When may the search stop?
+#
+# Our search goes on until nothing is open. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
 
 # %%
-(source,) = subwords.encode(["A girl jumping rope on a sidewalk near a parking garage."])
+captions = [
+    "A man in a blue shirt is standing on a ladder cleaning a window.",
+    "Two young girls are playing with a red ball in the park.",
+    "A dog runs through the snow with a stick in its mouth.",
+    "A woman with a large hat is reading a book on the beach.",
+    "Children are climbing on a wall near the school.",
+    "A man is selling fruit at a market while people walk by.",
+    "The boy in the yellow jacket jumps into the water.",
+    "People are waiting in front of a train station at night.",
+]
 rows = {}
-for width in (1, 5, 50):
-    (found,) = translate_all(model, [source], width=width, alpha=0.0)
-    rows[f"width {width}: {subwords.decode([found.tokens])[0]}"] = [
-        found.log_probability,
-        len(found.tokens) + 1,
+for text in [*captions, river, rope]:
+    found = [beam_search(step_of(text), 5, longest=40, enough=enough)[0][0] for enough in (None, 1)]
+    rows[" ".join(text.split()[:5]) + " …"] = [log_p for _, log_p in found] + [
+        f"{len(ids) - 1}" for ids, _ in found
     ]
+columns = [f"{what}, {when}" for what in ("log p", "tokens") for when in ("nothing open", "one ended")]
+table(rows, columns, corner="width 5, stopped when", digits=2)
+
+# %% [markdown]
+# Four of the ten become less probable, and the others stay as they are. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
+#
+# ## Longer translations are less probable
+#
+# The log probability of a translation is a sum of negative numbers, one for each token. So every further token costs something, and a short translation has an advantage that it has not earned. Here is what a wider beam finds for the last caption. Is it better?
+
+# %%
+rows = {}
+for width in (5, 20):
+    found, _ = beam_search(step_of(rope), width, longest=40)
+    ids, log_p = found[0]
+    rows[f"width {width}: {in_words(ids)}"] = [log_p, f"{len(ids) - 1}"]
 table(rows, ["log probability", "tokens with EOS"], digits=2)
 
 # %% [markdown]
-# The first says that a girl is jumping rope on a sidewalk near a garage. Width 50 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse.
+# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse.
 #
 # Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens, EOS included:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# With $\alpha = 0$ nothing changes. For which of these values does the longer one of the two win?
+# That is one more division. For which of these $\alpha$ does the longer translation win? And what if you remove the division?
 
-# %% tags=["nbval-check-output"]
-alphas = [0.0, 0.2, 0.6, 1.0]
+
+# %%
+def score(ids, log_p, alpha):
+    length = len(ids) - 1  # with EOS, without BOS
+    return log_p / ((5 + length) / 6) ** alpha
+
+
 rows = {}
-for length, log_p in ((16, -5.80), (5, -5.65)):
-    rows[f"{length} tokens, {log_p}"] = [log_p / length_penalty(length, alpha) for alpha in alphas]
-table(rows, [f"α = {alpha}" for alpha in alphas], corner="score", digits=2)
+for alpha in (0.0, 0.02, 0.1, 0.6, 1.0):
+    ids, log_p = max(found, key=lambda one: score(*one, alpha))
+    rows[f"α = {alpha}: {in_words(ids)}"] = [score(ids, log_p, alpha), log_p]
+(theirs,) = translate_all(model, subwords.encode([rope]), width=20, alpha=1.0)
+print("the package chooses the same for α = 1:", theirs.tokens == ids[1:-1])
+table(rows, ["score", "log probability"], corner="best of those that width 20 set aside", digits=2)
 
 # %% [markdown]
-# From 0.2 on the longer one wins: its score is nearer to 0. Too large an $\alpha$ would make translations too long, so it is chosen by how good the translations of the validation set are.
+# From 0.1 on the longer one wins. Without the division, as with $\alpha = 0$, the short one wins. Too large an $\alpha$ would favour translations that are too long, so it is chosen by how good the translations of the validation set are.
 #
 # ## How wide?
 #
@@ -182,11 +266,11 @@ table(rows, [f"width {width:g}" for width in widths], corner="α = 1, three mode
 #
 # ## BLEU by hand
 #
-# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4; an n-gram counts at most as often as it occurs in the reference. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
+# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, which are runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4. An n-gram counts at most as often as it occurs there. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# The translation is "the cat sat on the mat", the reference "the black cat sat on the mat". How many of its six words, five pairs, four triples and three runs of four stand in the reference, on paper?
+# The translation is "the cat sat on the mat", and the reference "the black cat sat on the mat". Count by hand: how many of its six words, five pairs, four triples and three runs of four occur in the reference?
 
 # %% tags=["nbval-check-output"]
 said, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
@@ -235,19 +319,19 @@ table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, 
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? For lesson 05's one-vector model and 12-word sentences of the small world we plot the share of right words at each place: after the right words, after its own, and after the right words with a single wrong one at place 4. Does the model recover from it?
+# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? We take lesson 05's one-vector model and sentences of 12 words from the small world. The plot shows the share of right words at each position: after the right words, after the model's own, and after the right words with one wrong one at position 4. Does the model recover from it?
 
 # %%
 curves = {}
 for fed in ("right words", "one wrong word", "own words"):
-    places, runs = measured("exposure", "right", "place", fed=fed)
+    at, runs = measured("exposure", "right", "place", fed=fed)
     curves[f"after {fed}"] = torch.tensor(runs)
 plots.curves(
-    places, curves, "place in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8)
+    at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8)
 )
 
 # %% [markdown]
-# It does not. The next word suffers most, but even eight places later fewer words are right. Nothing is shifted here, so this is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word also shifts all later ones.)
+# It does not. The next word suffers most, but even eight positions later fewer words are right. Nothing is shifted here, so this is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word also shifts all later ones.)
 #
 # ## So: which translation is best?
 #

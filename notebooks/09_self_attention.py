@@ -1,5 +1,4 @@
 # %%
-import ipywidgets
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -7,29 +6,20 @@ from torch import nn
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured
 from course_utils.data.recall import recall_at_distance
-from course_utils.figures import plots
+from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
+from course_utils.models import layers as package
 from course_utils.models.attention import causal_mask
-from course_utils.models.layers import (
-    Answerer,
-    Convolution,
-    Recurrent,
-    RestrictedSelfAttention,
-    SelfAttention,
-    fit,
-    multiplications,
-    seconds_of,
-)
+from course_utils.models.layers import Answerer, Convolution, Recurrent, RestrictedSelfAttention, fit
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## Leave the network out
 #
-# In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words: this is **self-attention**. Queries, keys and values are made from the same words.
+# In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is **self-attention**: queries, keys and values are made from the same words.
 #
-# Start with the plainest form, in which a word's vector serves as query, key and value. Take three words with the vectors [1, 0], [0, 1] and [1, 1]. Work out on paper the scores of the third word before any scaling. Which word gets the most weight?
+# We start with the plainest form, in which a word's vector serves as query, key and value. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores with pencil and paper, before they are divided by √D. Which word gets the most weight?
 
 # %% tags=["nbval-check-output"]
 x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # T D
@@ -41,7 +31,7 @@ for t in range(3):
 print("the third word's weights:", weights, "and context:", contexts[2])
 
 # %% [markdown]
-# Its scores are 1, 1 and 2, so about half of the weight goes to the word itself. The loop's steps do not wait for each other, so two matrix products do the same for all words at once. And the library has a function for it. Do the three agree?
+# The third word's scores are 1, 1 and 2, so about half of the weight goes to the word itself. The steps of the loop do not wait for each other, so two matrix products do the same for all words at once. The library has a function for it, too. Do the three agree?
 
 # %% tags=["nbval-check-output"]
 matrix = (x @ x.T / 2**0.5).softmax(-1) @ x
@@ -66,77 +56,114 @@ weights = ((x @ weight_q) @ (x @ weight_k).T / 2**0.5).softmax(-1)
 plots.weights(weights, words, words)
 
 # %% [markdown]
-# It is `weight_q[1, 0]`, which turns "pronoun" into a query for "thing". Now "it" looks at "dog" and "ball", and the other words, which ask for nothing, spread their weight evenly. The values, which the weights then add up, have a matrix of their own. In a trained model these matrices are learned, and so are the words' features.
+# It is `weight_q[1, 0]`, which turns "pronoun" into a query for "thing". Now "it" looks at "dog" and "ball", and the other words, which ask for nothing, spread their weight evenly. Which entry would you change so that things look for pronouns?
 #
-# ## Where is the order?
-#
-# An LSTM reads one word after the other. Self-attention sees all of them at once, as a set. The layer below also adds each word's own vector to its context, as the Transformer will. What happens to its outputs if we put the words in another order?
+# In a trained model the three matrices are learned, and so are the features. Here is the whole layer. It adds each word's own vector to its context, as the Transformer will, and it has a line for a **mask**, which is True where a word (row) may see a word (column). With such a mask it becomes **restricted self-attention**, in which each word sees only its neighbours.
+
 
 # %% tags=["nbval-check-output"]
+class SelfAttention(nn.Module):
+    def __init__(self, D, mask=None):  # mask T T; None lets every word see every word
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(D, D, bias=False) for _ in range(3))
+        self.mask = mask
+
+    def forward(self, x):  # B T D
+        q, k, v = self.query(x), self.key(x), self.value(x)  # B T D
+        scores = q @ k.mT / q.shape[-1] ** 0.5  # B T T
+        if self.mask is not None:
+            scores = scores.masked_fill(~self.mask, -torch.inf)
+        return x + scores.softmax(-1) @ v  # B T D
+
+
 torch.manual_seed(0)
-layer = SelfAttention(4)
+layer, shipped, x = SelfAttention(4), package.SelfAttention(4), torch.randn(1, 12, 4)
+shipped.load_state_dict(layer.state_dict())
+print("the package's layer agrees:", torch.allclose(layer(x), shipped(x), atol=1e-5))
+
+near = (torch.arange(12)[:, None] - torch.arange(12)).abs() <= 2  # T T: lets a word see two to each side
+restricted, shipped = SelfAttention(4, near), RestrictedSelfAttention(4, radius=2)
+shipped.load_state_dict(restricted.state_dict())
+print("so does the package's restricted one:", torch.allclose(restricted(x), shipped(x), atol=1e-5))
+
+# %% [markdown]
+# ## Where is the order?
+#
+# An LSTM reads one word after the other. Self-attention sees all of them at once, as a set. What happens to a word's output if we put the words in another order? And what happens if we add to each vector the number of its position, as one line below does?
+
+
+# %% tags=["nbval-check-output"]
 vectors = {word: torch.randn(4) for word in ("dog", "bites", "man")}
 
 
-def context_of(sentence):
+def context_of(sentence, numbered):
     """What the layer returns for each word, by word."""
     words = sentence.split()
     x = torch.stack([vectors[word] for word in words])  # T D
+    if numbered:
+        x = x + torch.arange(len(words))[:, None]  # T D
     return dict(zip(words, layer(x[None])[0].detach(), strict=True))
 
 
-one, other = context_of("dog bites man"), context_of("man bites dog")
-rows = {word: [*one[word], (one[word] - other[word]).abs().max()] for word in one}
-table(rows, [*(f"feature {i}" for i in range(4)), "change"], digits=2)
+rows = {}
+for numbered in (False, True):
+    one, other = (context_of(sentence, numbered) for sentence in ("dog bites man", "man bites dog"))
+    changes = [(one[word] - other[word]).abs().max() for word in one]
+    rows["with the number of its position" if numbered else "as it is"] = changes
+table(rows, list(one), corner="largest change", digits=2)
 
 # %% [markdown]
-# Nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all.
-#
-# It has to be so. The sum over all words does not depend on their order, and neither does a score, which depends only on two vectors. Lesson 11 will add the places to the vectors. In the exercises you write a test that finds out whether a model notices the order.
+# As it is, nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all. It has to be so, because a sum over all words does not depend on their order, and a score depends on two vectors alone. With numbers added, the order matters; lesson 11 will look for better ones. In the exercises you write a test that finds out whether a model notices the order.
 #
 # ## Who may see whom
 #
-# A mask says which words a word may see. Three masks matter here. Which one does a decoder need if it writes from left to right?
+# Three masks matter here. Which one does a decoder need if it writes from left to right?
 
 # %%
-place = torch.arange(7)
-masks = {"padding: 5 words": (place < 5).expand(7, 7), "causal": causal_mask(7)}
-masks["neighbourhood, radius 2"] = (place[:, None] - place).abs() <= 2
+at = torch.arange(7)
+masks = {"padding: 5 words": (at < 5).expand(7, 7), "causal": causal_mask(7)}
+masks["neighbourhood, radius 2"] = (at[:, None] - at).abs() <= 2
 for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(), strict=True):
     plots.mask(mask, title=name, ax=ax, xlabel="is seen", ylabel="sees")
 
 # %% [markdown]
-# It needs the causal one: in training, where all words of the target are present at once, it hides what the decoder is about to say. (What the padding's own rows return is ignored.) Whether a mask keeps its promise can be tested: change the words that must not be seen, and see whether anything else moves. You will write that test too.
+# It needs the causal one. In training all words of the target are present at once, and this mask hides what the decoder is about to say. (What the padding's own rows return is ignored.) In the exercises you test whether a model keeps to it.
 #
-# The third mask gives **restricted self-attention**, which is lesson 08's window around a word's own place. One layer of it sees only neighbours. But the next layer sees the neighbours' neighbours. How many layers of radius 2 does it take until the first of 12 words reaches the last?
+# Under the third mask each word sees the words that are at most `radius` away. One such layer sees only neighbours, but the next sees the neighbours' neighbours. We ask the gradient how many of 12 words the last output depends on. How many layers does each of the masks below need to reach all of them?
 
 
-# %%
-def reach_of(radius, layers):
-    torch.manual_seed(0)
-    stack = torch.nn.Sequential(*(RestrictedSelfAttention(4, radius) for _ in range(layers)))
+# %% tags=["nbval-check-output"]
+def words_seen(mask, layers):
+    """How many words the last output depends on."""
+    stack = nn.Sequential(*(SelfAttention(4, mask) for _ in range(layers)))
     x = torch.randn(1, 12, 4, requires_grad=True)
-    y = stack(x)
-    seen = [
-        torch.autograd.grad(y[0, t].sum(), x, retain_graph=True)[0][0].abs().sum(-1) > 0 for t in range(12)
-    ]
-    plots.mask(torch.stack(seen), xlabel="input word", ylabel="output word")
-    return f"With radius {radius}, the last of {layers} layers sees {int(seen[-1].sum())} of 12 words at the last place."
+    (gradient,) = torch.autograd.grad(stack(x)[0, -1].sum(), x)  # 1 T D
+    return f"{(gradient[0].abs().sum(-1) > 0).sum()}"
 
 
-reach_explorer = explore(
-    reach_of,
-    radius=ipywidgets.IntSlider(value=2, min=1, max=6, description="radius"),
-    layers=ipywidgets.IntSlider(value=1, min=1, max=11, description="layers"),
-)
-reach_explorer
+distance = (torch.arange(12)[:, None] - torch.arange(12)).abs()  # T T
+masks = {"radius 2": distance <= 2, "radius 4": distance <= 4, "even distances": distance % 2 == 0}
+rows, layers = {}, (1, 2, 3, 5, 6)
+for name, mask in masks.items():
+    rows[name] = [words_seen(mask, number) for number in layers]
+table(rows, [f"{number} layers" if number > 1 else "1 layer" for number in layers], corner="words seen")
 
 # %% [markdown]
-# Six: the first and the last of 12 words are 11 places apart, and each layer bridges 2. The picture is computed from gradients, so it shows what really depends on what.
+# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and each layer bridges 2. With radius 4 it takes three. With even distances no number of layers suffices, as an odd distance is never a sum of even ones. Write a mask of your own into `masks`: can two layers reach all words if each word sees at most seven?
+#
+# ## Four kinds of layers
+#
+# A **recurrent** layer is the tanh cell of lesson 05. A **convolution** adds up $k$ words at each position, each times a matrix of its own; these $k$ matrices are its **kernel**. How long is the way from the first to the last of eight words in each kind?
+
+# %%
+diagrams.paths()
+
+# %% [markdown]
+# It is one step, or eight, three and four. This number is the **longest path** between two words. The convolution's kernel has two words here, and the gap between them doubles from layer to layer.
 #
 # ## What does it cost?
 #
-# Vaswani et al. 2017 compare four kinds of layers over $n$ words of width $d$ (table 1). A **convolution** adds up, at each place, the $k$ words around it, each times a matrix of its own; these $k$ matrices are its **kernel**. Constants are left out:
+# Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words:
 #
 # | layer | work | steps one after another | longest path |
 # | --- | --- | --- | --- |
@@ -145,7 +172,7 @@ reach_explorer
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# Self-attention compares each word with $n$ words of width $d$, or, if restricted, with $r$ of them. A recurrent network multiplies each word by a $d \times d$ matrix. For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. How many times as many?
+# Self-attention compares each word with $n$ words of width $d$. A recurrent layer multiplies each word by a $d \times d$ matrix. For 50 words of width 512, by what factor does the recurrent layer need more multiplications?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -170,10 +197,10 @@ table(
 )
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer as long as a sentence has fewer words than its vectors have numbers, and more expensive beyond. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two, so we halve its count.) Which layers will need far more than their formulas say?
+# By the formulas self-attention is cheaper than the recurrent layer as long as a sentence has fewer words than its vectors have dimensions, and more expensive beyond that. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two, so we halve its count.) Which layers will need far more than their formulas say?
 
 # %% tags=["nbval-check-output"]
-cell = nn.Linear(2 * 512, 512)  # the tanh cell of lesson 05: it reads a word and the state before it
+cell = nn.Linear(2 * 512, 512)  # the tanh cell reads a word and the state before it
 
 
 def recurrent(x):
@@ -184,13 +211,13 @@ def recurrent(x):
 
 layers = [SelfAttention(512), recurrent, Convolution(512, 3), RestrictedSelfAttention(512, 4)]
 rows = {
-    f"{n:,} words": [multiplications(layer, torch.randn(1, n, 512)) / 1e6 for layer in layers]
+    f"{n:,} words": [package.multiplications(layer, torch.randn(1, n, 512)) / 1e6 for layer in layers]
     for n in (50, 5000)
 }
 table(rows, names, corner="millions, counted", digits=1)
 
 # %% [markdown]
-# For 50 words self-attention now multiplies *more* than the recurrent layer. The table leaves out its three projections, $3 n d^2$, which for short sentences are nearly all of the work, in the restricted layer too; the recurrent layer has two matrices instead of one. For 5,000 words the squared term dominates.
+# For 50 words self-attention now needs *more* multiplications than the recurrent layer. The paper's table leaves out the three projections, $3 n d^2$, which are nearly all of the work for short sentences, in the restricted layer too. The recurrent layer has two matrices instead of one. For 5,000 words the squared term dominates.
 #
 # Does the time grow as the work does? We double the number of words, again and again, at width 64. By what factor should each layer's time grow?
 
@@ -204,18 +231,19 @@ layers = dict(
     )
 )
 seconds = {
-    name: torch.tensor([seconds_of(layer, 64, sizes) for _ in range(5)]) for name, layer in layers.items()
+    name: torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(5)])
+    for name, layer in layers.items()
 }
 plots.curves(sizes, seconds, "words", "seconds", log=True, ax=plots.axes(width=7, height=4))
 growth = {name: [runs[:, -1].min() / runs[:, -2].min()] for name, runs in seconds.items()}
 table(growth, ["1,024 words against 512"], corner="times as long", digits=1)
 
 # %% [markdown]
-# Twice as many words should take self-attention four times as long and the others twice, and they roughly do. What the clock does not show here is that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
+# Twice as many words should take self-attention four times as long and the others twice. On a quiet computer they roughly do. The clock does not show that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
 #
 # ## How far can it see?
 #
-# The **longest path** says how many steps at most lie between two words. Here is a test: the model reads three pairs of a letter and a digit, each pair one token, then some filler words, then one of the letters, whose digit it must give. Which layers can answer at distance 16, with 16 filler words in between?
+# Here is a test of what a path is worth. The model reads three pairs of a letter and a digit, each pair one token. Then come some filler words, and then one of the letters. The model must say the digit that belongs to it. Which layers can answer at distance 16, with 16 filler words in between?
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -231,18 +259,18 @@ reveal("09.reach", " and ".join(far))
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help: nothing reaches the last place. Self-attention answers equally well at every distance. So does the LSTM, though its path is as long as the text: here only *reach* decides.
+# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, because nothing reaches the last position. Self-attention answers equally well at every distance. So does the LSTM, although its path is as long as the text: here only *reach* decides.
 #
-# Vaswani et al. give another reason for short paths: what has a long way to go is hard to *learn*. We take the LSTM's gates away, which leaves the tanh cell of lesson 05, and train it in the same way, and once with texts that have no filler words. What do you expect?
+# Vaswani et al. give another reason for short paths: what has a long way to go is hard to *learn*. We take the LSTM's gates away, which leaves a recurrent layer of tanh cells. We train it in the same way, and once more on texts that have no filler words. What do you expect?
 
 # %%
-recurrent = {"LSTM": curves.pop("LSTM")}
+word_by_word = {"LSTM": curves.pop("LSTM")}
 for setup in ("tanh cell", "tanh cell, trained at distance 0"):
-    recurrent[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
-plots.curves(distances, recurrent, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
+    word_by_word[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
+plots.curves(distances, word_by_word, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. It reaches every place, but the path is too long to learn from. Gates shorten it for an LSTM; self-attention needs none. Do more restricted layers help, or a convolution?
+# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but the path is too long to learn from. The LSTM has the same path and learns: its gates make the difference. Self-attention needs none. Do more restricted layers help, or a convolution?
 
 # %%
 for setup in ("two restricted, radius 4", "convolution, kernel 9"):
@@ -250,9 +278,9 @@ for setup in ("two restricted, radius 4", "convolution, kernel 9"):
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse within it. It weights words by place, and cannot choose by content.
+# Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse within it. It weights words by their position in the kernel, and cannot choose them by content.
 #
-# And why does self-attention stop at 0.91, though it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight has the pair that it needs?
+# And why does self-attention stop at 0.91, although it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight does the needed pair get?
 
 # %%
 torch.manual_seed(2)
@@ -272,7 +300,7 @@ rows = {name: [f"{of.sum()}", needed[of].mean()] for name, of in (("right", righ
 table(rows, ["questions", "weight of the pair that is needed"], corner="answer", digits=2)
 
 # %% [markdown]
-# Where it is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them it has not learned to look there. A weight of 0 lets no gradient through, so it can't learn it any more.
+# Where the answer is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them the model has not learned to look there. A weight of 0 lets no gradient through, so the model can't learn it any more.
 #
 # ## So: what if every word looks at every word at once?
 #

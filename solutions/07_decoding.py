@@ -1,6 +1,6 @@
 # %% [markdown]
-# You compute how probable a translation is, search for a probable one, greedily and with a beam, make long and short translations comparable, and measure translations against a reference with
-# BLEU. Then you write a test that tells right beam searches from wrong. The letters: T target length, V vocabulary.
+# You compute how probable a translation is, search for a probable one, greedily and with a beam, find out which length penalty a translation needs to win, and measure translations against a reference with
+# BLEU. Then you write a test that tells right beam searches from wrong ones. The letters: T target length, V vocabulary.
 
 # %%
 import math
@@ -14,12 +14,12 @@ from course_utils.models.plain import beam_search as reference
 # %% [markdown]
 # ## How probable is it?
 #
-# A decoder gives, at each place, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
+# A decoder gives, at each position, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
 
 # %% [markdown]
 # ## 07.log_probability
 #
-# At each place $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+# At each position $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
@@ -31,7 +31,7 @@ def log_probability(logits, target):
     """Return the natural logarithm of a translation's probability.
 
     Args:
-        logits: T×V, at each place the scores of all words.
+        logits: T×V, at each position the scores of all words.
         target: T, the ids of the translation's words.
 
     Returns:
@@ -63,7 +63,7 @@ check("07.log_probability", log_probability)
 # %% [markdown]
 # ## 07.greedy
 #
-# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids behind `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
+# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids after `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
 # equally probable, take the smallest.
 #
 # $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
@@ -80,7 +80,7 @@ def greedy(step, bos, eos, longest):
         longest: the most ids that are written, an int of 1 or more.
 
     Returns:
-        The ids behind bos, a list of ints, up to and with eos.
+        The ids after bos, a list of ints, up to and with eos.
 
     Example:
         >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after two ids it mostly ends
@@ -107,14 +107,14 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# A **beam search** (Sutskever et al. 2014) follows several beginnings at a time, which we call hypotheses. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+# The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). We call the beginnings that it follows hypotheses. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
 #
 # 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
 # 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.
 # 3. Set aside those of them that end in `eos`. The others are open in the next round, which again keeps `width`, however many have been set aside.
 #
 # The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return everything that was set aside, even if it is more than `width`, with the most probable first: a list of pairs of the ids
-# behind `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+# after `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
 
 
 # %%
@@ -129,10 +129,10 @@ def beam_search(step, bos, eos, width, longest):
         longest: the most ids that are written, an int of 1 or more.
 
     Returns:
-        A list of pairs (ids behind bos, log probability).
+        A list of pairs (ids after bos, log probability).
 
     Example:
-        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; behind 1 the translation is likely to end
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after 1 the translation is likely to end
         ...     return torch.tensor({1: [0.9, 0.06, 0.04], 2: [0.34, 0.36, 0.3]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
         >>> [(ids, round(float(log_p), 3)) for ids, log_p in beam_search(step, 9, 0, 2, 3)]
         [([1, 0], -1.022), ([2, 1, 0], -1.82), ([2, 1, 1], -4.528)]
@@ -159,40 +159,46 @@ check("07.beam_search", beam_search)
 # %% [markdown]
 # ## Which of them is best?
 #
-# Log probabilities alone favour short translations, since every further word makes a translation less probable.
+# Log probabilities alone favour short translations, since every further token makes a translation less probable.
 
 # %% [markdown]
-# ## 07.normalised_score
+# ## 07.tipping_alpha
 #
-# Wu et al. (2016) divide the log probability of a translation by a penalty that grows with its length $n$. The exponent $\alpha$ says how much: with $\alpha = 0$ nothing changes.
+# A search has set aside two translations. Wu et al. (2016) give a translation of $n$ tokens the score
 #
 # $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
+#
+# How large must $\alpha$ be for the longer one to win? Return the smallest $\alpha$, from 0 on, at which the score of the longer translation is at least that of the shorter one.
+#
+# Both log probabilities are below 0. The longer translation may be the less probable one or the more probable one.
 
 
 # %%
-def normalised_score(log_probability, length, alpha):
-    """Return a translation's log probability, divided by the length penalty of Wu et al. (2016).
+def tipping_alpha(short_log_p, short_length, long_log_p, long_length):
+    """Return the smallest exponent of the length penalty at which the longer translation scores at least as well.
 
     Args:
-        log_probability: the natural logarithm of its probability, a number that is 0 or less.
-        length: the number of its words, 1 or more.
-        alpha: the exponent, a number that is 0 or more.
+        short_log_p: the log probability of the shorter translation, a number below 0.
+        short_length: its tokens, 1 or more.
+        long_log_p: the log probability of the longer translation, a number below 0.
+        long_length: its tokens, more than short_length.
 
     Returns:
-        The score, a number.
+        alpha, a number from 0.
 
     Example:
-        >>> normalised_score(-3.0, 4, 1)
-        -2.0
+        >>> tipping_alpha(-2.0, 1, -4.0, 7)
+        1.0
     """
     ### BEGIN SOLUTION
-    penalty = ((5 + length) / 6) ** alpha
-    return log_probability / penalty
+    lead = math.log(long_log_p / short_log_p)
+    gain = math.log((5 + long_length) / (5 + short_length))
+    return max(0.0, lead / gain)
     ### END SOLUTION
 
 
 # %%
-check("07.normalised_score", normalised_score)
+check("07.tipping_alpha", tipping_alpha)
 
 # %% [markdown]
 # ## How good is it?
@@ -258,16 +264,17 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## 07.catch_wrong_beam
 #
-# Now you write the test. The check hands your function one **candidate** after another: functions that claim to do `07.beam_search`. Return `True` for a right one and `False` for a wrong one. A right one returns the same pairs
-# as `reference(step, bos, eos, width, longest)`, the course's own, in the same order. It may add up in another order or in float32, so log probabilities agree only up to rounding: allow about $10^{-5}$.
+# The check hands your function one **candidate** after another, which claims to do `07.beam_search`. Call it as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it always keeps these promises, and `False` otherwise:
 #
-# A candidate is called as `candidate(step, bos, eos, width, longest)`, with a `step` **that you make up**: a function that takes a list of ints and returns a new tensor with V logarithms of probabilities, float32 or float64 and
-# all finite, and the same ones whenever it is asked for the same prefix. A right candidate calls it with prefixes of at most `longest` ids, bos included, and never after `eos`; a wrong one may break these rules. Candidates take any width and longest from 1, and any V from 2 to 100. No two scores in a search
-# may be equal: random numbers see to that. A candidate may call `step` up to 300 times, so keep your searches small.
+# 1. It returns the pairs that `reference`, the course's own search, returns, in the same order.
+# 2. Log probabilities agree up to $10^{-5}$.
+# 3. It raises no error, also where the beam is wider than the vocabulary.
 #
-# What goes wrong in real code: hypotheses that have ended get lost, are continued, or stand in the way of open ones; the width is applied to each hypothesis instead of to all together, or is off by one; hypotheses are sorted the wrong way or
-# not at all; ids are put behind the wrong prefix; log probabilities are multiplied, probabilities are added, or the sum is divided by something, rounded or left out; `eos` is dropped, counts twice or not at all, or is taken for 0; the search stops at the first `eos`, or one round too early
-# or too late; what is open in the end gets lost; `step` is given the last id alone; too few hypotheses are returned; the beam is wider than there are continuations, and that gives an error. A candidate that raises an error is wrong, and must not stop your test.
+# Your searches keep these:
+#
+# 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100, and the same ones for the same prefix.
+# 2. They are random and depend on every id of the prefix, so that no two scores are equal.
+# 3. A search calls `step` at most 300 times.
 
 
 # %%

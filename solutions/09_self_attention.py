@@ -15,7 +15,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
-# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column. A word that may attend to nothing has a context of **zeros**, and its gradient is finite. **Padding** is a place that attends to nothing and that nothing attends to:
+# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column. A word that may attend to nothing has a context of **zeros**, and its gradient is finite. **Padding** is a position that attends to nothing and that nothing attends to:
 # its row and its column of the mask are False throughout. It may stand anywhere, and what stands there reaches neither the result nor any gradient.
 
 
@@ -61,17 +61,17 @@ check("09.self_attention", self_attention)
 # %% [markdown]
 # ## 09.restricted_self_attention
 #
-# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the places that are at most `radius` away, on both sides, and at itself. The queries, keys and values are given this time. A place that is exactly `radius` away is in reach. Near the ends
-# the neighbourhood becomes smaller: the places beyond them do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence.
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the positions that are at most `radius` away, on both sides, and at itself. The queries, keys and values are given this time. A position that is exactly `radius` away is in reach. Near the ends
+# the neighbourhood becomes smaller: the positions beyond them do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence.
 #
-# $$\text{context}_i = \sum_{|i-j| \le r} a_{ij}\, v_j \qquad a_i = \operatorname{softmax} \text{ of } \frac{q_i^\top k_j}{\sqrt D} \text{ over the places } j \text{ in reach}$$
+# $$\text{context}_i = \sum_{|i-j| \le r} a_{ij}\, v_j \qquad a_i = \operatorname{softmax} \text{ of } \frac{q_i^\top k_j}{\sqrt D} \text{ over the positions } j \text{ in reach}$$
 #
 # You may compute all T×T scores and hide those out of reach. That is right, but it saves nothing; code meant to save work computes only the scores in reach.
 
 
 # %%
 def restricted_self_attention(query, key, value, radius):
-    """Let each place attend to the places that are at most `radius` away.
+    """Let each position attend to the positions that are at most `radius` away.
 
     Args:
         query: B×T×D.
@@ -90,8 +90,8 @@ def restricted_self_attention(query, key, value, radius):
                  [10.0000]]])
     """
     ### BEGIN SOLUTION
-    place = torch.arange(query.shape[1])  # T
-    near = (place[:, None] - place).abs() <= radius  # T T
+    position = torch.arange(query.shape[1])  # T
+    near = (position[:, None] - position).abs() <= radius  # T T
     scores = query @ key.mT / query.shape[-1] ** 0.5  # B T T
     weights = scores.masked_fill(~near, -torch.inf).softmax(-1)
     return weights @ value
@@ -108,8 +108,8 @@ check("09.restricted_self_attention", restricted_self_attention)
 #
 # - `"self"`: each word is compared with each word, in d multiplications.
 # - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
-# - `"convolution"`: at each place, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n places. (A window of r words reaches half as far to each side; the table leaves out such factors.)
+# - `"convolution"`: at each position, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
+# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n positions. (A window of r words reaches half as far to each side; the table leaves out such factors.)
 #
 # Paths are whole numbers, and they must be exact.
 
@@ -161,7 +161,7 @@ check("09.layer_cost", layer_cost)
 #
 # 1. It takes any number of rows, even a single one, and raises no error.
 # 2. Whatever comes out is finite.
-# 3. For every place t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
+# 3. For every position t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
 #
 # The output may depend on T itself. T = 1, T = 5 or T = 12 shows a broken promise. With random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. An error in a model must not stop your test. No gradient passes through models.
 
@@ -211,7 +211,7 @@ check("09.catch_leak", catch_leak)
 #
 # Write the test. You are given one model after another. Each takes rows T×4, float32, for any T from 1, and returns rows T×4. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
 #
-# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells places apart only in long sequences. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
+# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells positions apart only in long sequences. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
 # $10^{-5}$ for rounding. Gradients do not pass through these models either.
 
 

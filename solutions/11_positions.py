@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the positions of the first Transformer, the matrix that shifts them, and the rotation that many of today's models use in their place. Then you write a test that finds models which cannot see the order of their words. The letters: B sentences, T words of a sentence,
-# D width of a vector, p a position, counted from 0, and i a pair of places, counted from 0: it consists of the places 2i and 2i + 1.
+# You repair the positions of the first Transformer, write the matrix that shifts them, and turn pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
+# D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
 
 # %%
 import torch
@@ -10,16 +10,27 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 11.sinusoidal_positions
 #
-# Self-attention does not notice the order of words, so each word gets a vector that says where it stands. Vaswani et al. (2017, section 3.5) fill it with sines and cosines. Each pair of places is like the hand of a clock, and turns with a frequency of its own, the first one fastest:
+# This version of the sinusoidal positions raises no error, and models learn with it. But it is not what Vaswani et al. (2017, section 3.5) describe:
 #
-# $$\text{position}_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/D}}\right) \qquad \text{position}_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/D}}\right)$$
+# ```python
+# def sinusoidal_positions(length, width):
+#     column = torch.arange(width)  # D
+#     angles = torch.arange(1, length + 1)[:, None] / 10_000 ** (column / width)  # length D
+#     return torch.cat([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=1)  # length D
+# ```
 #
-# Return the vectors of the positions $0 … \text{length} - 1$, one per row. Sines and cosines **alternate**, as in the formula; some libraries put all sines first. The width D is always even, and length is at most 300.
+# Repair it, so that the table keeps these promises:
+#
+# 1. The first row, position 0, is 0, 1, 0, 1, and so on.
+# 2. The dimensions 2i and 2i + 1 are the sine and the cosine of the *same* angle, so their squares add up to 1.
+# 3. At position 1 the angle of pair i is $10000^{-2i/D}$, and at position p it is p times as large.
+#
+# The width D is even, and length is at most 300.
 
 
 # %%
 def sinusoidal_positions(length, width):
-    """Return a vector of sines and cosines for each position.
+    """Return a vector of sines and cosines for each position, sine and cosine in turn.
 
     Args:
         length: how many positions there are, an int from 1.
@@ -47,7 +58,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# Why sines and cosines? Vaswani et al. (2017) hoped that a model would easily learn to look a fixed number of places back or ahead, since the position $p + k$ is a **linear function** of the position $p$: there is a matrix $M_k$ that does not depend on $p$, with
+# Vaswani et al. (2017) hoped that a model would easily learn to look a fixed number of words back or ahead, since the position $p + k$ is a **linear function** of the position $p$: there is a matrix $M_k$ that does not depend on $p$, with
 #
 # $$\text{position}_{p+k} = M_k\; \text{position}_p \quad \text{for every } p$$
 #
@@ -56,7 +67,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 
 # %%
 def shift_matrix(width, offset):
-    """Return the matrix that takes each position to the one `offset` places further on.
+    """Return the matrix that takes each position to the one that is `offset` further on.
 
     Args:
         width: D, an even int from 2.
@@ -84,18 +95,16 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# In place of adding a vector, Su et al. (2021) turn queries and keys, and many large language models of today do the same. Each pair $(a, b)$ of neighbouring places, 2i and 2i + 1, is turned by an angle that grows with the position of the word:
+# The lesson's `turn` makes pairs of neighbouring dimensions, as the paper of Su et al. (2021) does. The code of many language models, LLaMA among them, pairs the dimension $i$ with the dimension $i + D/2$ instead. Scores depend on distances alone in both, but trained weights fit only the one that they were trained with. Write the second one:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
-# If both a query and a key are turned, their dot product depends on how far apart they are, and no longer on where they stand. Return all vectors of `x`, turned. The word t of each sentence stands at the position start + t: a model that writes word by word turns each new word by itself, and `start` says how many came before it.
-#
-# Some code pairs the places i and i + D/2 instead. Here a pair consists of **neighbours**. D is always even, and start + T is at most 300.
+# Here $a$ is dimension $i$ and $b$ is dimension $i + D/2$ of word $t$, for each $i$ from 0 to $D/2 - 1$, and both stay where they were. `start` says how many words came before these, in every sentence of the batch. D is even, and start + T is at most 300.
 
 
 # %%
 def rotate(x, start):
-    """Turn each pair of places of each word by an angle that grows with its position.
+    """Turn each pair of dimensions, i and i + D/2, of each word by an angle that grows with the word's position.
 
     Args:
         x: B×T×D, queries or keys, with an even D.
@@ -114,13 +123,53 @@ def rotate(x, start):
     positions = start + torch.arange(T, dtype=x.dtype)  # T
     angles = positions[:, None] / 10_000 ** (torch.arange(0, D, 2, dtype=x.dtype) / D)  # T D/2
     sin, cos = angles.sin(), angles.cos()
-    a, b = x[..., 0::2], x[..., 1::2]  # B T D/2 each
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(2)  # B T D
+    a, b = x.chunk(2, dim=-1)  # B T D/2 each
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)  # B T D
     ### END SOLUTION
 
 
 # %%
 check("11.rotate", rotate)
+
+# %% [markdown]
+# ## 11.relative_only
+#
+# Which scores will still make sense in a text that is longer than all in training? One hope lies in scores that depend on the *distance* of query and key alone. The check hands you one function `score(query, key, p, s)` after another: a query and a key, 4 numbers each, at the positions p and s, give one number. Return `True` if it keeps this promise:
+#
+# 1. For every query, key, p and s: moving both positions by the same amount leaves the score as it is, up to rounding (below $10^{-4}$).
+#
+# Positions are ints from 0 to 1,000; training has seen those below 64. A function that breaks the promise may keep it within the trained range, for shifts by some amounts, or for some vectors. With random vectors and positions, at least one move in ten shows it, by more than $10^{-3}$.
+
+
+# %%
+def relative_only(score):
+    """Tell whether a score depends on the distance of query and key alone.
+
+    Args:
+        score: a function (query 4, key 4, p, s) → number, for the positions p of the query and s of the key.
+
+    Returns:
+        True if it stays the same whenever both positions move by the same amount, False if not.
+
+    Example:
+        >>> relative_only(lambda query, key, p, s: query @ key - abs(p - s))
+        True
+        >>> relative_only(lambda query, key, p, s: query @ key + p / 100)
+        False
+    """
+    ### BEGIN SOLUTION
+    draw, differences = torch.Generator().manual_seed(0), []
+    for _ in range(100):
+        query, key = torch.randn(2, 4, generator=draw)
+        p, s, move = torch.randint(300, (3,), generator=draw).tolist()
+        before, after = score(query, key, p, s), score(query, key, p + move, s + move)
+        differences.append(abs(float(after) - float(before)))
+    return max(differences) < 5e-4
+    ### END SOLUTION
+
+
+# %%
+check("11.relative_only", relative_only)
 
 # %% [markdown]
 # ## Who is blind to order?

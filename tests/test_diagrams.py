@@ -22,6 +22,8 @@ SHOWN = {
     "eight attentions": lambda **more: diagrams.several_attentions(8, **more),
     "three inputs": diagrams.attention,
     "self-attention": diagrams.self_attention,
+    "paths": diagrams.paths,
+    "positions": diagrams.positions,
     "eight scores": lambda **more: diagrams.attention(choices=diagrams.EIGHT_SCORES, **more),
     "seq2seq": diagrams.seq2seq,
     "seq2seq, one word": lambda **more: diagrams.seq2seq(["hello"], ["bonjour"], **more),

@@ -110,8 +110,8 @@ def test_the_examples_of_log_probabilities_are_right():
     came, said = solution_of("07.log_probability")(logits, torch.tensor([0, 0])), TASKS["07.log_probability"].hints[1]
     assert re.findall(r"-\d\.\d{4}", said) == [f"{float(x):.4f}" for x in (came, log(0.5), log(0.25))]
     assert "0.125" in said and 0.5 * 0.25 == 0.125
-    score = solution_of("07.normalised_score")
-    assert [score(-6, 7, alpha) for alpha in (1, 2, 0)] == [-3, -1.5, -6]
+    alpha = solution_of("07.tipping_alpha")
+    assert [alpha(-3, 7, longer, 19) for longer in (-6, -12, -2.5)] == [1, 2, 0]
 
 
 def test_the_examples_of_searches_are_right():

@@ -235,6 +235,7 @@ IN_WORDS = [
         ["dot: 0 at 0, 24 at 24, 49 at 49, 74 at 74, 98 at 98."],
     ),
     (lambda: plots.directions(torch.eye(2), ["great", "dull"]), ["great near (1.09, 0), dull near (0, 1.09)."]),
+    (lambda: plots.dial({"query": 3.0, "key": 1.0}, "two hands"), ["“two hands”", "Marked: query, key."]),
     (lambda: plots.attention_graph([0.8], [0.7]), ["x1, weight 0.80, error × 0.70"]),
     (draw_two_panels, ["Panel 1 of 2: A grid, “red”. It is one colour: red 1, green 0, blue 0. Panel 2 of 2: "]),
     (lambda: plt.plot([1, 2], [3, 4]), ["Lines. 3 at 1, 4 at 2."]),

@@ -551,7 +551,7 @@ def searching(step, width=3, longest=4):
         ("07.beam_search", beams(after=lambda score: round(score, 2)), "do not round"),
         ("07.beam_search", beams(change=lambda ids: ids[1:] or ids), "prefixes without bos"),
         ("07.beam_search", beams(keep=lambda scores, width: scores.topk(width)), "keep all of them"),
-        ("07.normalised_score", lambda p, n, alpha: p / (((5 + n) / 6) ^ alpha), "write `**`"),
+        ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),
         ("07.catch_wrong_beam", searching(lambda ids: torch.tensor([0.3, 0.1, 0.2, 0.4]).log()), "the same numbers for every prefix"),
         ("07.catch_wrong_beam", searching(lambda ids: torch.full((4,), 0.25).log()), "get the same score"),
         ("07.catch_wrong_beam", searching(lambda ids: torch.randn(4).log_softmax(0)), "for the same prefix again"),

@@ -121,6 +121,32 @@ def self_attention(new=()) -> Diagram:
     return attention(words, words, words, projected=True, title=title, shapes=AMONG_WORDS, new=new)
 
 
+def positions(new=()) -> Diagram:
+    """Self-attention, and the two points at which it can be told the order: added to the words, or by turning queries and keys."""
+    low, high = ROWS["queries"] - HALF, ROWS["values"] + HALF
+    words = Box("words", "word\nvectors", EDGE, low, 70, high - low, "data")
+    added = Box("added", "add a\nposition", 112, low, 76, high - low)
+    matrices = {role: Box("projections", f"*W*_{role[0]}", 212, y - 20, 40, 40) for role, y in ROWS.items()}
+    turns = {role: Box("turned", "turn: by position", 278, ROWS[role] - 26, 84, 52) for role in ("queries", "keys")}
+    score = Box("score", "score: *q* · *k*", 392, low, 60, ROWS["keys"] + HALF - low)
+    softmax = Box("softmax", "softmax", 474, CHAIN - 24, 70, 48)
+    total = Box("sum", "weighted\nsum", 566, CHAIN - 24, 82, high - CHAIN + 24)
+    context = Box("context", "context", 668, total.middle - 24, 72, 48, "data")
+    arrows = [joined(words, added, (low + high) / 2)]
+    arrows += [joined(added, matrices[role], y) for role, y in ROWS.items()]
+    for role, turn in turns.items():
+        arrows += [joined(matrices[role], turn, ROWS[role]), joined(turn, score, ROWS[role], f"*{role[0]}*")]
+    arrows.append(joined(matrices["values"], total, ROWS["values"], "*v*"))
+    arrows += [joined(score, softmax, CHAIN), joined(softmax, total, CHAIN), joined(total, context, total.middle)]
+    said = (
+        "Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the word vectors. The score, q · k, and the softmax give weights, "
+        "and the weighted sum of the values is the context. Positions can come in at two points. To each word vector we add a position, before the matrices. Or "
+        "we turn each query and each key, by position, after the matrices; then the values stay as they are."
+    )
+    boxes = [words, added, *matrices.values(), *turns.values(), score, softmax, total, context]
+    return _diagram("Where positions come in", said, boxes, arrows, new)
+
+
 def attention(
     queries="queries: *Q*",
     keys="keys: *K*",
@@ -147,6 +173,38 @@ def attention(
     arrows = _into(inputs, read, steps, top, shapes, projected) + _onward(inputs, steps, top, shapes)
     boxes = [*dict.fromkeys([*inputs.values(), *read.values()]), *steps, *opened]
     return _diagram(title, _in_words(inputs, steps, choices, shapes, projected), boxes, dashes + arrows, new)
+
+
+def paths(new=()) -> Diagram:
+    """The way from the first to the last of eight words in four kinds of layers, with its length."""
+    words, wide, step, tall, rise = 8, 30, 43, 22, 40
+    ways = {  # by the panel's name: its note, its corner, and the columns that the way passes, from row to row
+        "self-attention": ("1 layer", EDGE, 20, [[0], [7]]),
+        "recurrent": ("8 steps in one layer", 395, 20, [[0], [*range(8)]]),
+        "convolution": ("3 layers, gaps 1, 2 and 4", EDGE, 178, [[0], [1], [3], [7]]),
+        "restricted, radius 2": ("4 layers", 395, 178, [[0], [2], [4], [6], [7]]),
+    }
+    boxes, arrows = [], []
+    for name, (note, left, top, columns) in ways.items():
+        boxes.append(Box(name.split(",")[0], f"{name}: {note}", left, top, step * words - 13, 46, "data"))
+        low = top + (128 if top == 20 else 250)  # the bottom of the row of words
+        for row, passed in enumerate(columns):
+            y = low - tall - rise * row
+            for i in range(words):
+                text = "" if row else str(i + 1)
+                boxes.append(Box("", text, left + step * i, y, wide, tall, "step" if i in passed else "data"))
+            xs = [left + step * i + wide / 2 for i in passed]
+            if row:
+                start, bend = left + step * columns[row - 1][-1] + wide / 2, y + tall + (rise - tall) / 2
+                bends = () if start == xs[0] else ((start, bend), (xs[0], bend))
+                arrows.append(Arrow(((start, y + rise), *bends, (xs[0], y + tall))))
+            arrows += [Arrow(((x + wide / 2, y + tall / 2), (x + step - wide / 2, y + tall / 2))) for x in xs[:-1]]
+    told = "; ".join(f"{name} ({note})" for name, (note, *_) in ways.items())
+    said = (
+        f"The shortest way from the first to the last of the words 1 2 3 4 5 6 7 8 is marked in four kinds of layers: {told}. Self-attention goes there at once. The recurrent layer hands it "
+        "on from word to word. A convolution of two words, each with a gap that doubles, passes the words 2 and 4. Restricted self-attention passes the words 3, 5 and 7."
+    )
+    return _diagram("Four ways from the first to the last word", said, boxes, arrows, new)
 
 
 def seq2seq(

@@ -6,6 +6,7 @@ Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. L
 Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
 """
 
+import math
 from itertools import cycle, product
 
 import matplotlib.pyplot as plt
@@ -253,6 +254,24 @@ def _anchor(x, y):
         "ha": ("left" if x > 0 else "right") if sideways else "center",
         "va": "center" if sideways else ("bottom" if y > 0 else "top"),
     }
+
+
+def dial(hands, title="", ax=None):
+    """A clock: a circle with a tick at each whole radian, and `hands`, a name for each angle, counted from the right, against the clock."""
+    ax = axes(width=3.0, height=3.0) if ax is None else ax
+    ax.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
+    for angle in range(7):
+        x, y = math.cos(angle), math.sin(angle)
+        ax.plot([0.92 * x, x], [0.92 * y, y], color="0.4", linewidth=1.5)
+        ax.text(1.14 * x, 1.14 * y, str(angle), ha="center", va="center", fontsize=9, color="0.4")
+    for (name, angle), (colour, dash, _) in zip(hands.items(), cycle(LOOKS), strict=False):
+        x, y = math.cos(angle), math.sin(angle)
+        arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.2, "linestyle": dash, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (0.9 * x, 0.9 * y), (0, 0), arrowprops=arrow)
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(0.5 * x, 0.5 * y, name, ha="center", va="center", fontsize=10, color=colour, bbox=box if name else None)
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal", title=title)
+    ax.axis("off")
 
 
 def polarity(values, names, title="", xlabel="cosine with the direction of sentiment", ax=None):

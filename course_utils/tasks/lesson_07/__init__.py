@@ -7,7 +7,7 @@ lesson = Lesson(
     title="Decoding",
     question="Which translation is best?",
     goals=(
-        "show on paper where greedy search misses the most probable translation",
+        "show by hand where greedy search misses the most probable translation",
         "follow a beam search through its rounds, with translations that end",
         "say why long translations need a correction, and what a beam that is too wide does",
         "compute BLEU by hand, and say what it does not see",

@@ -46,7 +46,7 @@ questions = (
         "a test for leaks",
         "A model should let no word see later ones. Which test would show that it breaks this rule?",
         right=(
-            "Change the words after place t, and see whether the outputs up to t stay the same, for every t.",
+            "Change the words after position t, and see whether the outputs up to t stay the same, for every t.",
             "What must not be seen must not matter. Any output up to t that moves has seen something later.",
         ),
         wrong=(
@@ -55,8 +55,8 @@ questions = (
                 "A leak does make the loss small, but a good model's loss is small too, and a small leak may hardly show in it.",
             ),
             (
-                "Change the words before place t, and see whether the outputs after t change.",
-                "They should change: later places may see earlier ones. This finds a model that sees too little.",
+                "Change the words before position t, and see whether the outputs after t change.",
+                "They should change: later positions may see earlier ones. This finds a model that sees too little.",
             ),
             (
                 "Leave out the last word, and see whether the sentence's other outputs have the right shape.",
@@ -67,7 +67,7 @@ questions = (
     NumberQuestion(
         "09.q4",
         "longer than wide",
-        "A sentence has 1,000 words, and vectors have the width 250. By the formulas, self-attention needs how many times as many multiplications as a recurrent layer?",
+        "A sentence has 1,000 words, and vectors have the width 250. By the formulas, what do you get when you divide the multiplications of self-attention by those of a recurrent layer?",
         answer=4.0,
         tolerance=0.01,
         why="n² d over n d² is n / d, so 1,000 / 250 = 4.",
@@ -82,10 +82,10 @@ questions = (
     Question(
         "09.q5",
         "what path length decides",
-        "A layer of restricted self-attention sees 4 places to each side. A word needs information from a word 10 places away. What helps?",
+        "A layer of restricted self-attention sees 4 words to each side. A word needs information from a word that is 10 positions away. What helps?",
         right=(
             "Three such layers, stacked on top of each other.",
-            "Each layer carries it at most 4 places further, so three bridge up to 12.",
+            "Each layer carries it at most 4 positions further, so three bridge up to 12.",
         ),
         wrong=(
             (
@@ -94,7 +94,7 @@ questions = (
             ),
             (
                 "Wider vectors, so that more fits into them.",
-                "However wide the vectors are, nothing reaches the word from more than 4 places away.",
+                "However wide the vectors are, nothing reaches the word from more than 4 positions away.",
             ),
             (
                 "A mask that hides the words in between.",
@@ -107,13 +107,13 @@ questions = (
 predictions = (
     Prediction(
         "09.cheaper",
-        "For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. How many times as many?",
+        "For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. By what factor?",
         why="n d² over n² d is d / n, so 512 / 50.",
     ),
     Prediction(
         "09.reach",
         "Take a single layer each of self-attention, an LSTM, and restricted self-attention with radius 4. Which of them can answer at distance 16?",
-        why="One step of self-attention reaches every place, and an LSTM's state can carry what it has read. The restricted layer sees nothing beyond its radius.",
+        why="One step of self-attention reaches every position, and an LSTM's state can carry what it has read. The restricted layer sees nothing beyond its radius.",
         choices=("self-attention", "LSTM", "self-attention and LSTM", "all of them"),
     ),
 )

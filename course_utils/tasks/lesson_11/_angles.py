@@ -70,7 +70,7 @@ WRONG = {  # by the name of a mistake: frequencies of the pairs, and what to say
     ),
     "pairs_counted_from_1": (
         counted_from_1,
-        "Your pairs are counted from 1: each has the frequency of the pair behind it. Count them from 0, so that the first one has the frequency 1.",
+        "Your pairs are counted from 1: each has the frequency of the pair after it. Count them from 0, so that the first one has the frequency 1.",
     ),
     "base_1000": (base_1000, "The base of your frequencies is 1,000. It should be 10,000."),
     "base_of_a_decimal_logarithm": (

@@ -29,16 +29,16 @@ questions = (
     NumberQuestion(
         "11.q2",
         "a sinusoidal position",
-        "sin 0.05 = 0.050, cos 0.05 = 0.999, sin 5 = -0.959, and cos 5 = 0.284. What stands at place 2, counted from 0, of the sinusoidal position p = 5, if the width is 4?",
+        "sin 0.05 = 0.050, cos 0.05 = 0.999, sin 5 = -0.959, and cos 5 = 0.284. What is the entry in dimension 2, counted from 0, of the sinusoidal position p = 5, if the width is 4?",
         answer=0.05,
         tolerance=0.002,
-        why="Place 2 is the sine of pair 1. Its angle is 5 / 10000^(2/4) = 5 / 100 = 0.05.",
+        why="Dimension 2 is the sine of pair 1. Its angle is 5 / 10000^(2/4) = 5 / 100 = 0.05.",
         wrong={
-            -0.959: "That is place 0: the sine of pair 0, whose angle is 5.",
-            0.284: "That is place 1: the cosine of pair 0. Sine and cosine take turns.",
-            0.999: "That is place 3: the cosine of pair 1. The even places hold sines.",
+            -0.959: "That is dimension 0: the sine of pair 0, whose angle is 5.",
+            0.284: "That is dimension 1: the cosine of pair 0. Sine and cosine take turns.",
+            0.999: "That is dimension 3: the cosine of pair 1. The even dimensions hold sines.",
         },
-        otherwise="Place 2 is the first number of pair 1, so i = 1 and the angle is 5 / 10000^(2/4). Even places hold the sine.",
+        otherwise="Dimension 2 is the first of pair 1, so i = 1 and the angle is 5 / 10000^(2/4). Even dimensions hold the sine.",
     ),
     Question(
         "11.q3",
@@ -110,8 +110,13 @@ predictions = (
         why="It can rule out the repeated word, and the other 11 are alike to it: 1 / 11 = 0.09.",
     ),
     Prediction(
+        "11.shifted",
+        "All positions are moved on by 5. What share of the texts of 12 words does the model with sinusoidal positions get right, from 0 to 1?",
+        why="The positions 13 to 17 never occurred in training. The model with rotary positions notices nothing, since all distances are the same.",
+    ),
+    Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="It answers most questions about the places 0 to 10, where it has seen a word and the next one, and these are 11 of 23: 0.48.",
+        why="It answers most questions about the positions 0 to 10, where it has seen a word and the next one, and these are 11 of 23: 0.48.",
     ),
 )

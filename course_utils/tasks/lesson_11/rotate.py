@@ -1,4 +1,4 @@
-"""Task 11.rotate: each pair of a word's places is turned by an angle that grows with the word's position (Su et al. 2021)."""
+"""Task 11.rotate: pairs across the halves of a word's vector, turned by an angle that grows with the word's position (Su et al. 2021; pairs as in LLaMA's code)."""
 
 from math import cos, sin
 from operator import add, mul, sub
@@ -13,19 +13,19 @@ from course_utils.tasks.shares import USUAL
 
 task = Task(
     "11.rotate",
-    "each pair turned by its word's position",
+    "pairs across halves, turned by position",
     arguments=("x B×T×D", "start"),
     result="turned B×T×D",
     difficulty=3,
     importance=5,
     minutes=20,
     hints=(
-        "Each pair (a, b) of neighbouring places is a point in the plane, and you turn it about the origin, which keeps its length. The angle has two parts: where the word stands, start + t, and how fast this pair turns, its frequency. All sentences turn alike. Make a table of angles first, T×D/2, then its sines and cosines, and turn all pairs at once.",
+        "Each pair (a, b) is a point in the plane, a from the first half of the vector and b from the second, and you turn it about the origin, which keeps its length. The angle has two parts: where the word stands, start + t, and how fast this pair turns, its frequency. All sentences turn alike. Make a table of angles first, T×D/2, then its sines and cosines, and turn all pairs at once.",
         (
             "Take one sentence of two words, both [1, 0], and start = 1. There is one pair, of frequency 1, so the angles are 1 and 2. The first word becomes (1·cos 1 − 0·sin 1, 1·sin 1 + 0·cos 1) = (0.5403, 0.8415), the second (cos 2, sin 2) = (−0.4161, 0.9093). "
             "Their dot product is 0.5403·(−0.4161) + 0.8415·0.9093 = 0.5403, which is cos(2 − 1): it tells how far apart the words are. With start = 5 the vectors are others, and the dot product is the same."
         ),
-        "positions = start, …, start + T − 1; angles = positions as T×1 divided by 10000 to the power of (2i / D), T×D/2; a = places 0, 2, 4, … of x, b = places 1, 3, 5, …, both B×T×D/2; new a and new b by the formula, from the old a and b; put them back where they came from, each new a before its new b.",
+        "positions = start, …, start + T − 1; angles = positions as T×1 divided by 10000 to the power of (2i / D), T×D/2; a = the first half of each vector, b = the second, both B×T×D/2; new a and new b by the formula, from the old a and b; put all new a before all new b.",
     ),
     partial=USUAL,
 )
@@ -34,12 +34,12 @@ task = Task(
 @task.property
 def lengths_stay(case, value):
     """A turned pair is as long as before."""
-    before, after = (x.double().unflatten(2, (-1, 2)).norm(dim=3) for x in (case.args[0], value))
+    before, after = (x.double().unflatten(2, (2, -1)).norm(dim=2) for x in (case.args[0], value))
     off = (before - after).abs() > 1e-3 * (1 + before.abs())
     if not off.any():
         return None
     b, t, i = off.nonzero()[0].tolist()
-    return f"A pair that is turned keeps its length. The pair in the places {2 * i} and {2 * i + 1} of word {t}, sentence {b}, is {before[b, t, i]:.4g} long before and {after[b, t, i]:.4g} afterwards."
+    return f"A pair that is turned keeps its length. The pair in the dimensions {i} and {i + before.shape[2]} of word {t}, sentence {b}, is {before[b, t, i]:.4g} long before and {after[b, t, i]:.4g} afterwards."
 
 
 @task.property
@@ -55,7 +55,7 @@ def position_0_is_not_turned(case, value):
 def angles_of_pairs(case, value):
     """By how much the pairs are turned."""
     x, start = case.args
-    before, after = (torch.view_as_complex(y.double().unflatten(2, (-1, 2)).contiguous()) for y in (x, value))
+    before, after = (torch.complex(*y.double().chunk(2, 2)) for y in (x, value))
     if (before.abs() < 1e-6).any() or ((before.abs() - after.abs()).abs() > 1e-3 * (1 + before.abs())).any():
         return None
     angles = torch.arange(start, start + x.shape[1])[:, None] * frequencies(x.shape[2])
@@ -80,7 +80,7 @@ def _(draw):
     yield Case("a single word of width 2", (draw.numbers(1, 1, 2), 3), edge=True)
     yield Case("a single word at position 0", (draw.numbers(1, 1, 6), 0), True, edge=True)
     yield Case("10 words from position 290 on", (draw.numbers(1, 10, 6), 290), edge=True)
-    yield Case("as many sentences as words and places", (draw.numbers(4, 4, 4), 2), edge=True)
+    yield Case("as many sentences as words and dimensions", (draw.numbers(4, 4, 4), 2), edge=True)
     yield Case("float64 numbers", (draw.numbers(2, 3, 6, dtype=torch.float64), 5), True, edge=True)
     yield Case("numbers near 10,000", (draw.numbers(2, 5, 6) * 1e4, 7), hazard=True)
     yield Case("200 words of width 64", (draw.numbers(1, 200, 64), 1), edge=True)
@@ -91,17 +91,26 @@ def _(x, start):
     B, T, D = x.shape
     words = []
     for t in range(T):
-        places = []
+        first, second = [], []
         for i in range(D // 2):
             angle = (start + t) / BASE ** (2 * i / D)
-            a, b = x[:, t, 2 * i], x[:, t, 2 * i + 1]
-            places += [a * cos(angle) - b * sin(angle), a * sin(angle) + b * cos(angle)]
-        words.append(torch.stack(places, 1))
+            a, b = x[:, t, i], x[:, t, D // 2 + i]
+            first.append(a * cos(angle) - b * sin(angle))
+            second.append(a * sin(angle) + b * cos(angle))
+        words.append(torch.stack(first + second, 1))
     return torch.stack(words, 1)
 
 
 def _interleaved(even, odd):
     return torch.stack([even, odd], -1).flatten(-2)
+
+
+def _side_by_side(first, second):
+    return torch.cat([first, second], -1)
+
+
+def _pairs(x):
+    return x.chunk(2, -1)
 
 
 @task.steps
@@ -111,14 +120,14 @@ def _(x, start):
     angles = yield "the angles", mul, positions[:, None], frequencies(D)
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
-    a, b = x[..., 0::2], x[..., 1::2]
+    a, b = _pairs(x)
     a_cos = yield "a cos", mul, a, cosines
     b_sin = yield "b sin", mul, b, sines
     a_sin = yield "a sin", mul, a, sines
     b_cos = yield "b cos", mul, b, cosines
     first = yield "the new a", sub, a_cos, b_sin
     second = yield "the new b", add, a_sin, b_cos
-    turned = yield "the new pairs, interleaved", _interleaved, first, second
+    turned = yield "the new halves, side by side", _side_by_side, first, second
     return turned
 
 
@@ -128,13 +137,13 @@ def _waves(x, start, of=frequencies):
     return angles.sin().to(x.dtype), angles.cos().to(x.dtype)
 
 
-def _pairs(x):
+def _neighbours(x):
     return x[..., 0::2], x[..., 1::2]
 
 
 def _turned(x, s, c):
     a, b = _pairs(x)
-    return _interleaved(a * c - b * s, a * s + b * c)
+    return _side_by_side(a * c - b * s, a * s + b * c)
 
 
 def _turned_by(x, angles):
@@ -158,44 +167,52 @@ def other_way_round(x, start):
 
 
 @task.mistake(
-    "Your pairs are the places i and i + D/2, as in the code of GPT-NeoX and LLaMA. Here a pair consists of neighbours, the places 2i and 2i + 1, as in the paper."
+    "Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. Here a pair consists of the dimensions i and i + D/2."
 )
-def pairs_across_halves(x, start):
-    (s, c), (a, b) = _waves(x, start), x.chunk(2, -1)
-    return torch.cat([a * c - b * s, a * s + b * c], -1)
+def pairs_of_neighbours(x, start):
+    (s, c), (a, b) = _waves(x, start), _neighbours(x)
+    return _interleaved(a * c - b * s, a * s + b * c)
 
 
 @task.mistake(
-    "Your pairs are the places i and i + D/2, as in the code of GPT-NeoX and LLaMA, and you turn them by minus the angle. Here a pair consists of neighbours, the places 2i and 2i + 1, and the minus belongs to the new a: a cos − b sin."
+    "Your pairs are neighbours, the dimensions 2i and 2i + 1, and you turn them by minus the angle. Here a pair consists of the dimensions i and i + D/2, and the minus belongs to the new a: a cos − b sin."
 )
-def pairs_across_halves_other_way(x, start):
-    (s, c), (a, b) = _waves(x, start), x.chunk(2, -1)
-    return torch.cat([a * c + b * s, b * c - a * s], -1)
+def pairs_of_neighbours_other_way(x, start):
+    (s, c), (a, b) = _waves(x, start), _neighbours(x)
+    return _interleaved(a * c + b * s, b * c - a * s)
 
 
 @task.mistake(
-    "Two ways to arrange pairs are mixed: you exchange the halves of a vector, as `rotate_half` in the code of LLaMA does, and your angles come twice in a row, as for neighbours. Here the pairs are neighbours, so from (a, b) make (−b, a) pair by pair."
+    "Two ways to arrange pairs are mixed: you exchange the halves of a vector, which is right, and your angles come twice in a row, as for neighbours. Here the dimensions i and i + D/2 share an angle, so the table of D/2 angles stands twice side by side."
 )
 def halves_with_angles_of_neighbours(x, start):
     s, c = (wave.repeat_interleave(2, 1) for wave in _waves(x, start))
-    first, second = x.chunk(2, -1)
-    return x * c + torch.cat([-second, first], -1) * s
+    first, second = _pairs(x)
+    return x * c + _side_by_side(-second, first) * s
 
 
 @task.mistake(
-    "The pairs are turned correctly, but then all first numbers stand in the left half and all second ones in the right half. Put each number back into the place that it came from: 2i and 2i + 1."
+    "Your pairs are neighbours, and then all first numbers stand in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn."
 )
-def not_interleaved(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return torch.cat([a * c - b * s, a * s + b * c], -1)
+def neighbours_put_into_halves(x, start):
+    (s, c), (a, b) = _waves(x, start), _neighbours(x)
+    return _side_by_side(a * c - b * s, a * s + b * c)
 
 
 @task.mistake(
-    "The two numbers of a pair are turned by different angles: the place j has the angle of pair j modulo D/2. That happens where a table of D/2 angles is put beside itself. Each angle is needed twice in a row, as `repeat_interleave(2)` gives it."
+    "The pairs are turned correctly, and then each new b stands right after its new a. Put each number back into the dimension that it came from: all new a, then all new b."
+)
+def interleaved_at_the_end(x, start):
+    (s, c), (a, b) = _waves(x, start), _pairs(x)
+    return _interleaved(a * c - b * s, a * s + b * c)
+
+
+@task.mistake(
+    "Two ways to arrange pairs are mixed: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half)."
 )
 def angles_side_by_side(x, start):
     s, c = (wave.repeat(1, 2) for wave in _waves(x, start))
-    a, b = _pairs(x)
+    a, b = _neighbours(x)
     return x * c + _interleaved(-b, a) * s
 
 
@@ -205,7 +222,7 @@ def angles_side_by_side(x, start):
 def first_overwritten(x, start):
     (s, c), (a, b) = _waves(x, start), _pairs(x)
     a = a * c - b * s
-    return _interleaved(a, a * s + b * c)
+    return _side_by_side(a, a * s + b * c)
 
 
 @task.mistake(
@@ -219,7 +236,7 @@ def sine_and_cosine_exchanged(x, start):
 @task.mistake("A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.")
 def no_minus(x, start):
     (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _interleaved(a * c + b * s, a * s + b * c)
+    return _side_by_side(a * c + b * s, a * s + b * c)
 
 
 @task.mistake(
@@ -227,7 +244,7 @@ def no_minus(x, start):
 )
 def second_with_a_minus(x, start):
     (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _interleaved(a * c - b * s, a * s - b * c)
+    return _side_by_side(a * c - b * s, a * s - b * c)
 
 
 @task.mistake(
@@ -272,18 +289,18 @@ def positions_go_on(x, start):
 
 
 @task.mistake(
-    "Each number is turned by the angle of its own place j, j being counted over places and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i."
+    "Each number is turned by the angle of its own dimension j, which is counted over dimensions and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i."
 )
 def each_place_its_own(x, start):
     D = x.shape[2]
     angles = (start + torch.arange(x.shape[1]).double())[:, None] * BASE ** (-torch.arange(D).double() / D)
     s, c = angles.sin().to(x.dtype), angles.cos().to(x.dtype)
     a, b = _pairs(x)
-    return x * c + _interleaved(-b, a) * s
+    return x * c + _side_by_side(-b, a) * s
 
 
 @task.mistake(
-    "You add sines and cosines of the positions to x, as in 11.sinusoidal_positions. Here nothing is added: each pair of x is turned."
+    "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned."
 )
 def added(x, start):
     return x + _interleaved(*_waves(x, start))
@@ -294,7 +311,7 @@ def added(x, start):
 )
 def multiplied_alone(x, start):
     (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _interleaved(a * c, b * s)
+    return _side_by_side(a * c, b * s)
 
 
 @task.mistake(
@@ -302,7 +319,7 @@ def multiplied_alone(x, start):
 )
 def cosines_alone(x, start):
     _, c = _waves(x, start)
-    return x * c.repeat_interleave(2, -1)
+    return x * c.repeat(1, 2)
 
 
 @task.mistake(

@@ -20,7 +20,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "Each pair of columns is a clock of its own: its hand turns by the same angle at each step, and the two columns hold the sine and the cosine of where it points. The first hand is the fastest, by 1 at each step. Compute the angles first, one for each position and each pair; everything else follows from them.",
+        "Take a tiny table, 3 positions of width 4, and hold what the version gives against each promise in turn. There is one fault for each of them: where counting begins, which exponent a column uses, and where the columns go. Each pair of columns is a clock of its own: its hand turns by the same angle at each step, and the two columns hold the sine and the cosine of where it points. The first hand is the fastest, by 1 at each step. Compute the angles first, one for each position and each pair; everything else follows from them.",
         (
             "Take two positions of width 4. There are two pairs, i = 0 and i = 1. Their frequencies are 1 / 10000⁰ = 1 and 1 / 10000^(2/4) = 0.01. Position 0 has the angles 0 and 0, so its vector is 0, 1, 0, 1. "
             "Position 1 has the angles 1 and 0.01. The sine and the cosine of 1 are 0.8415 and 0.5403, those of 0.01 are 0.0100 and 0.99995, and its vector holds them in this order."
@@ -237,3 +237,32 @@ def two_rows(length, width):
 )
 def two_for_each_column(length, width):
     return _table(torch.arange(length).double()[:, None] / BASE ** (torch.arange(width).double() / width))
+
+
+def _as_shown(length, width, first=0, own=False, halves=False):
+    """The version in the prompt, with some of its three faults."""
+    column = torch.arange(width)
+    exponent = column if own else column - column % 2
+    angles = (first + torch.arange(length).double())[:, None] / BASE ** (exponent / width)
+    even, odd = angles[:, 0::2].sin(), angles[:, 1::2].cos()
+    return (torch.cat([even, odd], 1) if halves else _interleaved(even, odd)).float()
+
+
+FIRST = "Count the positions from 0, so that the first row is 0, 1, 0, 1 and so on."
+OWN = "Both columns of a pair share one angle: the cosine uses the exponent of its sine."
+HALVES = "Let sines and cosines alternate, in place of all sines before all cosines."
+for _name, _faults, _left in (
+    (
+        "as_shown",
+        {"first": 1, "own": True, "halves": True},
+        ("This is the version shown, with its three faults.", FIRST, OWN, HALVES),
+    ),
+    ("first_and_own_left", {"first": 1, "own": True}, ("Two of the three faults are left.", FIRST, OWN)),
+    ("first_and_halves_left", {"first": 1, "halves": True}, ("Two of the three faults are left.", FIRST, HALVES)),
+    ("own_and_halves_left", {"own": True, "halves": True}, ("Two of the three faults are left.", OWN, HALVES)),
+):
+
+    def _half_repaired(length, width, faults=_faults):
+        return _as_shown(length, width, **faults)
+
+    task.mistake(" ".join(_left), _name)(_half_repaired)

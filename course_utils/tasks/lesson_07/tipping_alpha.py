@@ -1,0 +1,176 @@
+"""Task 07.tipping_alpha: from which length penalty on a longer translation wins."""
+
+from math import log
+from operator import truediv
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "07.tipping_alpha",
+    "how large alpha must be",
+    arguments=("short_log_p", "short_length", "long_log_p", "long_length"),
+    result="alpha",
+    difficulty=2,
+    importance=3,
+    minutes=10,
+    hints=(
+        "At the alpha that you look for, both translations have the same score. Write this as an equation. The sixes cancel, and a logarithm brings alpha down from the exponent. Then ask what it means if alpha comes out below 0.",
+        (
+            "Take a short one with a log probability of -3 and 7 tokens, and a long one with -6 and 19 tokens. The scores are equal where 6 / 3 = (24 / 12) to the power of alpha, and 2 = 2 to the power of alpha gives alpha = 1. If the long one "
+            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is the more probable one already, so alpha = 0 is enough."
+        ),
+        "lead = logarithm of (long log probability over short log probability); gain = logarithm of (5 + long length over 5 + short length); return lead over gain, but no less than 0.",
+    ),
+)
+
+
+def _score(log_p, length, alpha):
+    return log_p / ((5 + length) / 6) ** alpha
+
+
+@task.property
+def both_score_alike(case, value):
+    """At an alpha above 0 no score is ahead."""
+    short_log_p, short_length, long_log_p, long_length = case.args
+    short, long = _score(short_log_p, short_length, value), _score(long_log_p, long_length, value)
+    if not 0 < value < 50 or abs(short - long) <= 1e-3 * abs(short):
+        return None
+    return f"With alpha = {value:.4g}, your answer, the short one scores {short:.4g} and the long one {long:.4g}. At the smallest alpha that is enough, the two are equal, unless it is 0."
+
+
+@task.property
+def never_below_0(case, value):
+    """An alpha below 0 is not asked for."""
+    return (
+        f"Your alpha is {value:.4g}. It should not be below 0: the long translation already wins without a penalty, so the smallest alpha from 0 on is 0."
+        if value < 0
+        else None
+    )
+
+
+@task.cases
+def _(draw):
+    def lengths():
+        short = int(draw.whole(2, 12))
+        return short, short + int(draw.whole(2, 15))
+
+    def number(low, high):
+        return int(draw.whole(low, high)) + int(draw.whole(11, 89)) / 100
+
+    for times in (1.3, 1.7, 2.6, 4.2):
+        (m, n), a = lengths(), -number(2, 9)
+        yield Case(f"{m} and {n} tokens, the short one more probable", (a, m, a * (times + number(0, 2) / 10), n))
+    (m, n), a = lengths(), -number(4, 9)
+    yield Case(f"{m} and {n} tokens, the long one more probable", (a, m, a * 0.7, n))
+    (m, n), a = lengths(), -number(2, 9)
+    yield Case(f"{m} and {n} tokens, equally probable", (a, m, a, n), edge=True)
+    yield Case("one token against 200", (-number(2, 4), 1, -number(60, 90), 200), edge=True)
+    yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
+
+
+@task.oracle
+def _(short_log_p, short_length, long_log_p, long_length):
+    low, high = 0.0, 200.0
+    for _ in range(100):  # halve what is left
+        middle = (low + high) / 2
+        if _score(long_log_p, long_length, middle) >= _score(short_log_p, short_length, middle):
+            high = middle
+        else:
+            low = middle
+    return high if high > 1e-12 else 0.0
+
+
+@task.steps
+def _(short_log_p, short_length, long_log_p, long_length):
+    ratio = yield "the ratio of the log probabilities", truediv, long_log_p, short_log_p
+    lengths = yield "the ratio of the lengths, each plus 5", lambda n, m: (5 + n) / (5 + m), long_length, short_length
+    lead = yield "the logarithm of the ratio of the log probabilities", log, ratio
+    gain = yield "the logarithm of the ratio of the lengths", log, lengths
+    quotient = yield "the quotient of the logarithms", truediv, lead, gain
+    alpha = yield "the quotient, at least 0", lambda quotient: max(0.0, quotient), quotient
+    return alpha
+
+
+def _alpha(a, m, b, n, plus=5):
+    return log(b / a) / log((plus + n) / (plus + m))
+
+
+@task.mistake(
+    "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0."
+)
+def below_0(a, m, b, n):
+    return _alpha(a, m, b, n)
+
+
+@task.mistake(
+    "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0."
+)
+def sign_left_out(a, m, b, n):
+    return abs(_alpha(a, m, b, n))
+
+
+@task.mistake(
+    "A ratio is upside down, so your alpha has the wrong sign. Put the long translation above in both ratios, or the short one."
+)
+def upside_down(a, m, b, n):
+    return max(0.0, -_alpha(a, m, b, n))
+
+
+@task.mistake("You divide the two logarithms the other way round. The one of the log probabilities belongs above.")
+def quotient_turned_round(a, m, b, n):
+    return max(0.0, 1 / _alpha(a, m, b, n)) if a != b else 0.0
+
+
+@task.mistake("The 5 is missing: the penalty compares 5 + length, and not the lengths themselves.")
+def without_five(a, m, b, n):
+    return max(0.0, _alpha(a, m, b, n, plus=0))
+
+
+@task.mistake("You add 6 to the lengths, and 5 is to be added. The 6 below cancels.")
+def six_added(a, m, b, n):
+    return max(0.0, _alpha(a, m, b, n, plus=6))
+
+
+@task.mistake("You add 4 to the lengths, and 5 is to be added: the lengths are used as they are given.")
+def four_added(a, m, b, n):
+    return max(0.0, _alpha(a, m, b, n, plus=4))
+
+
+@task.mistake("The length penalty of the short translation is missing. Both log probabilities are divided by one.")
+def short_one_not_divided(a, m, b, n):
+    return max(0.0, log(b / a) / log((5 + n) / 6))
+
+
+@task.mistake(
+    "You divide the difference of the log probabilities by that of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities."
+)
+def difference_of_log_probabilities(a, m, b, n):
+    return max(0.0, (a - b) / log((5 + n) / (5 + m)))
+
+
+@task.mistake("You divide the two ratios. Alpha is an exponent: take the logarithm of both before you divide.")
+def without_logarithms(a, m, b, n):
+    return (b / a) / ((5 + n) / (5 + m)) if b < a else 0.0
+
+
+@task.mistake("The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.")
+def lengths_without_logarithm(a, m, b, n):
+    return max(0.0, log(b / a) / ((5 + n) / (5 + m)))
+
+
+@task.mistake(
+    "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios."
+)
+def log_probabilities_without_logarithm(a, m, b, n):
+    return (b / a) / log((5 + n) / (5 + m)) if b < a else 0.0
+
+
+@task.mistake("You return the logarithm of the ratio of the log probabilities. Divide it by the one of the lengths.")
+def numerator_alone(a, m, b, n):
+    return max(0.0, log(b / a))
+
+
+@task.mistake("Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.")
+def at_most_1(a, m, b, n):
+    return min(1.0, max(0.0, _alpha(a, m, b, n)))
