@@ -1,5 +1,5 @@
 # %% [markdown]
-# You build the Transformer from its parts: the feed-forward network, the layer norm, the residual connection around both, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You mend two parts of a Transformer that raise no error and are wrong, write the layer norm, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -12,11 +12,18 @@ from course_utils.learner.own import train_own
 # %% [markdown]
 # ## 12.feed_forward
 #
-# Attention lets words exchange what they know. The **feed-forward network** then works on each word by itself: two layers with a ReLU between them, which puts 0 in place of negative numbers (Vaswani et al., 2017, equation 2):
+# Mend this feed-forward network:
 #
-# $$\text{FFN}(x) = \max(0,\; x W_1^\top + b_1)\, W_2^\top + b_2$$
+# ```python
+# hidden = x @ weight_1 + bias_1
+# return torch.relu(hidden @ weight_2 + bias_2)
+# ```
 #
-# As in `nn.Linear`, `weight_1` is F×D and `weight_2` is D×F, so that a vector $x$ is multiplied by the transposed matrix. The residual connection is not part of it: it comes in `12.sublayer`.
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises one, and its result is never negative. It should be
+#
+# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
+#
+# The two matrices are given as `nn.Linear` keeps them: `weight_1` is F×D and `weight_2` is D×F. The residual connection is not part of the network: it comes in `12.sublayer`.
 
 
 # %%
@@ -88,9 +95,15 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Each attention and each feed-forward network of a Transformer stands in a **sub-layer**: a residual connection leads past it, and a layer norm keeps the numbers in bounds. There are two ways to arrange them. The paper has **post-norm** (section 5.4), most later models **pre-norm** (Xiong et al., 2020):
+# Mend this sub-layer, which should be post-norm or pre-norm, as `order` says:
 #
-# $$\text{post:}\quad \text{norm}(x + f(x)) \qquad\qquad \text{pre:}\quad x + f(\text{norm}(x))$$
+# ```python
+# y = norm(x)
+# y = y + function(y)
+# return norm(y) if order == "post" else y
+# ```
+#
+# The shapes fit, and a model of such layers trains. But in neither order does x itself reach the sum. Look at the two drawings of the lesson: where does each of them lead x?
 #
 # `function` is $f$. It takes B×T×D and gives B×T×D; call it once, and with nothing else. No gradient passes through it, so only values are checked. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
 

@@ -28,6 +28,7 @@ SHOWN = {
     "looking back": diagrams.looking_back,
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "transformer": diagrams.transformer,
+    "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
