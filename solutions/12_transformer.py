@@ -144,12 +144,9 @@ check("12.sublayer", sublayer)
 # %% [markdown]
 # ## 12.encoder_layer
 #
-# A layer of the encoder has two sub-layers: self-attention, in which each word looks at all words of its sentence, then the feed-forward network (Vaswani et al., 2017, section 3.1). This time you write a class. `__init__` is given and makes the parts, with the names that PyTorch uses: keep it as it is and write `forward`. The result equals that of
-# `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, `False` post-norm.
+# Write `forward` for a layer of the encoder. Its sub-layers are self-attention and the feed-forward network. `__init__` is given, with the names that PyTorch uses: keep it as it is. The result equals that of `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, as in the lesson, and `False` post-norm.
 #
-# Use the parts: `self.self_attn` is `nn.MultiheadAttention`, `self.norm1` and `self.norm2` are layer norms. `mask` is True at words, and each sentence has one at least. `self.self_attn` takes a `key_padding_mask`, in which True means the opposite: **what must not be attended to**. It returns two things, the contexts and the weights.
-#
-# What comes out at padding means nothing and is not compared. What stands in `x` at padding must not reach any word.
+# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What stands in `x` at padding must not reach any word.
 
 
 # %%
@@ -204,12 +201,9 @@ check("12.encoder_layer", EncoderLayer)
 # %% [markdown]
 # ## 12.decoder_layer
 #
-# A layer of the decoder has three sub-layers: self-attention, in which a word of the target sees **itself and the words before it**; attention to the source, in which the words of the target ask and keys and values are made from `memory`, which is what the encoder made of the source; and the feed-forward network. Again `__init__` is given, and the result equals that of
-# `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
+# Now a layer of the decoder: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values made from `memory`, which is what the encoder made of the source; and the feed-forward network. The result equals that of `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.self_attn` and `self.norm1` belong to self-attention, `self.multihead_attn` and `self.norm2` to attention to the source, `self.norm3` to the feed-forward network. `memory` goes through no norm. The target has no mask of its own: padding stands at its end, where no word looks. `memory_mask` is True at words of the source, and each sentence has one at least.
-#
-# In `attn_mask`, T×T, and in `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding must not reach any word, nor any gradient.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding stands at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding must not reach any word, nor any gradient.
 
 
 # %%
@@ -278,14 +272,14 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check hands your function one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and stands behind them. No sentence is all padding. Return `True` for a model that keeps these promises, and `False` for any other. Its logits **at words of the target** are finite, and stay as they are
+# The check hands you one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and comes after them. No sentence is all padding. Return `True` for a model whose logits **at words of the target** are finite and stay as they are
 #
 # 1. when columns of padding are appended to the source,
 # 2. when columns of padding are appended to the target,
-# 3. when a sentence stands alone, and not in a batch with longer and shorter ones,
-# 4. at the places 0 … t, for every t, when the words of the target after t change.
+# 3. when a sentence stands alone, not beside longer and shorter ones,
+# 4. at the positions 0 … t, for every t, when the words of the target after t change.
 #
-# Logits at padding may be anything, even NaN. In a batch of random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.
+# Return `False` for any other, and for one that raises an error. At padding anything may come out, even NaN. In random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%

@@ -168,3 +168,26 @@ def test_the_program_for_parts_measures_a_row():
     ((world, part, seed, loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, steps=2, alone=2)
     assert (world, part, seed) == ("endings", "norms", 0) and loss > 3 and size > 40_000
     assert len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
+
+
+def test_the_table_of_parts_shows_what_the_lesson_says():
+    def of(world, part):
+        return torch.tensor(
+            measured_once("parts", "given_right", "written_right", "alone_right", world=world, part=part)
+        )
+
+    given, written, alone = whole = of("plain", "nothing")
+    assert whole.shape == (3, 5) and whole.min() > 0.9 and given.min() > 0.97
+    for part in ("residual connections", "attention to the source", "positions", "causal mask"):
+        assert of("plain", part)[1:].max() < 0.5
+    assert of("plain", "causal mask")[0].min() > 0.97
+    for part in ("residual connections", "attention to the source", "positions"):
+        assert of("plain", part)[0].max() < 0.8
+    given, written, alone = of("plain", "source mask")
+    assert written.min() > 0.9 and (written - alone).min() > 0.1
+    for part in ("feed-forward networks", "norms"):
+        assert (whole - of("plain", part))[1].mean() < 0.03
+    whole, deeper = of("endings", "nothing")[1], "feed-forward networks, with three layers"
+    assert (whole - of("endings", "feed-forward networks")[1]).min() > 0.05
+    assert (whole - of("endings", deeper)[1]).min() > 0
+    assert (whole - of("endings", "norms")[1]).mean() < 0.03

@@ -237,7 +237,7 @@ def sublayers(new=()) -> Diagram:
         "what comes out is the result. Below, pre-norm: x goes through a norm and then through f (attention, or feed-forward); the residual "
         "connection leads past both to a +, which adds x, and its sum is the result."
     )
-    return _diagram("Where the norm stands", said, boxes, arrows, new)
+    return _diagram("Where the norm goes", said, boxes, arrows, new)
 
 
 def recurrent_attention(new=()) -> Diagram:
