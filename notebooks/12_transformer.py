@@ -354,14 +354,19 @@ reveal("12.part", written_right)
 #
 # Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. Which parts can this world do without?
 
+
 # %%
-values, rows = ("given_right", "written_right", "alone_right"), {}
-parts = ("nothing", "feed-forward networks", "norms", "residual connections")
-parts += ("attention to the source", "positions", "causal mask", "source mask")
-for name in parts:
-    given, its_own, alone = torch.tensor(measured_once("parts", *values, world="plain", part=name))
-    whole = its_own if name == "nothing" else whole
-    rows[name] = [given.mean(), its_own.mean(), whole - its_own, alone.mean()]
+def shares(part, world="plain"):
+    values = ("given_right", "written_right", "alone_right")
+    return torch.tensor(measured_once("parts", *values, world=world, part=part))  # a row for each value
+
+
+parts = ["feed-forward networks", "norms", "residual connections", "attention to the source"]
+parts += ["positions", "causal mask", "source mask"]
+whole, rows = shares("nothing"), {}
+for name in ("nothing", *parts):
+    given, its_own, alone = shares(name)
+    rows[name] = [given.mean(), its_own.mean(), whole[1] - its_own, alone.mean()]
 columns = ["given the right words", "its own words", "lost, seed by seed", "one sentence at a time"]
 table(rows, columns, corner="share right without", digits=2)
 
@@ -371,12 +376,11 @@ table(rows, columns, corner="share right without", digits=2)
 # Perhaps this world is too simple. In another one, nouns, adjectives and verbs have endings for gender and number; a verb takes that of its subject. What are feed-forward networks worth there?
 
 # %%
-rows = {}
+whole, rows = shares("nothing", "endings"), {}
 for name in ("nothing", "feed-forward networks", "feed-forward networks, with three layers", "norms"):
-    found = measured_once("parts", "written_right", "parameters", world="endings", part=name)
-    its_own, size = torch.tensor(found)
-    whole = its_own if name == "nothing" else whole
-    rows[name] = [its_own.mean(), whole - its_own, int(size[0])]
+    its_own = shares(name, "endings")[1]
+    ((size, *_),) = measured_once("parts", "parameters", world="endings", part=name)
+    rows[name] = [its_own.mean(), whole[1] - its_own, int(size)]
 table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share right without", digits=2)
 
 # %% [markdown]
@@ -423,17 +427,13 @@ table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right"
 # Post-norm fails without a warm-up. (At a third of this rate it does not.) To see why, we repeat the first steps of three of these runs. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
-steps = torch.arange(1, 16)
-left, right = plots.axes(2, width=5.2)
-found = {
-    name: first_steps(norm, warmup, len(steps))
-    for name, norm, warmup in (("pre", "pre", 0), ("post", "post", 0), ("post, with a warm-up", "post", 200))
-}
-plots.curves(steps, {name: alike[None] for name, (alike, _) in found.items()}, "step", "mean cosine", ax=left)
-plots.curves(
-    steps, {name: g[None] for name, (_, g) in found.items()}, "step", "gradient of the first layer", ax=right
-)
-_ = right.set(yscale="log")
+runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
+found = {name: first_steps(norm, warmup, steps=15) for name, (norm, warmup) in runs.items()}
+labels = ("mean cosine of two words", "gradient of the first layer")
+for which, ax in enumerate(plots.axes(2, width=5.2)):
+    curves = {name: values[which][None] for name, values in found.items()}
+    plots.curves(range(1, 16), curves, "step", labels[which], ax=ax)
+_ = ax.set(yscale="log")
 
 # %% [markdown]
 # Without a warm-up, a few steps of post-norm make all words alike, and then hardly any gradient reaches the first layer. Perhaps each norm shrinks what a word has brought with it, beside what is added. With pre-norm the gradient still arrives, as the stream is never shrunk. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
