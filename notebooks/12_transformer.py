@@ -269,7 +269,7 @@ for text, right, ours in zip(
 reveal("12.share", given_right)
 
 # %% [markdown]
-# So 69 lines learn to translate in ten seconds. The second share is strict, as in lesson 05: after a word that is left out, all others stand at the wrong position.
+# So a model that fits on a page learns to translate in seconds. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: after a word that is left out, all others come at the wrong position.
 #
 # The course's own Transformer, in `course_utils/models/transformer.py`, computes the same faster, and PyTorch has `nn.Transformer`, layers without embeddings and readout. We copy our weights into both. How far apart are the logits?
 
@@ -350,7 +350,7 @@ print(f"this model              {translate(without, test.words, [text])[0] or '(
 reveal("12.part", written_right)
 
 # %% [markdown]
-# Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model has learned to read the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
+# Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
 #
 # Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. Which parts can this world do without?
 
@@ -386,7 +386,7 @@ table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share
 # %% [markdown]
 # There they are missed with every seed, even by a model with a third layer and nearly as many parameters. Perhaps the hidden layer puts stem and ending together.
 #
-# And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose matrices begin as Glorot & Bengio 2010 say, most of them 1.7 times as large as PyTorch's. How large do the numbers in the decoder's stream become, and what happens in ten steps?
+# And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become, and what happens in ten steps?
 
 # %%
 source, given, _ = make_batch(*(side[:64] for side in test.ids()))
@@ -409,11 +409,11 @@ columns = ["embedding", "layer 2", "layer 4", "layer 6", "first loss", "tenth lo
 table(rows, columns, corner="standard deviation after", digits=1)
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them it grows by a factor from layer to layer, the first loss is in the hundreds or thousands, and ten steps do not bring it down.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and ten steps do not bring it down.
 #
 # ## Where does the norm belong?
 #
-# Pre-norm is not what Vaswani et al. 2017 built. We have trained models of six layers on each side at a high rate: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. One of these four ways fails. Which one?
+# Pre-norm is not what Vaswani et al. 2017 built. We have trained wider models, of six layers on each side, at a rate that is high for them, 0.003: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. One of these four ways fails. Which one?
 
 # %%
 rows = {}
@@ -424,7 +424,7 @@ for norm in ("pre", "post"):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up. (At a third of this rate it does not.) To see why, we repeat the first steps of three of these runs. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, in the loop of lesson 05. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
@@ -436,7 +436,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, and then hardly any gradient reaches the first layer. Perhaps each norm shrinks what a word has brought with it, beside what is added. With pre-norm the gradient still arrives, as the stream is never shrunk. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
+# Without a warm-up, a few steps of post-norm make all words alike, and then hardly any gradient reaches the first layer. Perhaps each norm shrinks what a word has brought with it, beside what is added. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
 #
 # ## Is it right?
 #
@@ -469,11 +469,11 @@ rows["the shipped one"] = promises(
 table(rows, ["later words change nothing", "nor does padding"])
 
 # %% [markdown]
-# The whole models keep both promises, and each missing mask breaks one, even before any training. In the exercises you write a test for any model, and train your *own* layers.
+# The whole models keep both promises, and each missing mask breaks one, even before training.
 #
 # ## So: what else does attention need?
 #
-# It needs a second attention, to the source, residual connections and positions: without any of them most words were wrong. It needs masks, for which the loss in training does not ask. It needs feed-forward networks where endings agree, and norms where there are many layers with large weights.
+# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although the training loss does not ask for them. It needs feed-forward networks where endings agree, and norms where there are many layers with large weights.
 #
 # ## Questions
 #
@@ -497,7 +497,7 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What else does attention need to become a translator? Attention to the source, residual connections, positions and masks; feed-forward networks where words are put together, and norms where layers are many.
+# - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; feed-forward networks where endings agree, and norms where there are many layers.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
 # - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
