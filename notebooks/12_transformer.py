@@ -371,9 +371,9 @@ columns = ["given the right words", "its own words", "lost, seed by seed", "one 
 table(rows, columns, corner="share right without", digits=2)
 
 # %% [markdown]
-# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks and norms seem to be needless.
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
-# Perhaps this world is too simple. In another one, nouns, adjectives and verbs have endings for gender and number; a verb takes that of its subject. What are feed-forward networks worth there?
+# Perhaps this world is too simple. In another one words of the translation have endings for gender and number, and a verb takes that of its subject. What are feed-forward networks worth there?
 
 # %%
 whole, rows = shares("nothing", "endings"), {}
@@ -384,7 +384,7 @@ for name in ("nothing", "feed-forward networks", "feed-forward networks, with th
 table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share right without", digits=2)
 
 # %% [markdown]
-# There they are missed with every seed, even by a model with a third layer and nearly as many parameters. Perhaps the hidden layer puts stem and ending together.
+# There the model without them loses with every seed. With a third layer, and so nearly as many parameters as the whole, it loses less on average, but still with every seed. Perhaps hidden units help to choose the form that fits both stem and ending.
 #
 # And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become, and what happens in ten steps?
 
@@ -473,7 +473,7 @@ table(rows, ["later words change nothing", "nor does padding"])
 #
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although the training loss does not ask for them. It needs feed-forward networks where endings agree, and norms where there are many layers with large weights.
+# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although the training loss does not ask for them. It gains from feed-forward networks, with every seed where endings have to agree. It needs norms where there are many layers with large weights.
 #
 # ## Questions
 #
@@ -497,7 +497,7 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; feed-forward networks where endings agree, and norms where there are many layers.
+# - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; norms where there are many layers with large weights. Feed-forward networks help.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
 # - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
