@@ -194,9 +194,9 @@ for (title, (allowed, keys, queries)), ax in zip(
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, times √D, plus its position. What comes out are logits: dot products of the last result with the embeddings of all words, so that E is also the **readout**.
+# What goes in is a word's embedding, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$ with the embeddings of all words, so that E is also the **readout**.
 #
-# $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(x_t)$$
+# $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
 # Which line computes the memory, and how often for a translation of ten words?
 
@@ -373,7 +373,7 @@ table(rows, columns, corner="share right without", digits=2)
 # %% [markdown]
 # Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
-# Perhaps this world is too simple. In another one words of the translation have endings for gender and number, and a verb takes that of its subject. What are feed-forward networks worth there?
+# Perhaps this world is too simple. In another world, words of the translation have endings for gender and number, and a verb takes that of its subject. What are feed-forward networks worth there?
 
 # %%
 whole, rows = shares("nothing", "endings"), {}
@@ -424,7 +424,7 @@ for norm in ("pre", "post"):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, in the loop of lesson 05. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
