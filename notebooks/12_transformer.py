@@ -1,33 +1,30 @@
 # %%
-import inspect
-
-import ipywidgets
 import torch
+from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
-from course_utils.data.small_world import small_world
+from course_utils.data.measured import measured, measured_once
+from course_utils.data.small_world import small_world, truth
+from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
 from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
-from course_utils.models.conversion import to_torch
+from course_utils.models.conversion import from_lesson, to_torch
 from course_utils.models.files import load_pretrained
-from course_utils.models.heads import weights_of_heads
-from course_utils.models.plain import feed_forward, layer_norm
-from course_utils.models.residual import first_steps, likeness, next_words, streams
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.residual import first_steps, likeness
 from course_utils.models.seq2seq import fit, make_batch
-from course_utils.models.transformer import EncoderLayer, Residual, Transformer
+from course_utils.translation.scores import exact_shares
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
 # ## What can attention alone not do?
 #
-# Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9. No choice of weights gives 10, or 0.
+# Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9.
 #
-# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention, each with W_Q, W_K and W_V drawn at random, and measure how alike the words are: the mean cosine between the vectors of two words, 1 when all point in the same direction. How large will it be after 12 layers?
+# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention with random W_Q, W_K and W_V, and measure how alike they are: the mean cosine between two words, 1 when all point in the same direction. How large will it be after 12 layers?
 
 # %% tags=["nbval-check-output"]
 predict("12.alike", ...)
@@ -39,105 +36,145 @@ reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
 plots.curves(range(13), alike, "layers", "mean cosine of two words")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction (Dong et al. 2021). If each attention *adds* its context to the word, x + f(x), they become alike far more slowly. This is a **residual connection** (He et al. 2016). What passes through the layers is the **residual stream**.
+# After two layers of attention alone all words point in the same direction (Dong et al. 2021). If each attention *adds* its context to the word, x + f(x), they become alike far more slowly. This is a **residual connection** (He et al. 2016).
+#
+# ## The attentions
+#
+# We now write a whole Transformer (Vaswani et al. 2017). All its attentions are lesson 10's:
+#
+# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_1; \dots; \text{head}_H]\, W_O$$
+#
+# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? And which of the three attentions in the drawing takes keys and values from the other side?
+
+
+# %%
+class MultiHeadAttention(nn.Module):
+    def __init__(self, D, H):  # width of a word, number of heads
+        super().__init__()
+        self.H = H
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(D, D) for _ in range(4))
+
+    def split(self, x):  # B T D
+        return x.unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+
+    def forward(self, x, mask, memory=None):  # B T D, True where x may look, B S D
+        memory = x if memory is None else memory  # without a memory the words look at each other
+        Q, K, V = self.split(self.W_Q(x)), self.split(self.W_K(memory)), self.split(self.W_V(memory))
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T S
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
+        return self.W_O((weights @ V).transpose(1, 2).flatten(2))  # B T D
+
+
+attention, x = MultiHeadAttention(D=8, H=2), torch.randn(3, 5, 8)
+print("Q:     ", *attention.split(attention.W_Q(x)).shape)
+print("result:", *attention(x, causal_mask(5)).shape)
+diagrams.transformer(new=["encoder", "causal", "cross"])
+
+# %% [markdown]
+# The attention to the source takes its keys and values from the **memory**, which is the encoder's result.
 #
 # ## A network for each word
 #
-# Attention only moves things between words. To *compute* from a word, each layer has a second part, the **feed-forward network** (Vaswani et al. 2017, equation 2):
+# Attention only moves things between words. To *compute* from a word, each layer has a **feed-forward network**:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
 # Take x = [1, -2], no biases, and hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output sums all units, the second doubles the last one. What comes out?
 
-# %% tags=["nbval-check-output"]
-x = torch.tensor([[1.0, -2.0]])
-# nn.Linear keeps W₁ and W₂ transposed, with a row for each unit.
-weight_1 = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D
-weight_2 = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])  # D F
-print("hidden units:", (x @ weight_1.T).relu())
-print("output:      ", feed_forward(x, weight_1, torch.zeros(4), weight_2, torch.zeros(2)))
-
-# %% [markdown]
-# The products are 1, -2, -1 and 1. Those below 0 become 0, and 1, 0, 0, 1 give 2 and 2. Setting negative numbers to 0 is what matters: without it, two matrices in a row would amount to one.
-#
-# The hidden layer is wider than the word, four times in most Transformers. Which part of a layer has the most weights then?
 
 # %% tags=["nbval-check-output"]
-model, subwords = load_pretrained("transformer-en-de")
-for name, part in model.encoder[0].named_children():
-    print(f"{name:15} {sum(p.numel() for p in part.parameters()):8,}")
+class FeedForward(nn.Module):
+    def __init__(self, D, F):  # width of a word, number of hidden units
+        super().__init__()
+        self.W_1, self.W_2 = nn.Linear(D, F), nn.Linear(F, D)
+
+    def forward(self, x):  # B T D
+        hidden = self.W_1(x).relu()  # B T F
+        return self.W_2(hidden)  # B T D
+
+
+with torch.no_grad():
+    network, x = FeedForward(D=2, F=4), torch.tensor([[1.0, -2.0]])
+    # nn.Linear keeps its matrix transposed, with a row for each unit.
+    network.W_1.weight[:] = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D
+    network.W_2.weight[:] = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])  # D F
+    network.W_1.bias[:] = network.W_2.bias[:] = 0
+    print("hidden units:", network.W_1(x).relu())
+    print("output:      ", network(x))
 
 # %% [markdown]
-# The feed-forward network has two thirds of an encoder layer's weights: 8D² against 4D² in the attention, where W_Q, W_K, W_V and W_O have D² each. (`first` and `second` are norms, which come next.)
+# The products are 1, -2, -1 and 1. Setting those below 0 to 0 is what matters: without it, two matrices in a row would amount to one.
 #
-# ## Keeping numbers at one size
+# ## Norm and sub-layer
 #
-# Where every layer adds something, the vectors grow. **Layer normalisation** (Ba et al. 2016) brings each vector back to mean 0 and variance 1, and then multiplies by a learned gain g and adds a learned bias b; a tiny ε keeps it from dividing by 0:
+# **Layer normalisation** (Ba et al. 2016) brings each vector back to mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# Take x = [1, 2, 6], with gain 1 and bias 0. The mean is 3. What is the variance, and what comes out?
+# Take x = [1, 2, 6]. The mean is 3. What is the variance, and what comes out?
 
 # %% tags=["nbval-check-output"]
-x = torch.tensor([1.0, 2.0, 6.0])
-print("variance:", x.var(correction=0), "  norm:", layer_norm(x, torch.ones(3), torch.zeros(3)))
+x, norm = torch.tensor([1.0, 2.0, 6.0]), nn.LayerNorm(3)  # it begins with g = 1 and b = 0
+print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 
 # %% [markdown]
-# The variance is (4 + 1 + 9) / 3 = 4.667, its root 2.16, and -2 / 2.16 = -0.926 comes first. Each word is normalised by itself, so that neither padding nor other sentences change it.
+# The variance is (4 + 1 + 9) / 3 = 4.667, its root 2.16, and -2 / 2.16 = -0.926 comes first.
 #
-# Where does the norm belong? The first Transformer put it *after* the addition, **post-norm**; most models today put it *before* the function, **pre-norm** (Xiong et al. 2020), where nothing stands in the way of the residual stream:
+# A function f, an attention or a feed-forward network, with its residual connection and its norm is called a **sub-layer**. In the first Transformer the norm came *after* the addition, **post-norm**. In most models today it comes *before* the function, **pre-norm** (Xiong et al. 2020):
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# A function with its residual connection and its norm is called a **sub-layer**. This is how the course's own Transformer, in `course_utils/models/transformer.py`, writes it. Read `dropout.add(x, y)` as x + y, and `project` as making keys and values:
+# We write pre-norm. What does it make of [1, 2, 6] if f changes nothing? And in which of the two drawings can x pass without going through a norm?
+
 
 # %%
-print(inspect.getsource(Residual.forward))
-print(inspect.getsource(EncoderLayer.forward))
+class SubLayer(nn.Module):
+    def __init__(self, D, f):
+        super().__init__()
+        self.norm, self.f = nn.LayerNorm(D), f
+
+    def forward(self, x, *others):  # B T D, and what f needs besides: a mask, a memory
+        return x + self.f(self.norm(x), *others)  # B T D
+
+
+print(SubLayer(3, nn.Identity())(x).detach())
+diagrams.sublayers()
 
 # %% [markdown]
-# An encoder layer is two such sub-layers, self-attention and feed-forward.
+# In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to.
 #
-# What does the place of the norm change? We have trained models of six layers on each side in the small world at a high rate: with each norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps, and with five seeds. One of these four ways fails. Which one?
+# ## Two kinds of layers
+#
+# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: its self-attention gets a causal mask, and the next one looks at the memory, under the mask of the source. Write the three lines of its `forward` on paper before you read them.
+
 
 # %%
-rows = {}
-for norm in ("pre", "post"):
-    for warmup, name in ((0, "no warm-up"), (200, "warm-up over 200 steps")):
-        _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=0.003)
-        rows[f"{norm}-norm, {name}"] = [run[0] for run in runs]
-table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
+class EncoderLayer(nn.Module):
+    def __init__(self, D, H, F):
+        super().__init__()
+        self.self_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.feed_forward = SubLayer(D, FeedForward(D, F))
+
+    def forward(self, x, mask):  # B S D, B 1 1 S
+        x = self.self_attention(x, mask)  # B S D
+        return self.feed_forward(x)  # B S D
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, D, H, F):
+        super().__init__()
+        self.self_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.source_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.feed_forward = SubLayer(D, FeedForward(D, F))
+
+    def forward(self, x, causal, memory, mask):  # B T D, T T, B S D, B 1 1 S
+        x = self.self_attention(x, causal)  # B T D
+        x = self.source_attention(x, mask, memory)  # B T D
+        return self.feed_forward(x)  # B T D
+
 
 # %% [markdown]
-# Post-norm fails without a warm-up, and with one it learns as well as pre-norm. (At a third of this rate it learns without one, too.) To see why, we repeat the first steps of three of these runs. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
-
-# %%
-steps = torch.arange(1, 26)
-left, right = plots.axes(2, width=5.2)
-found = {
-    name: first_steps(norm, warmup, len(steps))
-    for name, norm, warmup in (("pre", "pre", 0), ("post", "post", 0), ("post, with a warm-up", "post", 200))
-}
-plots.curves(steps, {name: alike[None] for name, (alike, _) in found.items()}, "step", "mean cosine", ax=left)
-plots.curves(
-    steps, {name: g[None] for name, (_, g) in found.items()}, "step", "gradient of the first layer", ax=right
-)
-_ = right.set(yscale="log")
-
-# %% [markdown]
-# Without a warm-up, three steps of post-norm make all words alike: each norm shrinks what a word has brought with it, beside what is added. Then hardly any gradient reaches the first layer, which can't learn to tell them apart again. Pre-norm never shrinks the stream, so the gradient still arrives. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
-#
-# ## The whole
-#
-# The decoder has two attentions: to the words that it has written so far, and to the source. At the end, the **readout** takes dot products of the result and the vectors of all words, those of the embedding. Where does the second attention get its keys and values from?
-
-# %%
-diagrams.transformer(new=["causal", "cross"])
-
-# %% [markdown]
-# The encoder's result, the **memory**, is computed once. Each layer of the decoder makes its own keys and values from it; the queries come from the decoder's words.
-#
-# So there are three attentions, and each has its own mask. Take a source of 3 words and EOS, padded to 5 places, and a target that so far has BOS and 3 words. Where may each attention look? Draw the masks on paper first.
+# So there are three attentions, and each has its own mask. Take a source of 3 words and EOS, padded to 5 positions, and a target that so far has BOS and 3 words. Where may each attention look? Draw the masks on paper first.
 
 # %%
 there = torch.tensor([True, True, True, True, False])
@@ -153,109 +190,290 @@ for (title, (allowed, keys, queries)), ax in zip(
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: a word must not see those after it, which are yet to be written. The source is known as a whole, so there every word may look everywhere.
+# No word may look at padding. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
 #
-# ## Is it right?
+# ## The whole model
 #
-# A wrong mask raises no error. If the next word *leaks* to a model, it has a wonderful loss in training and writes nonsense later. So we test the shipped model: neither later words nor padding and the other sentences of the batch may matter.
+# What goes in is a word's embedding, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$ with the embeddings of all words, so that E is also the **readout**.
+#
+# $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
+#
+# Which line computes the memory, and how often for a translation of ten words?
 
-# %% tags=["nbval-check-output"]
-model = model.double()  # with more digits, rounding can't be mistaken for a leak
-texts, starts = (
-    ["a dog is barking .", "two men are playing guitar in front of a red house ."],
-    ["ein Hund bellt", "zwei Männer"],
-)
-source, given, _ = make_batch(subwords.encode(texts), subwords.encode(starts))
-with torch.no_grad():
-    logits = model(source, given)  # B T V
-    later, alone = given.clone(), source[:1, : (source[0] != 0).sum()]
-    later[0, 2:] = 7  # another word in place of all from the third one on
-    print("other later words:", torch.allclose(model(source, later)[0, :2], logits[0, :2], atol=1e-9))
-    print("alone, no padding:", torch.allclose(model(alone, given[:1])[0], logits[0], atol=1e-9))
+
+# %%
+class Transformer(nn.Module):
+    def __init__(self, V, D=32, H=4, F=64, N=2, longest=64):  # N layers on each side
+        super().__init__()
+        self.D, self.padding = D, PAD
+        self.embedding = nn.Embedding(V, D)
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
+        self.register_buffer("P", sinusoidal_positions(longest, D))  # T D; buffers are not trained
+        self.register_buffer("causal", causal_mask(longest))  # T T
+        self.encoder = nn.ModuleList(EncoderLayer(D, H, F) for _ in range(N))
+        self.decoder = nn.ModuleList(DecoderLayer(D, H, F) for _ in range(N))
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(D), nn.LayerNorm(D)
+
+    def embed(self, words):  # B T
+        return self.embedding(words) * self.D**0.5 + self.P[: words.shape[1]]  # B T D
+
+    def encode(self, source):  # B S
+        x, mask = self.embed(source), (source != self.padding)[:, None, None]  # B S D, B 1 1 S
+        for layer in self.encoder:
+            x = layer(x, mask)  # B S D
+        return self.encoder_norm(x), mask
+
+    def decode(self, given, memory, mask):  # B T, B S D, B 1 1 S
+        x, T = self.embed(given), given.shape[1]  # B T D
+        for layer in self.decoder:
+            x = layer(x, self.causal[:T, :T], memory, mask)  # B T D
+        return self.decoder_norm(x) @ self.embedding.weight.T  # B T V
+
+    def forward(self, source, given):  # B S, B T
+        return self.decode(given, *self.encode(source))  # B T V
+
 
 # %% [markdown]
-# What the model says after two words does not change when the later ones do. And a sentence gets the same logits alone as beside a longer one, where it is padded. In the exercises you write a test that works for any model.
+# `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm, one more norm follows the last layer of each side.
 #
-# PyTorch has a whole Transformer, too: `nn.Transformer`, layers without embeddings. We copy our weights into it. How far are the two apart?
+# We train the model in the small world of lesson 06, where verbs go to the end, in 300 steps of lesson 05's loop: 64 pairs, Adam, gradients cut to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
 # %% tags=["nbval-check-output"]
-theirs = to_torch(model)
-padding, hidden = source == 0, ~causal_mask(given.shape[1])  # there True means "must not be seen"
+predict("12.share", ...)
+
+
+# %% tags=["reveals"]
+@torch.no_grad()
+def translate(model, words, texts, longest=40):
+    source, y, _ = make_batch(words.encode(texts), [[]] * len(texts))  # B S, B 1: BOS
+    memory, mask = model.encode(source)
+    for _ in range(longest):
+        likeliest = model.decode(y, memory, mask)[:, -1:].argmax(-1)  # B 1
+        y = torch.cat([y, likeliest], 1)  # B T
+    return words.decode(y[:, 1:].tolist())  # each up to its EOS
+
+
+print("The share of right words in sentences that it has not seen:")
+pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
+torch.manual_seed(0)
+model = Transformer(len(pairs.words))
+losses = fit(model, *pairs.ids(), steps=300)
+given_right = share_right(model, *make_batch(*test.ids()))
+_, written_right = exact_shares(translate(model, test.words, test.sources), test.targets)
+print(f"{given_right:.3f} given the right words before, {written_right:.3f} reading its own")
+tried = ["young friends saw girls", "big boy near my house called old girls and dogs followed friends"]
+for text, right, ours in zip(
+    tried, truth(tried, "verb-last"), translate(model, test.words, tried), strict=True
+):
+    print(f"\n{text}\nright  {right}\nmodel  {ours}")
+reveal("12.share", given_right)
+
+# %% [markdown]
+# So a model that fits on a page learns to translate in seconds. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: after a word that is left out, all others come at the wrong position.
+#
+# The course's own Transformer, in `course_utils/models/transformer.py`, computes the same faster, and PyTorch has `nn.Transformer`, layers without embeddings and readout. We copy our weights into both. How far apart are the logits?
+
+# %% tags=["nbval-check-output"]
+model = model.double()  # with more digits, rounding can't be mistaken for a difference
+fast = from_lesson(model)  # the course's, with these weights
+theirs = to_torch(fast)
+source, given, _ = make_batch(*(side[:8] for side in test.ids()))
+padding, hidden = source == PAD, ~causal_mask(given.shape[1])  # there True means "must not be seen"
 features = theirs(
-    model.embedding(source),
-    model.embedding(given),
+    fast.embedding(source),
+    fast.embedding(given),
     tgt_mask=hidden,
     src_key_padding_mask=padding,
     memory_key_padding_mask=padding,
 )
-print("less than 1e-6 apart:", torch.allclose(model.readout(features), logits, atol=1e-6))
+ours = model(source, given)
+for name, logits in (("the course's", fast(source, given)), ("PyTorch's", fast.readout(features))):
+    print(f"{name:12} less than 0.00001 apart: {torch.allclose(logits, ours, rtol=0, atol=1e-5)}")
 
 # %% [markdown]
-# They agree: the course's Transformer computes what PyTorch's does. PyTorch leaves the embedding (here times √D), positions and readout to you. (With pre-norm, one more norm comes before the readout.)
+# All three compute the same.
 #
-# ## What passes through the layers?
+# ## Take one part out
 #
-# Back to the residual stream. The readout turns the last layer's result into the next word. But we can also give it the stream *before* the last layer, or before the first. What would the decoder say then? It is given the right words so far, in the top row. Where does the next word appear?
+# What is each part for? We take it out, train the rest in the same way, and look. `take_out` says what that means: in the place of a sub-layer x passes unchanged, without residual connections only f(norm(x)) remains, and a mask that is gone is True everywhere.
+
 
 # %%
-text, translation = (
-    "two young men are playing guitar in front of a red house .",
-    "Zwei junge Männer spielen Gitarre vor einem roten Haus.",
-)
-source, given, wanted = make_batch(subwords.encode([text]), subwords.encode([translation]))
-rows = {"given": subwords.tokens(given[0].tolist())}
-for name, stream in zip(
-    ("embedding", "layer 0", "layer 1", "layer 2"), streams(model, source, given), strict=True
-):
-    rows[f"after {name}"] = subwords.tokens(next_words(model, stream)[0])
-rows["right"] = subwords.tokens(wanted[0].tolist())
-table(rows, [f"{t}" for t in range(len(rows["right"]))], corner="the decoder's word")
-
-# %% [markdown]
-# Before the first layer the stream still holds the given word's embedding, and so the readout gives this word back. After layer 1 most words have become the *next* one. But "auf" and "großen" stand where "Gitarre" and "roten" belong: that would be good German, and it is not what the source says. The last layer puts it right.
-#
-# Here are all attentions of the model for this pair. Which heads of "source 2" look from "spielen" at the guitar, and does "source 1" look there, too?
-
-# %%
-seen = weights_of_heads(model, source, given)
-words = {"encoder": subwords.tokens(source[0].tolist()), "decoder": rows["given"]}
+class Skip(nn.Module):
+    def forward(self, x, *others):
+        return x
 
 
-def attention_of(name, head):
-    asks, weights = words["encoder" if "encoder" in name else "decoder"], seen[name][0, head]
-    asked = words["decoder" if "decoder" in name else "encoder"]
-    plots.weights(weights, asked, asks, ax=plots.axes(width=8.5, height=5.5))
-    query, key = divmod(int(weights.argmax()), len(asked))
-    return f"{name}, head {head}: the largest weight goes from {asks[query]} to {asked[key]}."
+class NoResidual(SubLayer):
+    def forward(self, x, *others):
+        return self.f(self.norm(x), *others)
 
 
-attention_explorer = explore(
-    attention_of,
-    name=ipywidgets.Dropdown(options=list(seen), value="source 2"),
-    head=ipywidgets.IntSlider(value=0, min=0, max=3),
-)
-attention_explorer
+def take_out(model, part):
+    for layer in [*model.encoder, *model.decoder]:
+        for name, sublayer in list(layer.named_children()):
+            if part == "residual connections":
+                setattr(layer, name, NoResidual(model.D, sublayer.f))
+            elif part == "norms":
+                sublayer.norm = model.encoder_norm = model.decoder_norm = nn.Identity()
+        if part == "feed-forward networks":
+            layer.feed_forward = Skip()
+        elif part == "attention to the source" and layer in model.decoder:
+            layer.source_attention = Skip()
+    if part == "positions":
+        model.P.zero_()
+    elif part == "causal mask":
+        model.causal.fill_(True)
+    elif part == "source mask":
+        model.padding = -1  # no word has this number
+    return model
 
-# %% [markdown]
-# All heads of "source 2" but head 1 look there, at the word that has to be said *next*. But "source 1" does so, too, with heads 0, 1 and 3, and its stream still says "auf": attention weights alone do not tell what a layer says.
-#
-# ## Training one
-#
-# Lesson 13 is about training. But we can already train a small one in the small world of lesson 06, where verbs go to the end. What share of words will it get right after 10 seconds, given the right ones before? At 12 words the decoders of lesson 06 got 1.00 (Bahdanau) and 0.97 (Luong); here are sentences of 1 to 12 words.
 
 # %%
-pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
+# Or "norms", "residual connections", "attention to the source", "positions", "source mask", "feed-forward networks".
+part = "causal mask"
+predict("12.part", ...)
+
+# %% tags=["reveals"]
 torch.manual_seed(0)
-small = Transformer(len(pairs.words), width=32, hidden=64, encoder_layers=2, decoder_layers=2, dropout=0.0)
-losses = fit(small, *pairs.ids(), steps=300, rate=1e-2)
-print(f"share right: {share_right(small, *make_batch(*test.ids())):.3f}")
+without = take_out(Transformer(len(pairs.words)), part)
+its_losses = fit(without, *pairs.ids(), steps=300)
+given_right = share_right(without, *make_batch(*test.ids()))
+_, written_right = exact_shares(translate(without, test.words, test.sources), test.targets)
+text = tried[1]
+print(f"Without its {part} the model learns this:")
+print(f"loss in the last step   {its_losses[-1]:.2f} (whole model: {losses[-1]:.2f})")
+print(f"share right             {given_right:.2f} given the right words, {written_right:.2f} reading its own")
+print(f"source                  {text}")
+print(f"right                   {truth([text], 'verb-last')[0]}")
+print(f"this model              {translate(without, test.words, [text])[0] or '(nothing)'}")
+reveal("12.part", written_right)
 
 # %% [markdown]
-# It gets nearly all of them right. So the parts work together, and in the exercises you put your *own* layers together and train them in the same way.
+# Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
+#
+# Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. Which parts can this world do without?
+
+
+# %%
+def shares(part, world="plain"):
+    values = ("given_right", "written_right", "alone_right")
+    return torch.tensor(measured_once("parts", *values, world=world, part=part))  # a row for each value
+
+
+parts = ["feed-forward networks", "norms", "residual connections", "attention to the source"]
+parts += ["positions", "causal mask", "source mask"]
+whole, rows = shares("nothing"), {}
+for name in ("nothing", *parts):
+    given, its_own, alone = shares(name)
+    rows[name] = [given.mean(), its_own.mean(), whole[1] - its_own, alone.mean()]
+columns = ["given the right words", "its own words", "lost, seed by seed", "one sentence at a time"]
+table(rows, columns, corner="share right without", digits=2)
+
+# %% [markdown]
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+#
+# Perhaps this world is too simple. In another world, words of the translation have endings for gender and number, and a verb takes that of its subject. What are feed-forward networks worth there?
+
+# %%
+whole, rows = shares("nothing", "endings"), {}
+for name in ("nothing", "feed-forward networks", "feed-forward networks, with three layers", "norms"):
+    its_own = shares(name, "endings")[1]
+    ((size, *_),) = measured_once("parts", "parameters", world="endings", part=name)
+    rows[name] = [its_own.mean(), whole[1] - its_own, int(size)]
+table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share right without", digits=2)
+
+# %% [markdown]
+# There the model without them loses with every seed. With a third layer, and so nearly as many parameters as the whole, it loses less on average, but still with every seed. Perhaps hidden units help to choose the form that fits both stem and ending.
+#
+# And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become, and what happens in ten steps?
+
+# %%
+source, given, _ = make_batch(*(side[:64] for side in test.ids()))
+rows = {}
+for seed in range(3):
+    for name, part in (("with norms", "nothing"), ("without", "norms")):
+        torch.manual_seed(seed)
+        deep = take_out(Transformer(len(pairs.words), N=6), part)
+        for module in deep.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+        (memory, mask), x = deep.encode(source), deep.embed(given)
+        spreads, T = [x.std()], given.shape[1]
+        for layer in deep.decoder:
+            x = layer(x, deep.causal[:T, :T], memory, mask)  # B T D
+            spreads.append(x.std())
+        first, *_, last = fit(deep, *pairs.ids(), seed=seed, steps=10)
+        rows[f"{name}, seed {seed}"] = [*spreads[::2], first, last]
+columns = ["embedding", "layer 2", "layer 4", "layer 6", "first loss", "tenth loss"]
+table(rows, columns, corner="standard deviation after", digits=1)
+
+# %% [markdown]
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and ten steps do not bring it down.
+#
+# ## Where does the norm belong?
+#
+# Pre-norm is not what Vaswani et al. 2017 built. We have trained wider models, of six layers on each side, at a rate that is high for them, 0.003: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. One of these four ways fails. Which one?
+
+# %%
+rows = {}
+for norm in ("pre", "post"):
+    for warmup, name in ((0, "no warm-up"), (200, "warm-up over 200 steps")):
+        _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=0.003)
+        rows[f"{norm}-norm, {name}"] = [run[0] for run in runs]
+table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
+
+# %% [markdown]
+# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+
+# %%
+runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
+found = {name: first_steps(norm, warmup, steps=15) for name, (norm, warmup) in runs.items()}
+labels = ("mean cosine of two words", "gradient of the first layer")
+for which, ax in enumerate(plots.axes(2, width=5.2)):
+    curves = {name: values[which][None] for name, values in found.items()}
+    plots.curves(range(1, 16), curves, "step", labels[which], ax=ax)
+_ = ax.set(yscale="log")
+
+# %% [markdown]
+# Without a warm-up, a few steps of post-norm make all words alike, and then hardly any gradient reaches the first layer. Perhaps each norm shrinks what a word has brought with it, beside what is added. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
+#
+# ## Is it right?
+#
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change what a model says. Which of these four models keep which promise?
+
+
+# %% tags=["nbval-check-output"]
+@torch.no_grad()
+def promises(model, source, given):
+    logits = model(source, given)  # B T V
+    later, alone = given.clone(), source[:1, : (source[0] != PAD).sum()]
+    later[0, 2:] = 7  # another word in place of all from position 2 on
+    return [
+        torch.allclose(model(source, later)[0, :2], logits[0, :2], atol=1e-6),
+        torch.allclose(model(alone, given[:1])[0], logits[0], atol=1e-6),
+    ]
+
+
+rows, texts = {}, ["young friends saw girls", "big boy near my house called old girls"]
+ours = make_batch(*(pairs.words.encode(side) for side in (texts, truth(texts, "verb-last"))))[:2]
+rows["the model of this page"] = promises(model, *ours)
+for part in ("causal mask", "source mask"):
+    untrained = take_out(Transformer(len(pairs.words)), part).double()
+    rows[f"without its {part}, untrained"] = promises(untrained, *ours)
+shipped, subwords = load_pretrained("transformer-en-de")
+english, german = ["a dog is barking .", "two men are playing guitar ."], ["ein Hund bellt", "zwei Männer"]
+rows["the shipped one"] = promises(
+    shipped.double(), *make_batch(subwords.encode(english), subwords.encode(german))[:2]
+)
+table(rows, ["later words change nothing", "nor does padding"])
+
+# %% [markdown]
+# The whole models keep both promises, and each missing mask breaks one, even before training.
 #
 # ## So: what else does attention need?
 #
-# It needs a network that computes on each word, residual connections that keep words apart for longer, norms that keep numbers at one size, positions, and masks. Put together, encoder and decoder are a translator.
+# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although the training loss does not ask for them. It gains from feed-forward networks, with every seed where endings have to agree. It needs norms where there are many layers with large weights.
 #
 # ## Questions
 #
@@ -279,11 +497,10 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What does attention need around it? Feed-forward networks, residual connections, norms, positions and masks.
-# - Attention alone makes all words alike within a few layers; residual connections slow this down.
-# - The feed-forward network treats each word by itself and has two thirds of an encoder layer's weights.
-# - With pre-norm no norm stands in the way of the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
-# - Three attentions, three masks: tests show that neither later words nor padding get through.
+# - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; norms where there are many layers with large weights. Feed-forward networks help.
+# - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
+# - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
+# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer.ipynb)
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You build the Transformer from its parts: the feed-forward network, the layer norm, the residual connection around both, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You mend two parts of a Transformer that raise no error and are wrong, write the layer norm, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -12,11 +12,18 @@ from course_utils.learner.own import train_own
 # %% [markdown]
 # ## 12.feed_forward
 #
-# Attention lets words exchange what they know. The **feed-forward network** then works on each word by itself: two layers with a ReLU between them, which puts 0 in place of negative numbers (Vaswani et al., 2017, equation 2):
+# Mend this feed-forward network:
 #
-# $$\text{FFN}(x) = \max(0,\; x W_1^\top + b_1)\, W_2^\top + b_2$$
+# ```python
+# hidden = x @ weight_1 + bias_1
+# return torch.relu(hidden @ weight_2 + bias_2)
+# ```
 #
-# As in `nn.Linear`, `weight_1` is F×D and `weight_2` is D×F, so that a vector $x$ is multiplied by the transposed matrix. The residual connection is not part of it: it comes in `12.sublayer`.
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises one, and its result is never negative. It should be
+#
+# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
+#
+# The two matrices are given as `nn.Linear` keeps them: `weight_1` is F×D and `weight_2` is D×F. The residual connection is not part of the network: it comes in `12.sublayer`.
 
 
 # %%
@@ -88,9 +95,15 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Each attention and each feed-forward network of a Transformer stands in a **sub-layer**: a residual connection leads past it, and a layer norm keeps the numbers in bounds. There are two ways to arrange them. The paper has **post-norm** (section 5.4), most later models **pre-norm** (Xiong et al., 2020):
+# Mend this sub-layer, which should be post-norm or pre-norm, as `order` says:
 #
-# $$\text{post:}\quad \text{norm}(x + f(x)) \qquad\qquad \text{pre:}\quad x + f(\text{norm}(x))$$
+# ```python
+# y = norm(x)
+# y = y + function(y)
+# return norm(y) if order == "post" else y
+# ```
+#
+# The shapes fit, and a model of such layers trains. But in neither order does x itself reach the sum. Look at the two drawings of the lesson: where does each of them lead x?
 #
 # `function` is $f$. It takes B×T×D and gives B×T×D; call it once, and with nothing else. No gradient passes through it, so only values are checked. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
 
@@ -131,12 +144,9 @@ check("12.sublayer", sublayer)
 # %% [markdown]
 # ## 12.encoder_layer
 #
-# A layer of the encoder has two sub-layers: self-attention, in which each word looks at all words of its sentence, then the feed-forward network (Vaswani et al., 2017, section 3.1). This time you write a class. `__init__` is given and makes the parts, with the names that PyTorch uses: keep it as it is and write `forward`. The result equals that of
-# `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, `False` post-norm.
+# Write `forward` for a layer of the encoder. Its sub-layers are self-attention and the feed-forward network. `__init__` is given, with the names that PyTorch uses: keep it as it is. The result equals that of `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, as in the lesson, and `False` post-norm.
 #
-# Use the parts: `self.self_attn` is `nn.MultiheadAttention`, `self.norm1` and `self.norm2` are layer norms. `mask` is True at words, and each sentence has one at least. `self.self_attn` takes a `key_padding_mask`, in which True means the opposite: **what must not be attended to**. It returns two things, the contexts and the weights.
-#
-# What comes out at padding means nothing and is not compared. What stands in `x` at padding must not reach any word.
+# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What stands in `x` at padding must not reach any word.
 
 
 # %%
@@ -191,12 +201,9 @@ check("12.encoder_layer", EncoderLayer)
 # %% [markdown]
 # ## 12.decoder_layer
 #
-# A layer of the decoder has three sub-layers: self-attention, in which a word of the target sees **itself and the words before it**; attention to the source, in which the words of the target ask and keys and values are made from `memory`, which is what the encoder made of the source; and the feed-forward network. Again `__init__` is given, and the result equals that of
-# `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
+# Now a layer of the decoder: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values made from `memory`, which is what the encoder made of the source; and the feed-forward network. The result equals that of `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.self_attn` and `self.norm1` belong to self-attention, `self.multihead_attn` and `self.norm2` to attention to the source, `self.norm3` to the feed-forward network. `memory` goes through no norm. The target has no mask of its own: padding stands at its end, where no word looks. `memory_mask` is True at words of the source, and each sentence has one at least.
-#
-# In `attn_mask`, T×T, and in `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding must not reach any word, nor any gradient.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding stands at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What stands in `memory` at padding must not reach any word, nor any gradient.
 
 
 # %%
@@ -265,14 +272,14 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check hands your function one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and stands behind them. No sentence is all padding. Return `True` for a model that keeps these promises, and `False` for any other. Its logits **at words of the target** are finite, and stay as they are
+# The check hands you one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and comes after them. No sentence is all padding. Return `True` for a model whose logits **at words of the target** are finite and stay as they are
 #
 # 1. when columns of padding are appended to the source,
 # 2. when columns of padding are appended to the target,
-# 3. when a sentence stands alone, and not in a batch with longer and shorter ones,
-# 4. at the places 0 … t, for every t, when the words of the target after t change.
+# 3. when a sentence stands alone, not beside longer and shorter ones,
+# 4. at the positions 0 … t, for every t, when the words of the target after t change.
 #
-# Logits at padding may be anything, even NaN. In a batch of random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.
+# Return `False` for any other, and for one that raises an error. At padding anything may come out, even NaN. In random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%

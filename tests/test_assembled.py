@@ -1,4 +1,4 @@
-"""What lesson 12 shows: layers put together to a Transformer, and what passes through them."""
+"""What lesson 12 shows: a Transformer on its page, without each of its parts, and made of a learner's layers."""
 
 import pytest
 import torch
@@ -6,11 +6,12 @@ from programs import program
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_once
 from course_utils.data.subwords import PAD
 from course_utils.learner import own
 from course_utils.models.assembled import Assembled, share_right, train_assembled
-from course_utils.models.residual import first_steps, likeness, next_words, streams
+from course_utils.models.conversion import from_lesson
+from course_utils.models.residual import first_steps, last_layer, likeness
 from course_utils.models.transformer import Transformer
 
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
@@ -79,13 +80,12 @@ def test_words_become_alike_without_residual_connections():
     assert (alone[:, 2:] > 0.99).all() and (joined[:, 6] < 0.6).all()
 
 
-def test_the_streams_are_those_that_the_model_passes_on():
+def test_the_last_layer_is_what_the_norm_at_the_end_reads():
     torch.manual_seed(0)
     model = Transformer(11, width=12, heads=3, hidden=7, encoder_layers=1, decoder_layers=2).double().eval()
-    found = streams(model, SOURCE, TARGET)
-    assert len(found) == 3 and not model.decoder[0]._forward_hooks and not model.decoder[0]._forward_pre_hooks
-    torch.testing.assert_close(found[0], model.embedding(TARGET))
-    assert next_words(model, found[-1]) == model(SOURCE, TARGET).argmax(-1).tolist()
+    logits = model.readout(model.decoder_norm(last_layer(model, SOURCE, TARGET)))
+    torch.testing.assert_close(logits, model(SOURCE, TARGET))
+    assert not model.decoder[1]._forward_hooks
 
 
 def test_post_norm_needs_a_warm_up_at_a_high_rate():
@@ -112,3 +112,83 @@ def test_at_a_high_rate_post_norm_makes_all_words_alike_and_then_gets_no_gradien
     )
     assert post[4:].min() > 0.999 > max(pre.max(), warm.max())
     assert gradients[-1] < 1e-3 * gradients[0] and others[-1] > 0.05 * others[0]
+
+
+@pytest.fixture
+def lesson():
+    """What the lesson's page defines."""
+    return program("parts").page()
+
+
+def untrained(lesson, part="nothing", **sizes):
+    torch.manual_seed(0)
+    model = lesson.Transformer(11, D=12, H=3, F=7, **sizes)
+    lesson.take_out(model, part)
+    model = model.double().eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.2 * torch.randn_like(weight)  # so that no bias is 0 and no gain 1
+    return model
+
+
+def test_the_model_on_the_page_computes_what_the_courses_own_does(lesson):
+    model = untrained(lesson, N=3)
+    fast = from_lesson(model)
+    torch.testing.assert_close(fast(SOURCE, TARGET), model(SOURCE, TARGET), rtol=0, atol=1e-12)
+    assert sum(p.numel() for p in fast.parameters()) == sum(p.numel() for p in model.parameters())
+
+
+def test_taking_a_part_out_changes_that_part_alone(lesson):
+    def changes(model, source=SOURCE, target=TARGET):
+        return not torch.allclose(model(source, target)[0, :1], model(SOURCE, TARGET)[0, :1])
+
+    later, swapped, padded = TARGET.clone(), SOURCE.clone(), torch.nn.functional.pad(SOURCE, (0, 2))
+    later[0, 1:], swapped[0, :2], other = 3, torch.tensor([5, 4]), SOURCE.clone()
+    other[0, 0] = 9
+    for part, sees_later, sees_padding, sees_order, sees_source in (
+        ("nothing", False, False, True, True),
+        ("causal mask", True, False, True, True),
+        ("source mask", False, True, True, True),
+        ("positions", False, False, False, True),
+        ("attention to the source", False, False, False, False),
+        *((part, False, False, True, True) for part in ("feed-forward networks", "norms", "residual connections")),
+    ):
+        model = untrained(lesson, part)
+        found = (changes(model, target=later), changes(model, padded), changes(model, swapped), changes(model, other))
+        assert found == (sees_later, sees_padding, sees_order, sees_source), part
+    kinds = {
+        part: [type(module).__name__ for module in untrained(lesson, part).modules()] for part in program("parts").PARTS
+    }
+    assert all(("LayerNorm" in names) == (part != "norms") for part, names in kinds.items())
+    assert all(("FeedForward" in names) == (part != "feed-forward networks") for part, names in kinds.items())
+    assert all(("NoResidual" in names) == (part == "residual connections") for part, names in kinds.items())
+
+
+def test_the_program_for_parts_measures_a_row():
+    ((world, part, seed, loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, steps=2, alone=2)
+    assert (world, part, seed) == ("endings", "norms", 0) and loss > 3 and size > 40_000
+    assert len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
+
+
+def test_the_table_of_parts_shows_what_the_lesson_says():
+    def of(world, part):
+        return torch.tensor(
+            measured_once("parts", "given_right", "written_right", "alone_right", world=world, part=part)
+        )
+
+    given, written, alone = whole = of("plain", "nothing")
+    assert whole.shape == (3, 5) and whole.min() > 0.9 and given.min() > 0.97
+    for part in ("residual connections", "attention to the source", "positions", "causal mask"):
+        assert of("plain", part)[1:].max() < 0.5
+    assert of("plain", "causal mask")[0].min() > 0.97
+    for part in ("residual connections", "attention to the source", "positions"):
+        assert of("plain", part)[0].max() < 0.8
+    given, written, alone = of("plain", "source mask")
+    assert written.min() > 0.9 and (written - alone).min() > 0.1
+    assert (whole - of("plain", "norms"))[1].mean().abs() < 0.02
+    lost = (whole - of("plain", "feed-forward networks"))[1]
+    assert 0.01 < lost.mean() < 0.06 and (lost > 0).sum() >= 4
+    whole, deeper = of("endings", "nothing")[1], "feed-forward networks, with three layers"
+    lost, still_lost = whole - of("endings", "feed-forward networks")[1], whole - of("endings", deeper)[1]
+    assert lost.mean() > still_lost.mean() > 0.02 and min(lost.min(), still_lost.min()) > 0.005
+    assert (whole - of("endings", "norms")[1]).mean().abs() < 0.02

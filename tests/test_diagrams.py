@@ -41,6 +41,7 @@ SHOWN = {
     "transformer": diagrams.transformer,
     "a cache": diagrams.cached,
     "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),
+    "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),

@@ -11,6 +11,7 @@ near.csv, heads.csv                     benchmarks/heads.py           where each
 positions.csv, asked.csv                benchmarks/positions.py       ways to tell positions apart, by length and by place
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
+parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 captions.csv                            benchmarks/captions.py        naming and pointing, softly, hard, and with a penalty

@@ -352,6 +352,31 @@ def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) ->
     return _diagram("Writing with a cache", in_words, boxes, arrows, new)
 
 
+def sublayers(new=()) -> Diagram:
+    """A function with its residual connection and its norm: post-norm above, pre-norm below."""
+    sizes = {"norm": (96, 48), "+": (28, 28), "*f*: attention, or feed-forward": (210, 56)}
+    norm, plus, function = sizes
+    boxes, arrows = [], []
+    for name, order, y in (("post", (function, plus, norm), 56), ("pre", (norm, function, plus), 184)):
+        row, x = [Box(name, "*x*", 140, y - 20, 44, 40, "data")], 220
+        for text in order:
+            width, height = sizes[text]
+            row.append(Box(name, text, x, y - height / 2, width, height))
+            x += width + 36
+        row.append(Box(name, "result", x, y - 20, 72, 40, "data"))
+        arrows += [joined(a, b, y) for a, b in zip(row, row[1:], strict=False)]
+        start, across = row[0].x + row[0].width / 2, next(box.x for box in row if box.text == plus) + 14
+        bends = ((start, y + 20), (start, y + 52), (across, y + 52), (across, y + 14))
+        arrows.append(Arrow(bends, "residual connection", name=name))
+        boxes += [Box(name, f"{name}-norm", EDGE, y - 20, 96, 40, "frame"), *row]
+    said = (
+        "Above, post-norm: x goes through f (attention, or feed-forward), a residual connection leads past f to a +, which adds x, and a norm follows; "
+        "what comes out is the result. Below, pre-norm: x goes through a norm and then through f (attention, or feed-forward); the residual "
+        "connection leads past both to a +, which adds x, and its sum is the result."
+    )
+    return _diagram("Where the norm goes", said, boxes, arrows, new)
+
+
 def recurrent_attention(new=()) -> Diagram:
     """The recurrent attention model: a sensor sees a small part of the picture, a state remembers it and says where to look next."""
     middle, low = 78, 198

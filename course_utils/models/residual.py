@@ -1,5 +1,4 @@
-"""What passes through a Transformer's layers: how alike its words become, which word each layer would say next, and what the first steps
-of training change.
+"""How alike words become in layer after layer, at random and in the first steps of training.
 
 Here: what lesson 12 measures. Not here: the layers (`transformer.py`).
 
@@ -37,28 +36,6 @@ def likeness(residual: bool, layers=12, words=10, width=64, seeds=5) -> Tensor:
     return torch.tensor(rows)
 
 
-@torch.no_grad()
-def streams(model, source: Tensor, given: Tensor) -> list[Tensor]:
-    """Return the decoder's residual stream for source B×S and given words B×T: after the embedding, and after each layer, B×T×D each."""
-    found = []
-    handles = [
-        layer.register_forward_hook(lambda module, inputs, output: found.append(output[0])) for layer in model.decoder
-    ]
-    handles.append(model.decoder[0].register_forward_pre_hook(lambda module, inputs: found.append(inputs[0])))
-    try:
-        model(source, given)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found
-
-
-@torch.no_grad()
-def next_words(model, stream: Tensor) -> list[list[int]]:
-    """Return the ids of the words that the readout would give for a residual stream B×T×D, as if no layer followed: B lists of T."""
-    return model.readout(model.decoder_norm(stream)).argmax(-1).tolist()
-
-
 def deep(vocabulary: int, norm: str, layers: int, seed: int) -> Transformer:
     """Return an untrained Transformer of width 64 with as many layers on each side, without dropout; norm is "pre" or "post".
 
@@ -90,7 +67,8 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
     optimizer = torch.optim.Adam(model.parameters())
     alike, gradients = [], []
     for step in range(1, steps + 1):
-        alike.append(_mean_cosine(streams(model, source, given)[-1][given != PAD]))
+        with torch.no_grad():
+            alike.append(_mean_cosine(last_layer(model, source, given)[given != PAD]))
         rows = torch.randint(len(sources), (64,), generator=draw).tolist()
         read, told, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
         optimizer.zero_grad()
@@ -100,6 +78,17 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
         optimizer.param_groups[0]["lr"] = 3e-3 * min(1, step / max(1, warmup))
         optimizer.step()
     return torch.tensor(alike), torch.tensor(gradients)
+
+
+def last_layer(model: Transformer, source: Tensor, given: Tensor) -> Tensor:
+    """Return what the decoder's last layer gives for source B×S and given words B×T, before the norm at the end: B×T×D."""
+    found = []
+    handle = model.decoder[-1].register_forward_hook(lambda module, inputs, output: found.append(output[0]))
+    try:
+        model(source, given)
+    finally:
+        handle.remove()
+    return found[0]
 
 
 def _mean_cosine(x):

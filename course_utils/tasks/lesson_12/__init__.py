@@ -10,10 +10,10 @@ lesson = Lesson(
         "show what attention alone does to words, and what a residual connection changes",
         "compute a feed-forward network and a layer norm by hand",
         "tell pre-norm from post-norm, and say why one of them needs a warm-up",
-        "name the three attentions of a Transformer with their queries, keys and masks",
-        "test whether later words or padding change what a model says",
+        "write an encoder layer and a decoder layer, with their three attentions and masks",
+        "tell from the way a model fails which of its parts is missing",
     ),
-    needs="lesson 10: several heads, masks; lesson 11: positions",
+    needs="lesson 05: teacher forcing; lesson 10: several heads, masks; lesson 11: positions",
     reading=60,
     runs="a minute",
 )

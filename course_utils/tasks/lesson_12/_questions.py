@@ -1,4 +1,4 @@
-"""The questions of lesson 12: five on its goals, and the guess asked for before a cell shows its result."""
+"""The questions of lesson 12: five on its goals, and the guesses asked for before a cell shows its result."""
 
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 
@@ -89,24 +89,24 @@ questions = (
     ),
     Question(
         "12.q5",
-        "finding a leak",
-        "How do you find out whether later words, or the padding of the source, reach what a decoder says?",
+        "a part that is missing",
+        "A Transformer gets 99 of 100 words right, given the right words before. When it translates, 4 of 100 are right. Which part does it lack?",
         right=(
-            "Change the later words, or append padding, and see whether its logits change.",
-            "What it says at a place may depend only on the real words of the source and on the words up to there. If it changes, something has leaked.",
+            "The causal mask.",
+            "While it learns it reads the word that it should predict, and in translating that word is not there yet. To test for this, change the later words: no earlier logits may change.",
         ),
         wrong=(
             (
-                "Train it, and see whether its loss goes down on the training data.",
-                "With a leak the loss goes down even faster: the model can copy the word that it should predict.",
+                "The mask of the source.",
+                "Then padding matters. In a batch like those of training it would translate well, and a sentence alone would come out worse.",
             ),
             (
-                "Check whether the shapes of its masks fit the shapes of its scores.",
-                "A mask that is off by one, or the wrong way round, has the right shape, too.",
+                "The positions.",
+                "Then words in the wrong order cost it a quarter of the words even when it is given the right ones before.",
             ),
             (
-                "Change the source's words, and see whether its logits change.",
-                "They should change, since it translates the source. This says nothing about later words and padding.",
+                "The attention to the source.",
+                "Then it knows nothing of the source, and even with the right words before it can only guess the next one.",
             ),
         ),
     ),
@@ -117,5 +117,15 @@ predictions = (
         "12.alike",
         "What is the mean cosine of two words after 12 layers of attention alone, from -1 to 1?",
         why="Each layer replaces the words by averages of them. After two layers hardly any difference is left, and the cosine is 1.00.",
+    ),
+    Prediction(
+        "12.share",
+        "What share of the words will the model get right, given the right words before, from 0 to 1?",
+        why="The whole model translates with hardly an error when it never has to build on its own words.",
+    ),
+    Prediction(
+        "12.part",
+        "Without this part, what share of the words will be right when the model translates, from 0 to 1?",
+        why="The table below shows every part, with five seeds each.",
     ),
 )

@@ -140,3 +140,10 @@ def not_transposed(x, weight_1, bias_1, weight_2, bias_2):
 )
 def weights_exchanged(x, weight_1, bias_1, weight_2, bias_2):
     return torch.relu(x @ weight_2 + bias_1) @ weight_1 + bias_2
+
+
+@task.mistake(
+    "This is still the version to mend: it transposes neither matrix, and its ReLU comes after the second product in place of the first. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them."
+)
+def as_it_was(x, weight_1, bias_1, weight_2, bias_2):
+    return torch.relu((x @ weight_1 + bias_1) @ weight_2 + bias_2)

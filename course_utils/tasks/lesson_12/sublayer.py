@@ -206,6 +206,12 @@ _mistake(
     post=lambda x, f, norm: norm(x + f(norm(x))),
 )
 _mistake(
+    "as_it_was",
+    "This is still the version to mend: in both orders the normalised x is added to what the function gives. x as it came in should be added, and with post the function should read it, too.",
+    pre=lambda x, f, norm: norm(x) + f(norm(x)),
+    post=lambda x, f, norm: norm(norm(x) + f(norm(x))),
+)
+_mistake(
     "norm_twice_in_pre",
     'With order "pre" the norm stands in two places: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.',
     pre=lambda x, f, norm: norm(x + f(norm(x))),

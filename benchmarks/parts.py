@@ -1,0 +1,90 @@
+"""What each part of a Transformer is for: the model of lesson 12, trained without one of its parts.
+
+    python benchmarks/parts.py [--seeds 0 1 2 3 4]
+
+Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. The rows go to the
+table parts.csv in course_utils/data/measured_tables, which the lesson shows; what is in it already is not run again. About ten seconds a row.
+
+In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
+"""
+
+import argparse
+import ast
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+
+from course_utils.data.measured import fill
+from course_utils.data.small_world import SMALL, SmallPairs, small_world
+from course_utils.data.subwords import Subwords
+from course_utils.data.world import generate_translations
+from course_utils.models.assembled import share_right
+from course_utils.models.seq2seq import fit, make_batch
+from course_utils.translation.scores import exact_shares
+
+LESSON = Path(__file__).parents[1] / "notebooks" / "12_transformer.py"
+COLUMNS = ("world", "part", "seed", "loss", "given_right", "written_right", "alone_right", "parameters", "cpu_seconds")
+SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
+NOTHING = "nothing"
+PARTS = (
+    *("feed-forward networks", "norms", "residual connections", "attention to the source"),
+    *("positions", "causal mask", "source mask"),
+)
+DEEPER = "feed-forward networks, with three layers"  # in place of two, so that there are about as many parameters as in the whole
+SETUPS = [("plain", part) for part in (NOTHING, *PARTS)]
+SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
+STEPS, ALONE = 300, 100  # steps of training; sentences that are also translated one at a time
+
+
+def page() -> SimpleNamespace:
+    """Return what the lesson's page defines: its classes and functions."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+    tree = ast.parse(LESSON.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if isinstance(node, kinds)]
+    found = {}
+    exec(compile(tree, LESSON.name, "exec"), found)
+    return SimpleNamespace(**found)
+
+
+def pairs_of(world):
+    """Return the pairs to learn from, and those to test with."""
+    if world == "plain":
+        return [small_world(number, seed, order="verb-last") for number, seed in SIZES]
+    lengths, grammar = {"shortest": 1, "longest": 12}, SMALL | {"agreement": True}
+    found = [generate_translations(number, seed, order="verb-last", **lengths, **grammar) for number, seed in SIZES]
+    words = Subwords.words([text for pairs in found for text in (*pairs.sources, *pairs.targets)])
+    return [SmallPairs(pairs.sources, pairs.targets, words, pairs.alignments) for pairs in found]
+
+
+def measure(world, part, seed, steps=STEPS, alone=ALONE):
+    """Train one model without a part; return its row: the loss of the last 20 steps, and shares of right words."""
+    lesson, (pairs, test) = page(), pairs_of(world)
+    torch.manual_seed(seed)
+    model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
+    lesson.take_out(model, PARTS[0] if part == DEEPER else part)
+    began = time.process_time()
+    losses = fit(model, *pairs.ids(), seed=seed, steps=steps)
+    seconds = time.process_time() - began
+    written = lesson.translate(model, test.words, test.sources)
+    single = [lesson.translate(model, test.words, [text])[0] for text in test.sources[:alone]]
+    shares = (
+        share_right(model, *make_batch(*test.ids())),
+        exact_shares(written, test.targets)[1],
+        exact_shares(single, test.targets[:alone])[1],
+    )
+    loss, size = sum(losses[-20:]) / len(losses[-20:]), sum(p.numel() for p in model.parameters())
+    return [(world, part, seed, round(loss, 4), *(round(share, 4) for share in shares), size, round(seconds, 1))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    fill("parts", COLUMNS, ((*setup, seed) for seed in options.seeds for setup in SETUPS), measure)
+
+
+if __name__ == "__main__":
+    main()
