@@ -83,7 +83,7 @@ table(
 # %% [markdown]
 # A third of the words are wrong. The gradients in the encoder's query matrix are about a hundred times smaller than in the readout (1 here). So with one rate for all, some weights move a hundred times as far as others.
 #
-# **Adam** (Kingma & Ba 2015) keeps two running means for each weight, of its gradients and of their squares. Both start at 0 and are too small at first, so each is divided by 1 - β to the power of the step t:
+# **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ (ε is tiny):
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -104,7 +104,7 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
         print(f"{name:5} after step {step}:", weights.detach())
 
 # %% [markdown]
-# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, whatever the size of its gradient. Later it moves less where gradients keep changing their sign, since m is then small beside the root of v.
+# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, however small its gradient is, unless it is 0. Later it moves less where gradients keep changing their sign, since m is then small beside the root of v.
 #
 # In the loop, one line changes. `edited` writes it into a copy of `train`, and `difference` shows it. To be fair to SGD we also try a larger rate. How far do they get?
 
@@ -161,7 +161,7 @@ print("again:      ", dropout(torch.ones(10)))
 print("in use:     ", dropout.eval()(torch.ones(10)))
 
 # %% [markdown]
-# Each time other numbers become 0, and in use none does. (The others are scaled by 1 / 0.6 = 1.67; it is 1.662 here because our `Dropout` rounds p.)
+# Each time different numbers become 0, and in use none does. (The others are scaled by 1 / 0.6 = 1.67; it is 1.662 here because our `Dropout` rounds p.)
 #
 # **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is asked for. Cross-entropy asks for a probability of 1 for the right word, which no finite logits give. With smoothing ε, the right word should get 1 - ε, and the rest is shared by all V words, the right one included. For V = 5 and ε = 0.1, which probabilities are asked for, and what is the lowest loss?
 
@@ -188,7 +188,7 @@ for name, loop, p in (("neither", with_adam, 0.0), ("smoothing", smoothed, 0.0),
 table(rows, ["the 300 it has learned", "300 new ones"], corner="share right, seed 0")
 
 # %% [markdown]
-# Without either, the model does far better on its own sentences than on new ones: it learns by heart. With smoothing it does better on the new ones, with dropout worse on its own. **Your turn**: change the seed of `new_model`, p or ε. Which of these statements hold for every seed?
+# Without either, the model does far better on its own sentences than on new ones: it learns by heart. Both help with new ones here, and with dropout it does worse on its own. **Your turn**: change the seed of `new_model`, p or ε. Which of these statements hold for every seed?
 #
 # ## What is in a batch?
 #
@@ -222,9 +222,9 @@ rows = {"with dropout": with_dropout, "without": without, "gained without": with
 table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The ranges overlap, so do the two hardly differ? They do: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share much of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, five of them have the same sign once in 16 times.
+# The ranges overlap, and yet the two differ: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, five of them have the same sign once in 16 times. Their mean says how large the effect is.
 #
-# Now the models learn 1,500 pairs, each 53 times. ([Muon](../docs/translators.md#optimizers) is an optimizer. A readout is tied if it is also the embedding.) Which changes matter?
+# Now the models learn 1,500 pairs, each 53 times. (Each optimizer has a rate of its own; [Muon](../docs/translators.md#optimizers) is one. A readout is tied if it is also the embedding.) Which changes matter?
 
 # %%
 changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
@@ -249,9 +249,9 @@ def read(data, pairs):
 read("world", 1500)[1]
 
 # %% [markdown]
-# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference, although our own loop failed without one. There the first rate was 0.18; in this row the highest rate is 0.008.
+# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference: here the highest rate is 0.008, in our own loop it was 0.18. Batches of sentences gain; those by tokens save padding, not steps.
 #
-# So a part is worth something in a setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many changes help or harm, judged by signs that chance gives at most once in 16 times?
+# So what a part is worth depends on the setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many changes help or harm, judged by signs that chance gives at most once in 16 times?
 
 # %% tags=["nbval-check-output"]
 predict("13.three_seeds", ...)
@@ -284,7 +284,7 @@ for kind, optimizer in (("transformer", "muon"), ("transformer", "adamw"), ("att
 table(rows, ["parameters", "target tokens read", "BLEU, three seeds"], corner="model, optimizer", digits=1)
 
 # %% [markdown]
-# Smaller? We chose the same size for all. Faster? The table does not say. Better? With Muon the Transformer is. With AdamW, a variant of Adam, the GRU is, though it has read a quarter more. So optimizer and rate alone move the Transformer from below the GRU to above it.
+# Smaller? We chose the same size for all. Faster? The table does not say. Better? With Muon the Transformer is in all three runs; with AdamW, a variant of Adam, the GRU is. But the GRU has read a quarter more, and had only AdamW. So the optimizer with its rate can turn the answer.
 #
 # ## Writing with a cache
 #
@@ -317,7 +317,7 @@ print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) 
 plots.curves(range(len(again)), {"again": [again], "cache": [kept]}, "step", "million operations")
 
 # %% [markdown]
-# The words are the same, and three quarters of the operations are saved. Only the newest word is projected to a query, a key and a value, and its query is compared with all keys. So a step costs nearly the same for the tenth word as for the first.
+# Without a cache a step grows from 2 to 17 million operations; with one it stays at 2. The words are the same. Only the newest word is projected to a query, a key and a value, and its query is compared with all keys. So a step costs nearly the same for the tenth word as for the first.
 #
 # One may also draw the next word by its probability. A **temperature** divides the logits before the softmax. Move the sliders: what do a small and a large temperature do?
 
@@ -343,7 +343,7 @@ step_explorer = explore(
 step_explorer
 
 # %% [markdown]
-# At temperature 1 two words share most of the probability. A small temperature gives nearly everything to "Gitarre", so that drawing does what greedy search does. A large one makes all words alike.
+# At temperature 1 two words share most of the probability. A small temperature gives nearly everything to "Gitarre", so that drawing does what greedy search does. A large one makes all words nearly alike.
 #
 # ## What does it know?
 #
@@ -375,11 +375,11 @@ target = torch.tensor([words[:-1]])
 every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
 
 # %% [markdown]
-# The heads of layer 0 spread over several words. From layer 1 on most of them look from "Männer" at "playing", which comes next.
+# From "Männer" the heads of layer 0 look at several words. From layer 1 on five of eight look most at "playing", which comes next.
 #
 # ## What BERT and GPT keep
 #
-# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. Both have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
+# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. GPT and BERT base have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
 
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
@@ -423,7 +423,7 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How is it trained, and what does it know? By a short loop in which the worth of each part has to be measured. It knows what its data show.
+# - How is it trained, and what does it know? By a short loop; what each part is worth has to be measured. It knows what its data show.
 # - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run, and a warm-up prevents it.
 # - Runs with the same seed are compared by paired differences. Five equal signs come by chance once in 16 times, three once in 4 times.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.

@@ -14,7 +14,7 @@ questions = (
             -0.01: "The size is right. But a step goes against the gradient: where it is negative, the weight grows.",
             0.05: "That is SGD's step, rate × gradient. Adam divides by the root of the mean square, which here is 5.",
             -0.05: "That is the rate times the gradient. Adam divides by the root of the mean square, and a step goes against the gradient.",
-            0.1: "That leaves out the correction of m, perhaps: both running means are divided by 1 - β before they are used.",
+            0.001: "That leaves out the correction of m: both running means are divided by 1 - β before they are used.",
         },
         otherwise="Compute m and v after one step, from 0. Divide each by 1 minus its β, and then m by the root of v.",
     ),
@@ -118,7 +118,7 @@ predictions = (
     ),
     Prediction(
         "13.three_seeds",
-        "Three seeds each: for how many of seven changes do the signs show that they help or harm, if chance may give such signs once in 16 times?",
+        "Three seeds each: for how many of seven changes do the signs show that they help or harm, if chance may give such signs at most once in 16 times?",
         why="Three signs are equal by chance once in 4 times, so no row of three seeds can show it by its signs. Five equal signs can.",
     ),
 )
