@@ -3,7 +3,6 @@
 
 # %%
 import ipywidgets
-import matplotlib.pyplot as plt
 import torch
 
 from course_utils import check, hint, predict, progress, reveal, solution
@@ -63,9 +62,10 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
 # %%
 def mix_at(red):
     mixed = red * colours[0] + (1 - red) * colours[2]
-    plt.figure(figsize=(1.8, 1.5))
-    plt.imshow(mixed.reshape(1, 1, 3).numpy())
-    plt.axis("off")
+    shown = {"red": colours[0], "blue": colours[2], "mix": mixed}
+    for ax, (name, colour) in zip(plots.axes(3, width=1.5, height=1.7), shown.items(), strict=True):
+        ax.imshow(colour.reshape(1, 1, 3).numpy())
+        ax.set(title=name, xticks=[], yticks=[])
     return f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
 
 

@@ -148,7 +148,7 @@ print(f"{test.name}: {accuracy.mean():.3f}   {accuracy.min():.3f}   {accuracy.ma
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# Here `train` is the loop above, with steps that become smaller towards the end. We compare the result with scikit-learn's logistic regression on word counts. It learns one number per word, where our model learns 16. Will the 16 do better?
+# Above, the loss stops falling at 0.37, perhaps because the decay pulls back as much as the steps push. `train` is the same loop, with steps that become smaller towards the end. We compare the result with scikit-learn's logistic regression on word counts. It learns one number per word, where our model learns 16. Will the 16 do better?
 
 # %%
 bag = CountVectorizer(analyzer=list)
@@ -204,7 +204,7 @@ print(f"share of words with the sign of their log-odds: {((odds > 0) == (adds > 
 #
 # ## What does the model make of a sentence?
 #
-# We take sentences from the slides that this lesson follows (Ylipää 2020), and print what each word adds to the score. Write sentences of your own into the list: can you find one that comes out wrong?
+# We take sentences from the slides that this lesson follows (Ylipää 2020), and print what each word adds to the score. Which of these five will come out wrong? Run the cell, then write sentences of your own into the list: how short a one can you find that fools the model?
 
 # %%
 sentences = [

@@ -176,7 +176,7 @@ for word, score, weight in zip("the movie was not really great".split(), scores,
 reveal("02.great_after_not", weights[-1])
 
 # %% [markdown]
-# So the **score** of a word cannot depend on the other words: it is computed from the word and θ alone. The **weight** can, through the sum in the denominator that all words share: "great" still has the score 2, but "not" now takes most of the total. This is the answer to our question. Change θ in the cell above: can "not" ever *raise* the weight of "great"? It cannot: every further word only makes the denominator larger.
+# So the **score** of a word cannot depend on the other words: it is computed from the word and θ alone. The **weight** can, through the sum in the denominator that all words share: "great" still has the score 2, but "not" now takes most of the total. This is the answer to our question. Change θ where it is set to (2, 6), and run the cells from there on: can "not" ever *raise* the weight of "great"? It cannot: every further word only makes the denominator larger.
 #
 # ## Two directions at once
 #
@@ -191,7 +191,7 @@ print("dot ", (both_ways @ torch.tensor([6.0, 0.0])).softmax(-1))
 print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
 
 # %% [markdown]
-# The dot product has to choose one of two opposite words. The hidden layer listens in both directions at once.
+# The dot product has to choose one of two opposite words. The hidden layer listens in both directions at once. Are such scores enough for the four cases of lesson 01?
 #
 # ## Can one attention undo "great" after "not"?
 #
@@ -295,7 +295,7 @@ def graph_at(gap):
     return f"x₁ has the weight {a[0]:.3f}, so {a[1]:.1%} of the error reaches x₂."
 
 
-gap_slider = ipywidgets.FloatSlider(value=0.0, min=-8, max=8, step=0.5, description="score of x₁")
+gap_slider = ipywidgets.FloatSlider(value=2.0, min=-8, max=8, step=0.5, description="score of x₁")
 gap_explorer = explore(graph_at, gap=gap_slider)
 gap_explorer
 
@@ -353,7 +353,7 @@ print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews con
 plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0, 1.1))
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about the same number of test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself brings no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. With generated reviews in its place you see a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
+# On SST-2 the sum and the three attentions get about the same number of test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself brings no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. If SST-2 could not be downloaded, you see generated reviews here, and a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
 #
 # ## Questions
 #

@@ -271,11 +271,11 @@ on_test["gain, same seed"] = on_test["self-attention"] - on_test["sum of words"]
 table(on_test, list(rows), corner=f"{held_out.name}, three seeds")
 
 # %% [markdown]
-# On SST-2 self-attention gains nothing over the sum of words, and where there is a negation it is a little worse with each seed. With these settings, the 6,920 sentences do not teach it the trick. A real sentence has several words that could be the opinion. Attention pays off in translation (lesson 06).
+# On SST-2 self-attention gains nothing over the sum of words, and where there is a negation it is a little worse with each seed. With these settings it does not learn the trick. Attention pays off in translation (lesson 06).
 #
 # ## Who may attend to whom?
 #
-# A **padding mask**, B×S, says which keys are words. A **causal mask**, T×T, hides what comes later: a network that learns to predict the next word must not see it. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, the second one, which has three words?
+# A translator works on batches and writes word by word, so it needs two limits. A **padding mask**, B×S, says which keys are words. A **causal mask**, T×T, hides what comes later: a network that learns to predict the next word must not see it. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, the second one, which has three words?
 
 # %%
 padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T

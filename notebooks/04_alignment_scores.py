@@ -28,7 +28,7 @@ seeds = range(5)
 # | concatenating | $W [s; h]$ | $W$: D+E | the same "concat", in some versions of the paper |
 # | location-based | $\mathrm{softmax}(W s)$ | $W$: S×D | Luong et al. 2015 |
 #
-# Most papers say "additive" for what we call the perceptron, the name of its inventors. Where in attention does the choice make a difference?
+# Most papers say "additive" for what we, like its inventors, call the perceptron. Where in attention does the choice make a difference?
 
 # %%
 diagrams.attention(
@@ -112,7 +112,11 @@ for name in SCORES:
     alike = [torch.allclose(x, a, atol=1e-5) for x in (a[:, :1], others[0], others[1].flip(-1))]
     seen[name] = [not alike[0], not alike[1], alike[2]]
 reveal("04.blind", next(name for name, (differ, _, _) in seen.items() if not differ))
-table(seen, ["states differ", "length matters", "weights follow the words"], corner="score")
+table(
+    {name: seen[name] for name in by_hand},
+    ["states differ", "length matters", "weights follow the words"],
+    corner="score",
+)
 
 # %% [markdown]
 # The concatenating score is linear: $W[s_t; h_i] = w_s^\top s_t + w_h^\top h_i$. The state adds the same number to all scores of its row, and its factor cancels in the softmax:
@@ -263,12 +267,14 @@ for name in ("dot", "content_based", "general", "perceptron", "concatenating", "
         lambda seed, name=name: parts(name, S=8, D=5, A=32, seed=seed)[2],
     )
 reveal("04.all_worlds", next((name for name, runs in accuracy.items() if (runs.mean(0) > 0.5).all()), "none"))
+means = torch.stack([runs.mean(0) for runs in accuracy.values()])
+plots.weights(means, worlds, list(accuracy), xlabel="world", ylabel="score")
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector, on average, by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere except in "position". The concatenating score finds only what stands out, and the location-based score only positions.
+# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector, on average, by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
 #
-# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score, $s^\top W h$? Run it, then change the line. Can you write one that wins "position"?
+# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you also write one that wins "position"? Its W needs a row for each position: `parts("location_based", S=8, D=5, seed=seed)`.
 
 
 # %%
@@ -291,7 +297,7 @@ table({"your own": own, "general": accuracy["general"]}, worlds, corner="share f
 # | content-based | what is alike, at any length | concentrate the weights without a factor | Neural Turing Machine |
 # | general | what a matrix can map onto each other | find positions | Luong 2015 |
 # | perceptron, additive | any smooth comparison, with a bias | find positions; be fast | Bahdanau 2014 |
-# | concatenating | what stands out by itself | see the query | nothing: leave it alone |
+# | concatenating | what stands out by itself | see the query | no model that we know of |
 # | location-based | a position | see the words; sources longer than S | Luong 2015, as a comparison |
 #
 # The perceptron finds the most, but it is slow. A dot product of two projections, which is a general score, finds much of that in far less time. So our advice is to project both sides and take the scaled dot product. Without projections, √D can do harm (lesson 06).

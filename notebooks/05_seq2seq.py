@@ -47,7 +47,7 @@ print("the library agrees:", torch.allclose(library(words)[0], torch.stack(state
 #
 # $$r = \sigma(W_r x + U_r s) \qquad z = \sigma(W_z x + U_z s) \qquad n = \tanh(W x + r \circ U s) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# Each product also has a bias, and $\circ$ multiplies entry by entry. (This is PyTorch's form; the paper's candidate is $\tanh(W x + U (r \circ s))$.) Which $z$ carries a state through a hundred random words unchanged? We set its bias to 20.
+# Each product also has a bias, and $\circ$ multiplies entry by entry. (The paper's candidate is $\tanh(W x + U (r \circ s))$.) To carry a state through a hundred words unchanged, must $z$ be near 0 or 1? We set its bias to 20.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -211,7 +211,7 @@ for text, right, ours in zip(tried, truth(tried), translate(model, tried), stric
     print(f"\n{text}\nright  {right}\nmodel  {ours}")
 
 # %% [markdown]
-# The short sentences are right. The long one has 12 words, as many as the longest in training. Its translation begins well and then drifts: the words belong to the language, but they are not what the source says. Put sentences of your own into `tried`, made of words that you have seen here.
+# The short sentences are right. The long one has 12 words, as many as the longest in training. Its translation begins well and then drifts: the words belong to the language, but they are not what the source says. Now put sentences of your own into `tried`, made of words that you have seen here: which is the longest that still comes out right?
 #
 # Follow the first sentence through the model. Each cell shows two of the 64 dimensions of its state, and the probability of each written word is given below it. Where in the picture is "small"?
 
@@ -341,6 +341,7 @@ for order, ax in zip(("monotone", "reversed"), plots.axes(2, width=4.8, height=3
         curves[name] = torch.tensor(runs)  # seeds lengths
     plots.curves(lengths, curves, "words of the source", "share of right words", title, ax)
     ax.axvline(12, color="0.6", linestyle=":")
+    ax.set_ylim(0, 1.05)
     gains[order] = (curves["backwards"] - curves["as it is"])[:, lengths.index(6)]
     print(f"{title:15}", " ".join(f"{gain:+.2f}" for gain in gains[order]))
 mean = gains["reversed"].mean()

@@ -207,7 +207,7 @@ step_explorer
 #
 # ## The length curve again
 #
-# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, and lacks the look back alone. Each kind has the learning rate that suits it better. What share of the words is right at 12 words with Bahdanau's decoder, on average?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, and differs only in that it cannot look back. Each kind has its own rate. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -255,7 +255,7 @@ print("words that get less than 0.3 of the weight in all:", *missed)
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out: the columns of those above get hardly any weight. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes the limit that a single vector sets, but not every limit.
+# The decoder leaves words out. Its weights spread until "sliro"; then it jumps to "old", and the words in between are lost. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes one limit, not all.
 #
 # ## Does it look where it should?
 #
@@ -320,7 +320,7 @@ table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", d
 # | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
 # | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
 #
-# Here is the third row as code, without its tanh layer. In which decoder, Bahdanau's or Luong's, do the states stay the same if attention looks elsewhere?
+# Here is the third row as code, without its tanh layer and with the perceptron as its score. In which decoder, Bahdanau's or Luong's, do the states stay the same if attention looks elsewhere?
 
 
 # %% tags=["nbval-check-output"]
@@ -365,7 +365,7 @@ reveal("06.worst", min(rows, key=lambda score: sum(rows[score][0])))
 table(rows, ["right at 12 words", "right at 16 words", "AER at 12 words"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, but cosines are too small to concentrate them (lesson 04). The location-based score goes by positions alone and looks at a wrong word one time in four; perhaps annotations that know their neighbours make up for that. On real sentences, Britz et al. 2017 found our perceptron slightly ahead of our general.
+# The concatenating score is no better than one vector: the state adds the same number to all scores, so the weights never move (lesson 04). The cosine, content_based, moves them, but cosines are too small to concentrate them (lesson 04). The location-based score goes by positions alone and looks at a wrong word one time in four; perhaps annotations that know their neighbours make up for that. On real sentences, Britz et al. 2017 found the perceptron score slightly ahead of the general one.
 #
 # At 16 words the scaled dot product gets half as many right as the dot product, from which it differs only by the factor √D. Lesson 04 advised projecting both sides first. Does that help?
 
