@@ -274,7 +274,7 @@ table(accuracy, worlds, corner="share found, five seeds", digits=2)
 # %% [markdown]
 # No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector, on average, by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
 #
-# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you also write one that wins "position"? Its W needs a row for each position: `parts("location_based", S=8, D=5, seed=seed)`.
+# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you write one that wins "position"? (Its W needs a row for each of 8 positions.)
 
 
 # %%

@@ -159,7 +159,7 @@ for width in (1, 3):
 #
 # ## When may the search stop?
 #
-# Our search goes on until nothing is open. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
+# Our search fills its beam again in each round, so it mostly goes on to the limit of 40 tokens. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
 
 # %%
 captions = [
@@ -178,8 +178,8 @@ for text in [*captions, river, rope]:
     rows[" ".join(text.split()[:5]) + " …"] = [log_p for _, log_p in found] + [
         f"{len(ids) - 1}" for ids, _ in found
     ]
-columns = [f"{what}, {when}" for what in ("log p", "tokens") for when in ("nothing open", "one ended")]
-table(rows, columns, corner="width 5, stopped when", digits=2)
+columns = [f"{what}, {when}" for what in ("log p", "tokens") for when in ("late", "one ended")]
+table(rows, columns, corner="width 5, stopped", digits=2)
 
 # %% [markdown]
 # Four of the ten become less probable, and the others stay as they are. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
@@ -199,7 +199,7 @@ table(rows, ["log probability", "tokens with EOS"], digits=2)
 # %% [markdown]
 # The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse.
 #
-# Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens, EOS included:
+# Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens; we count EOS:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
@@ -247,12 +247,12 @@ reveal("07.width", widths[torch.tensor(runs).mean(0).argmax()])
 # %% [markdown]
 # Without a penalty, BLEU rises up to a width of about five and then falls sharply: at 50 the translations have lost a quarter of their length. This is called the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018). Stahlberg and Byrne 2019 even found that for more than half of their sentences, the most probable translation of all was empty.
 #
-# With the penalty BLEU no longer falls; the translations still get shorter, but slowly. What does a wide beam cost?
+# With the penalty BLEU hardly falls; the translations still get shorter, but slowly. What does a wide beam cost?
 
 # %%
 NAMES = {
     "bleu": "BLEU",
-    "log_probability": "log probability",
+    "log_probability": "log probability of a caption",
     "cpu_seconds": "seconds for 1,000 captions, one core",
 }
 rows = {}
@@ -306,7 +306,7 @@ for said in ("The black dog is now sleeping on the sofa .", "The black dog lies 
 # %%
 rows = {
     "ours, 29,000 captions, width 5, α = 1": [
-        "52.1 [51.7 to 52.2]",
+        "52.1 [51.7 to 52.3]",
         "43.2 [43.0 to 43.4]",
         "34.1 [33.8 to 34.5]",
     ],
@@ -315,11 +315,11 @@ rows = {
 table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, BLEU")
 
 # %% [markdown]
-# The first set was drawn like the training captions, so the small model knows its words and its style. The further away a test set is, the less it knows. A BLEU score belongs to a test set.
+# The first set was drawn like the training captions, so the small model knows its words and its style. A BLEU score belongs to a test set.
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words; in use it reads its own. What does an error do to the words after it? We take lesson 05's one-vector model and sentences of 12 words from the small world. The plot shows the share of right words at each position: after the right words, after the model's own, and after the right words with one wrong one at position 4. Does the model recover from it?
+# In training the decoder reads the right words, in use its own. What does an error do to the words after it? We take lesson 05's one-vector model and sentences of 12 words from the small world. The plot shows the share of right words at each position: after the right words, after the model's own, and after the right words with one wrong one, the model's likeliest, at position 4. Does the model recover from it?
 
 # %%
 curves = {}
@@ -331,7 +331,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# It does not. The next word suffers most, but even eight positions later fewer words are right. Nothing is shifted here, so this is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word also shifts all later ones.)
+# It does not recover: the next word suffers most, but even eight positions later fewer words are right. Nothing is shifted here. The usual name is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word shifts later ones, too.)
 #
 # ## So: which translation is best?
 #

@@ -127,7 +127,7 @@ for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(),
     plots.mask(mask, title=name, ax=ax, xlabel="is seen", ylabel="sees")
 
 # %% [markdown]
-# It needs the causal one. In training all words of the target are present at once, and this mask hides what the decoder is about to say. (What the padding's own rows return is ignored.) In the exercises you test whether a model keeps to it.
+# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. (What the padding's own rows return is ignored.) In the exercises you test whether a model keeps to it.
 #
 # Under the third mask each word sees the words that are at most `radius` away. One such layer sees only neighbours, but the next sees the neighbours' neighbours. We ask the gradient how many of 12 words the last output depends on. How many layers does each of the masks below need to reach all of them?
 
@@ -239,7 +239,7 @@ growth = {name: [runs[:, -1].min() / runs[:, -2].min()] for name, runs in second
 table(growth, ["1,024 words against 512"], corner="times as long", digits=1)
 
 # %% [markdown]
-# Twice as many words should take self-attention four times as long and the others twice. On a quiet computer they roughly do. The clock does not show that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
+# Twice as many words should take self-attention four times as long and the others twice. On a quiet computer they roughly do; on a busy one they may not. The clock does not show that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
 #
 # ## How far can it see?
 #
@@ -259,7 +259,7 @@ reveal("09.reach", " and ".join(far))
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, because nothing reaches the last position. Self-attention answers equally well at every distance. So does the LSTM, although its path is as long as the text: here only *reach* decides.
+# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, because nothing reaches the last position. Self-attention answers equally well at every distance. From distance 2 on so does the LSTM, although its path is as long as the text: here only *reach* decides.
 #
 # Vaswani et al. give another reason for short paths: what has a long way to go is hard to *learn*. We take the LSTM's gates away, which leaves a recurrent layer of tanh cells. We train it in the same way, and once more on texts that have no filler words. What do you expect?
 
@@ -270,7 +270,7 @@ for setup in ("tanh cell", "tanh cell, trained at distance 0"):
 plots.curves(distances, word_by_word, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but the path is too long to learn from. The LSTM has the same path and learns: its gates make the difference. Self-attention needs none. Do more restricted layers help, or a convolution?
+# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but the path is too long to learn from. (Few texts have distance 0, but they were enough for the restricted layer.) The LSTM has the same path and learns: its gates make the difference. Self-attention needs none. Do more restricted layers help, or a convolution?
 
 # %%
 for setup in ("two restricted, radius 4", "convolution, kernel 9"):
@@ -300,7 +300,7 @@ rows = {name: [f"{of.sum()}", needed[of].mean()] for name, of in (("right", righ
 table(rows, ["questions", "weight of the pair that is needed"], corner="answer", digits=2)
 
 # %% [markdown]
-# Where the answer is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them the model has not learned to look there. A weight of 0 lets no gradient through, so the model can't learn it any more.
+# Where the answer is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them the model has not learned to look there. A weight near 0 lets hardly any gradient through, so more training helps little.
 #
 # ## So: what if every word looks at every word at once?
 #

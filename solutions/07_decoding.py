@@ -107,7 +107,7 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). We call the beginnings that it follows hypotheses. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+# The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
 #
 # 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
 # 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.

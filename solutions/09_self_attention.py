@@ -109,7 +109,7 @@ check("09.restricted_self_attention", restricted_self_attention)
 # - `"self"`: each word is compared with each word, in d multiplications.
 # - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
 # - `"convolution"`: at each position, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n positions. (A window of r words reaches half as far to each side; the table leaves out such factors.)
+# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n positions.
 #
 # Paths are whole numbers, and they must be exact.
 
@@ -211,7 +211,7 @@ check("09.catch_leak", catch_leak)
 #
 # Write the test. You are given one model after another. Each takes rows T×4, float32, for any T from 1, and returns rows T×4. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
 #
-# Some models notice only some changes: one treats the left and the right neighbour alike, another wraps round in a circle, a third tells positions apart only in long sequences. Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
+# Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
 # $10^{-5}$ for rounding. Gradients do not pass through these models either.
 
 

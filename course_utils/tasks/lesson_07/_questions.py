@@ -84,7 +84,7 @@ questions = (
     Question(
         "07.q5",
         "its own errors",
-        "At some position a decoder gets 47 % of the words right in training, but only 20 % in use. The sentences are the same. What makes the difference?",
+        "At some position a decoder gets 47 % of the words right in training, but only 23 % in use. The sentences are the same. What makes the difference?",
         right=(
             "In training it reads the right words before that position, in use its own.",
             "After an error it is in a state that training has never shown it, and further errors become more likely.",
