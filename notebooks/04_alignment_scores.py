@@ -323,6 +323,6 @@ check("04.q5", ...)
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the words.
 # - Before training, dividing by √D keeps the variance of the scores and the largest weight level as the width grows.
 #
-# **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)
+# **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)
 #
 # **Next**: a translator has a state and hidden states. Where do they come from, and [can one vector hold a sentence?](05_seq2seq.ipynb)

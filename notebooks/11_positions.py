@@ -246,6 +246,6 @@ check("11.q5", ...)
 # - A shift by k is one matrix for all positions, so a head can look at the word before.
 # - At places beyond the trained lengths, models with sinusoidal positions fail as those with learned ones do; with rotary positions they hold longer.
 #
-# **Exercises**: [open them](../exercises/11_positions.ipynb)
+# **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
 # **Next**: words that look at each other, in several heads, with positions. [What else does attention need to become a translator?](12_transformer.ipynb)

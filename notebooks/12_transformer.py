@@ -285,6 +285,6 @@ check("12.q5", ...)
 # - With pre-norm no norm stands in the way of the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
 # - Three attentions, three masks: tests show that neither later words nor padding get through.
 #
-# **Exercises**: [open them](../exercises/12_transformer.ipynb)
+# **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
 # **Next**: a small Transformer learns a small world in seconds. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)

@@ -425,6 +425,6 @@ check("13.q5", ...)
 # - A training run takes about 6 operations for each weight and token: 15,000 times as many for the paper's base model as for ours.
 # - GPT keeps the decoder, which writes with a cache, as no word sees later ones; BERT keeps the encoder.
 #
-# **Exercises**: [open them](../exercises/13_training.ipynb)
+# **Exercises**: [open them](../exercises/13_training_exercises.ipynb)
 #
 # **Next**: attention was not invented for sentences alone. How does a network look at a picture in glimpses? [Where should it look next?](14_glimpses.ipynb)

@@ -82,15 +82,17 @@ def test_changing_a_lesson(course):
 def test_changing_a_task(course):
     printed = carry_out(course, "Change a task")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
-    assert "up to 10 minutes" in (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
-    assert "[1 task, 10 minutes](exercises/00_start_here.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
+    assert "up to 10 minutes" in (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
+    assert "[1 task, 10 minutes](exercises/00_start_here_exercises.ipynb)" in (course / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.thorough
 def test_adding_a_task(course):
     printed = carry_out(course, "Add a task in ten minutes")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
-    exercise = (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    exercise = (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
     assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
     assert '"00.mean_vector"' in (course / "course_utils" / "tasks" / "answers.json").read_text(encoding="utf-8")
 
