@@ -20,7 +20,7 @@ from course_utils.base import set_up
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, learners_folder
-from course_utils.commands import main
+from course_utils.commands import lab, main
 from course_utils.desk import copies
 from course_utils.desk.handing_in import submit
 from course_utils.desk.merging import merge
@@ -169,11 +169,14 @@ def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clo
     assert submit(clone, "02").rows[0].here == "not attempted"
 
 
-@pytest.mark.parametrize("command", [("update",), ("submit", "02")])
-def test_commands_find_a_copy_with_its_former_name(clone, command, capsys):
+@pytest.mark.parametrize("command", ["lab", "update", "submit"])
+def test_each_command_finds_a_copy_with_its_former_name(clone, command, capsys):
     write_into(own(clone), answered(SOFTMAX))
     own(clone).rename(clone / FORMER)
-    assert main(list(command)) == 0
+    if command == "lab":
+        lab._notebook(clone, "02")  # all that comes before JupyterLab
+    else:
+        assert main([command, "02"]) == 0
     assert "Your exercises have new file names" in capsys.readouterr().out and SOFTMAX in sources(own(clone))
 
 

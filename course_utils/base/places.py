@@ -10,9 +10,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
-ENDINGS = {
-    "exercises": "_exercises"
-}  # by folder, what follows a lesson's name: JupyterLab calls a tab by its file's name
+ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # in the course's folder: the learner's own copies, which git ignores
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
 
