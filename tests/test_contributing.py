@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from course_utils.base.places import FOLDERS, file_of
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -100,7 +102,7 @@ def test_adding_a_task(course):
 @pytest.mark.thorough
 def test_adding_a_lesson(course):
     printed = carry_out(course, "Add a lesson")
-    assert all(f"wrote {folder}/98_example.ipynb" in printed for folder in ("notebooks", "solutions", "exercises"))
+    assert all(f"wrote {file_of(folder, '98_example')}" in printed for folder in FOLDERS)
     assert "[98 An example](notebooks/98_example.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
     assert "Lesson 98" in (course / "docs" / "path.svg").read_text(encoding="utf-8")
     cells = json.loads((course / "notebooks" / "98_example.ipynb").read_text(encoding="utf-8"))["cells"]
