@@ -13,6 +13,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from course_utils.base.environment import find_chromium
+from course_utils.base.places import file_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -47,7 +48,7 @@ def lesson(page, lab):
 
 def check(page, lab):
     """Exercise 02.softmax with a mistake in it, and what the check under it says."""
-    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    open_notebook(page, lab, file_of("exercises", LESSON))
     run_all(page)
     answer, checked = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
     checked.locator(".jp-OutputArea").get_by_text("not attempted").wait_for()

@@ -232,6 +232,6 @@ check("00.q5", ...)
 # - Shapes, broadcasting with `None`, `@`, masks and gradients are the parts of PyTorch that the course uses.
 # - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
-# **Exercises**: [open them](../exercises/00_start_here.ipynb)
+# **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)
 #
 # **Next**: [if a sentence is a sum of its words, what is left of its meaning?](01_bag_of_words.ipynb)

@@ -323,6 +323,6 @@ check("01.q5", ...)
 # - All words of a sentence receive the same error.
 # - Where must it fail? "not" adds one fixed number wherever it occurs, so any sum gets at most three of the four cases right, good or bad, plain or negated; and word order is lost.
 #
-# **Exercises**: [open them](../exercises/01_bag_of_words.ipynb)
+# **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #
 # **Next**: ["not" should change how much "great" counts. Can a word's weight depend on the other words?](02_weighted_sums.ipynb)

@@ -382,6 +382,6 @@ check("02.q5", ...)
 # - One attention has the same limit as a sum. Two attentions, concatenated and weighed by a linear layer, do not.
 # - The error that reaches a word is multiplied by its weight, and the scores of an attention whose weights are nearly 0 and 1 hardly learn.
 #
-# **Exercises**: [open them](../exercises/02_weighted_sums.ipynb)
+# **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #
 # **Next**: θ asks every sentence the same question. [What if the sentence asks the question itself?](03_queries_keys_values.ipynb)

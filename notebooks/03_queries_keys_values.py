@@ -434,6 +434,6 @@ check("03.q5", ...)
 # - Without positions and without a causal mask, keys with their values are a set: their order does not matter.
 # - To expose a wrong attention, a test needs the right input: a changed word, a mask that hides something, sizes that differ.
 #
-# **Exercises**: [open them](../exercises/03_queries_keys_values.ipynb)
+# **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #
 # **Next**: we compared queries with keys by a dot product. [Are there other ways, and does it matter which we take?](04_alignment_scores.ipynb)

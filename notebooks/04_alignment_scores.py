@@ -272,7 +272,7 @@ plots.weights(means, worlds, list(accuracy), xlabel="world", ylabel="score")
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score finds the right one in all four worlds. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector, on average, by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
+# No score wins everywhere. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
 #
 # Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you write one that wins "position"? (Its W needs a row for each of 8 positions.)
 
@@ -329,6 +329,6 @@ check("04.q5", ...)
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the words.
 # - Before training, dividing by √D keeps the variance of the scores and the largest weight level as the width grows.
 #
-# **Exercises**: [open them](../exercises/04_alignment_scores.ipynb)
+# **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)
 #
 # **Next**: a translator has a state and hidden states. Where do they come from, and [can one vector hold a sentence?](05_seq2seq.ipynb)

@@ -454,6 +454,6 @@ check("05.q5", ...)
 # - Reading backwards shortens some distances and lengthens others. Whether that helps depends on the order of the two languages, and on the length.
 # - Distances in all dimensions, compared with an untrained network, say more than a picture in two.
 #
-# **Exercises**: [open them](../exercises/05_seq2seq.ipynb)
+# **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #
 # **Next**: the encoder has a state for every word. [What if the decoder could look back at all of them?](06_seq2seq_attention.ipynb)

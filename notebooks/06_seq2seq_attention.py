@@ -465,6 +465,6 @@ check("06.q5", ...)
 # - Where the truth is known, and sentences are no longer than in training, the largest weight nearly always lies on the right word. The alignment error rate counts the links that are missing or superfluous.
 # - A score that does not depend on the state, or that cannot become large, is of no use to a decoder.
 #
-# **Exercises**: [open them](../exercises/06_seq2seq_attention.ipynb)
+# **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
 #
 # **Next**: at each step the most probable word was written. [Is the result the best translation?](07_decoding.ipynb)

@@ -365,6 +365,6 @@ check("07.q5", ...)
 # - BLEU is the geometric mean of four shares of n-grams times a brevity penalty. It counts words and does not see meaning.
 # - In use a decoder reads its own errors, and one leads to the next.
 #
-# **Exercises**: [open them](../exercises/07_decoding.ipynb)
+# **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #
 # **Next**: all attention so far has been soft: every word gets some weight. [Must it be?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.

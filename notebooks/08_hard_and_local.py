@@ -420,6 +420,6 @@ check("08.q5", ...)
 # - Local attention is soft, but reads only a window. It is enough where we know, or can learn, where to put it.
 # - A network that attends to its own past need not hold everything in one state.
 #
-# **Exercises**: [open them](../exercises/08_hard_and_local.ipynb)
+# **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #
 # **Next**: our network looks back at all its states, but still reads one word after the other. [What if every word looks at every word at once?](09_self_attention.ipynb)

@@ -334,6 +334,6 @@ check("09.q5", ...)
 # - A mask says who may see whom, and a test can find out whether a model keeps to it.
 # - The work grows with the square of the length. For short sentences the projections are most of it.
 #
-# **Exercises**: [open them](../exercises/09_self_attention.ipynb)
+# **Exercises**: [open them](../exercises/09_self_attention_exercises.ipynb)
 #
 # **Next**: each word has one set of weights, so it gets one average. What if it has to look for two things at once? [Lesson 10](10_multi_head_attention.ipynb) answers this.

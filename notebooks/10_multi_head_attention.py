@@ -400,6 +400,6 @@ check("10.q5", ...)
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
 # - A head that is not missed alone may be missed with others: heads do the same as one another.
 #
-# **Exercises**: [open them](../exercises/10_multi_head_attention.ipynb)
+# **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #
 # **Next**: some heads look at the word before. But self-attention does not notice the order of words, so how can they? Where does the order come from? [Lesson 11](11_positions.ipynb) answers this.

@@ -358,6 +358,6 @@ check("11.q5", ...)
 # - Turning queries and keys makes every score depend on distances alone: if all positions move on by five, nothing changes.
 # - At positions beyond the trained lengths, models with sinusoidal positions fail as those with learned ones do. Those with rotary positions hold longer.
 #
-# **Exercises**: [open them](../exercises/11_positions.ipynb)
+# **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
 # **Next**: words that look at each other, in several heads, with positions. [What else does attention need to become a translator?](12_transformer.ipynb)

@@ -502,6 +502,6 @@ check("12.q5", ...)
 # - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
 # - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
 #
-# **Exercises**: [open them](../exercises/12_transformer.ipynb)
+# **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
 # **Next**: a small Transformer learns a small world in seconds. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)

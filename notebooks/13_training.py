@@ -431,6 +431,6 @@ check("13.q5", ...)
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
-# **Exercises**: [open them](../exercises/13_training.ipynb)
+# **Exercises**: [open them](../exercises/13_training_exercises.ipynb)
 #
 # **Next**: attention was not invented for sentences alone. How does a network look at a picture in glimpses? [Where should it look next?](14_glimpses.ipynb)

@@ -355,6 +355,6 @@ check("14.q5", ...)
 # - The hybrid loss has three terms: what to say, where to look, what to expect.
 # - Glimpses are cheap, but they are not always more accurate: what is not looked at is not seen.
 #
-# **Exercises**: [open them](../exercises/14_glimpses.ipynb)
+# **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)
 #
 # **Next**: this model looks in order to give one answer. A sentence about a picture needs a look for each word. [Which part of the picture is this word?](15_captions.ipynb)

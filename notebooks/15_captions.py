@@ -298,6 +298,6 @@ check("15.q5", ...)
 # - Hard attention reads one annotation. Soft batches in between help it to learn where to look.
 # - A penalty can move the weights away from the word that needs them. So a map of weights has to be tested, not only looked at.
 #
-# **Exercises**: [open them](../exercises/15_captions.ipynb)
+# **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #
 # **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.

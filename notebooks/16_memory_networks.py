@@ -355,6 +355,6 @@ check("16.q5", ...)
 # - Whether hops look at the supporting facts can be measured, and tested by taking facts away.
 # - A linear readout cannot compare what was asked with what was read; a hidden layer can.
 #
-# **Exercises**: [open them](../exercises/16_memory_networks.ipynb)
+# **Exercises**: [open them](../exercises/16_memory_networks_exercises.ipynb)
 #
 # **Next**: this memory is written once, before the question comes. Can attention also write? [Lesson 17](17_neural_turing_machines.ipynb) answers this.

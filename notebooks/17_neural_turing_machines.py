@@ -283,6 +283,6 @@ check("17.q5", ...)
 # - Allocation says which places are free, temporal links say in which order places were written.
 # - Such machines are hard to train: results vary with the seed, and the initial memory decides how fast they learn.
 #
-# **Exercises**: [open them](../exercises/17_neural_turing_machines.ipynb)
+# **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #
 # **Next**: so far one network has answered. What if there are several, and attention chooses among them? [Lesson 18](18_mixture_of_experts.ipynb) answers this.

@@ -312,6 +312,6 @@ check("18.q5", ...)
 # - A few experts may do all the work. Losses for balance bring work to more of them.
 # - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
 #
-# **Exercises**: [open them](../exercises/18_mixture_of_experts.ipynb)
+# **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #
 # **Next**: all these networks need many examples. Can a network learn from five? [Lesson 19](19_snail.ipynb) answers this.

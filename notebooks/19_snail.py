@@ -319,6 +319,6 @@ check("19.q5", ...)
 # - Attention finds the example, and convolutions tie it to its name; positions can do this, too.
 # - Change one label and see what moves: this shows whether a model sees the answers.
 #
-# **Exercises**: [open them](../exercises/19_snail.ipynb)
+# **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
 #
 # **Next**: you have seen many kinds of attention. What will yours be? [Lesson 20](20_your_own_attention.ipynb) asks for it.

@@ -280,6 +280,6 @@ check("20.q5", ...)
 # - We can test promises: shape, rows, leak, padding, apart, order, large numbers, gradient. Trust a promise more once it has found a fault.
 # - One run shows little: compare several seeds of both.
 #
-# **Exercises**: [open them](../exercises/20_your_own_attention.ipynb)
+# **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #
 # **Next**: this was the last lesson. What will you build with attention?

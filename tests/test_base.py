@@ -71,7 +71,7 @@ def test_others_may_read_what_is_written(tmp_path):
 
 def test_a_lesson_is_known_by_all_its_names():
     known = ["01_sums", "03_queries"]
-    for text in ("3", "03", "03_queries", "notebooks/03_queries.ipynb"):
+    for text in ("3", "03", "03_queries", "notebooks/03_queries.ipynb", "exercises/03_queries_exercises.ipynb"):
         assert chosen([text], known) == ["03_queries"] and chosen([text], ["01", "03"]) == ["03"]
         assert number_of(text) == "03"
     assert chosen(["3", "1", "03"], known) == known

@@ -16,6 +16,7 @@ import pytest
 from test_cli import ROOT, Lab, free_port
 from test_kinds import GATED, KINDS
 
+from course_utils.base.places import file_of
 from course_utils.commands import doctor
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
@@ -77,9 +78,9 @@ def lab_on_a_copy(copy):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
     kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(kinds, copy / "exercises" / "90_kinds.ipynb")
+    nbformat.write(kinds, copy / "exercises" / "90_kinds_exercises.ipynb")
     kinds.cells = [nbformat.v4.new_code_cell(EVERY_HEAD)]
-    nbformat.write(kinds, copy / "exercises" / "91_every_head.ipynb")
+    nbformat.write(kinds, copy / "exercises" / "91_every_head_exercises.ipynb")
     git(copy, "init", "-q")
     git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
     git(copy, "commit", "-qm", "as it is published")
@@ -201,7 +202,7 @@ def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_s
 
 
 def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
-    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    open_notebook(page, lab, file_of("exercises", LESSON))
     run_all(page)
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
     output = check.locator(".jp-OutputArea")
@@ -222,7 +223,7 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
 
 @pytest.mark.thorough
 def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
-    open_notebook(page, lab, "exercises/03_queries_keys_values.ipynb")
+    open_notebook(page, lab, "exercises/03_queries_keys_values_exercises.ipynb")
     check = code_cell(page, 'check("03.padding_mask"')
     type_and_run(page, check)
     playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
@@ -253,7 +254,7 @@ def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(p
 
 @pytest.mark.thorough
 def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
-    open_notebook(page, lab, "exercises/90_kinds.ipynb")
+    open_notebook(page, lab, "exercises/90_kinds_exercises.ipynb")
     run_all(page)
     weights, module = code_cell(page, 'check("90.two_layers"'), code_cell(page, 'check("90.gated_layer"')
     playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
@@ -281,7 +282,7 @@ def choose_heads(page, cell, picture):
 
 @pytest.mark.thorough
 def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
-    open_notebook(page, lab, "exercises/91_every_head.ipynb")
+    open_notebook(page, lab, "exercises/91_every_head_exercises.ipynb")
     run_all(page)
     wait_until_all_ran(page)
     cell = code_cell(page, "every_head")
@@ -301,7 +302,7 @@ def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab
     import nbclient
     from nbconvert import HTMLExporter
 
-    notebook = nbclient.execute(nbformat.read(lab.clone / "exercises" / "91_every_head.ipynb", as_version=4))
+    notebook = nbclient.execute(nbformat.read(lab.clone / "exercises" / "91_every_head_exercises.ipynb", as_version=4))
     exported = lab.clone / "exercises" / "91_every_head.html"
     exported.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     page.goto(exported.as_uri(), wait_until="domcontentloaded")
@@ -320,7 +321,7 @@ def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(pag
 
 @pytest.mark.thorough
 def test_after_a_failed_check_one_can_play(page, lab):
-    open_notebook(page, lab, f"exercises/{LESSON}.ipynb")
+    open_notebook(page, lab, file_of("exercises", LESSON))
     run_all(page)
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
     wait_until_all_ran(page)

@@ -14,6 +14,7 @@ import pytest
 
 from course_utils.authoring import build as builder
 from course_utils.authoring.build import ANSWERS, _tidy, build, first_sentence
+from course_utils.base.places import file_of
 
 LESSON = """\
 # %%
@@ -163,7 +164,7 @@ def change(path, old, new):
 def test_all_is_written(built_once):
     notebooks = sorted(path.relative_to(built_once).as_posix() for path in built_once.rglob("*.ipynb"))
     assert notebooks == [
-        "exercises/01_sums.ipynb",
+        "exercises/01_sums_exercises.ipynb",
         "notebooks/01_sums.ipynb",
         "notebooks/02_other.ipynb",
         "solutions/01_sums.ipynb",
@@ -260,10 +261,10 @@ def test_environment_of_the_kernel(course, monkeypatch):
 
 def test_badge_and_setup_cell(built_once):
     for folder in ("notebooks", "solutions", "exercises"):
-        first, setup, *_ = load(built_once / folder / "01_sums.ipynb")["cells"]
+        first, setup, *_ = load(built_once / file_of(folder, "01_sums"))["cells"]
         lines = source(first).split("\n")
         assert lines[0].startswith("# ")
-        address = f"colab.research.google.com/github/someone/sums/blob/main/{folder}/01_sums.ipynb"
+        address = f"colab.research.google.com/github/someone/sums/blob/main/{file_of(folder, '01_sums')}"
         assert lines[2].startswith("[![Open in Colab](") and lines[2].endswith(f"(https://{address})")
         assert setup["metadata"]["tags"] == ["setup"]
         assert '"git+https://github.com/someone/sums"' in source(setup)
@@ -273,7 +274,7 @@ def test_badge_and_setup_cell(built_once):
 
 
 def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_path):
-    setup = source(load(built_once / "exercises/01_sums.ipynb")["cells"][1])
+    setup = source(load(built_once / "exercises/01_sums_exercises.ipynb")["cells"][1])
     spy = "import subprocess, types\nsubprocess.run = lambda command, **_: (print(command[1:]), DONE)[1]\n"
     for name, expected in (
         ("course_utils", ""),
@@ -292,14 +293,14 @@ def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_p
 def test_no_badge_away_from_colabs_host(course):
     write(course / "pyproject.toml", '[project.urls]\nRepository = "https://example.org/sums/"\n')
     assert build(course, ["01"], say=quiet) == []
-    first, setup, *_ = load(course / "exercises/01_sums.ipynb")["cells"]
+    first, setup, *_ = load(course / "exercises/01_sums_exercises.ipynb")["cells"]
     assert "Colab" not in source(first) and '"git+https://example.org/sums"' in source(setup)
 
 
 def test_answer_is_cut_out_and_stored(built_once):
-    exercise = (built_once / "exercises/01_sums.ipynb").read_text(encoding="utf-8")
+    exercise = (built_once / "exercises/01_sums_exercises.ipynb").read_text(encoding="utf-8")
     assert "secret" not in exercise and "SOLUTION" not in exercise
-    cells = load(built_once / "exercises/01_sums.ipynb")["cells"]
+    cells = load(built_once / "exercises/01_sums_exercises.ipynb")["cells"]
     assert source(cells[2]) == "## 01.double\n\n🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 7 minutes\n\nTwice a number."
     assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
@@ -326,7 +327,7 @@ def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
     change(course / "solutions/01_sums.py", old, new)
     (problem,) = build(course, say=quiet)
     assert problem.startswith(f"solutions/01_sums.py, line {line}: ") and words in problem
-    for name in ("exercises/01_sums.ipynb", ANSWERS):  # what was right is not lost
+    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):  # what was right is not lost
         assert (course / name).read_bytes() == before[course / name][0]
 
 
@@ -414,7 +415,7 @@ def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
     assert build(course, say=quiet) == []
     text = (course / "README.md").read_text(encoding="utf-8")
     assert (
-        "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 minutes | [1 task, 7 minutes](exercises/01_sums.ipynb) |"
+        "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 minutes | [1 task, 7 minutes](exercises/01_sums_exercises.ipynb) |"
         in text
     )
     assert text.startswith("# Sums\n") and text.endswith("The end.\n")
@@ -432,7 +433,7 @@ def test_the_header_tells_the_lessons_facts(built_once):
         "runs in a second",
     ):
         assert words in first
-    first = source(load(built_once / "exercises/01_sums.ipynb")["cells"][0])
+    first = source(load(built_once / "exercises/01_sums_exercises.ipynb")["cells"][0])
     assert first.startswith("# 01 Sums: exercises\n") and first.endswith("One exercise on sums.")
     assert "1 task, up to 7 minutes in all" in first and "how hard it is" in first
 
@@ -452,14 +453,16 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
     change(course / "notebooks/02_other.py", "another", "one more")
     change(course / "notebooks/01_sums.ipynb", "Do words", "Don't words")
     (course / "solutions/01_sums.ipynb").unlink()
-    shutil.copy(course / "exercises/01_sums.ipynb", course / "exercises/07_gone.ipynb")
+    for name in ("01_sums", "07_gone_exercises"):  # what the exercises were called once; and without a source
+        shutil.copy(course / "exercises/01_sums_exercises.ipynb", course / f"exercises/{name}.ipynb")
     write(course / "exercises/08_mine.ipynb", "{}")
     write(course / ANSWERS, "{}")
     before = snapshot(course)
     assert build(course, check=True, say=quiet) == [
-        "exercises/07_gone.ipynb has no source solutions/07_gone.py: `course build` removes it.",
-        "exercises/08_mine.ipynb has no source solutions/08_mine.py and holds more than the build wrote: "
-        "delete it, or write solutions/08_mine.py and run `course build`.",
+        "exercises/01_sums.ipynb is not built from any source: `course build` removes it.",
+        "exercises/07_gone_exercises.ipynb is not built from any source: `course build` removes it.",
+        "exercises/08_mine.ipynb is not built from any source and holds more than the build wrote: "
+        "keep what you need of it elsewhere, then delete it.",
         f"{ANSWERS} is stale: run `course build`.",
         "notebooks/01_sums.ipynb was edited by hand: put your change into notebooks/01_sums.py, then run "
         "`course build 01`.",
@@ -470,16 +473,16 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
 
 
 def test_the_build_mends_it(course, built_once):
-    change(course / "exercises/01_sums.ipynb", "One exercise", "My exercise")
+    change(course / "exercises/01_sums_exercises.ipynb", "One exercise", "My exercise")
     shutil.copy(course / "notebooks/01_sums.ipynb", course / "notebooks/07_gone.ipynb")
     (course / ANSWERS).unlink()
     said = []
     assert build(course, say=said.append) == []
     assert build(course, check=True) == []
-    for name in ("exercises/01_sums.ipynb", ANSWERS):
+    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):
         assert (course / name).read_bytes() == (built_once / name).read_bytes()
     assert not (course / "notebooks/07_gone.ipynb").exists() and len(said) == 4
-    copy = course / "exercises/.ipynb_checkpoints/01_sums-before-build.ipynb"
+    copy = course / "exercises/.ipynb_checkpoints/01_sums_exercises-before-build.ipynb"
     assert "My exercise" in copy.read_text(encoding="utf-8")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from course_utils.base.places import FOLDERS, file_of
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -82,15 +84,17 @@ def test_changing_a_lesson(course):
 def test_changing_a_task(course):
     printed = carry_out(course, "Change a task")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
-    assert "up to 10 minutes" in (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
-    assert "[1 task, 10 minutes](exercises/00_start_here.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
+    assert "up to 10 minutes" in (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
+    assert "[1 task, 10 minutes](exercises/00_start_here_exercises.ipynb)" in (course / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.thorough
 def test_adding_a_task(course):
     printed = carry_out(course, "Add a task in ten minutes")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
-    exercise = (course / "exercises" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    exercise = (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
     assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
     assert '"00.mean_vector"' in (course / "course_utils" / "tasks" / "answers.json").read_text(encoding="utf-8")
 
@@ -98,7 +102,7 @@ def test_adding_a_task(course):
 @pytest.mark.thorough
 def test_adding_a_lesson(course):
     printed = carry_out(course, "Add a lesson")
-    assert all(f"wrote {folder}/98_example.ipynb" in printed for folder in ("notebooks", "solutions", "exercises"))
+    assert all(f"wrote {file_of(folder, '98_example')}" in printed for folder in FOLDERS)
     assert "[98 An example](notebooks/98_example.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
     assert "Lesson 98" in (course / "docs" / "path.svg").read_text(encoding="utf-8")
     cells = json.loads((course / "notebooks" / "98_example.ipynb").read_text(encoding="utf-8"))["cells"]

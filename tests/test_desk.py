@@ -19,7 +19,8 @@ from course_utils.authoring import build
 from course_utils.base import set_up
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
-from course_utils.base.places import learners_folder
+from course_utils.base.places import file_of, learners_folder
+from course_utils.commands import lab, main
 from course_utils.desk import copies
 from course_utils.desk.handing_in import submit
 from course_utils.desk.merging import merge
@@ -30,6 +31,8 @@ from course_utils.learner import notebook as learner
 from course_utils.learner import state
 
 SUMS = "02_weighted_sums"
+BUILT = "exercises/02_weighted_sums_exercises.ipynb"
+FORMER = f"my_course/exercises/{SUMS}.ipynb"  # where a learner's copy lay when exercises had the names of lessons
 PROMPT = ("## 02.softmax\n", "## 02.softmax\nRead this, too.\n")  # a change of the task's text
 STUB = ("def softmax(scores, temperature=1.0):\n", "def softmax(scores, temperature=1.0):\n    # Softmax.\n")
 SOFTMAX = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
@@ -45,7 +48,7 @@ def clone(tmp_path, monkeypatch):
     for folder in ("notebooks", "exercises"):
         (root / folder).mkdir()
         for name in ("00_start_here", SUMS):
-            shutil.copy(ROOT / folder / f"{name}.ipynb", root / folder)
+            shutil.copy(ROOT / file_of(folder, name), root / folder)
     monkeypatch.delenv("COURSE_HOME", raising=False)
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     monkeypatch.setattr(state, "_in_memory", {})
@@ -67,7 +70,7 @@ def sources(path):
 
 
 def own(clone, folder="exercises", name=SUMS):
-    return clone / "my_course" / folder / f"{name}.ipynb"
+    return clone / "my_course" / file_of(folder, name)
 
 
 def write_into(path, change):
@@ -79,7 +82,8 @@ def write_into(path, change):
 
 def published(clone, change, folder="exercises", name=SUMS):
     """A new version of a notebook, as the build would have written it: `change` alters [(kind, text)]."""
-    path, built = clone / folder / f"{name}.ipynb", f"{folder}/{name}.ipynb"
+    built = file_of(folder, name)
+    path = clone / built
     found = load(path)
     texts = [(cell["cell_type"], cell["source"]) for cell in found["cells"]]
     tags = {cell["source"]: cell["metadata"] for cell in found["cells"]}
@@ -115,7 +119,7 @@ def answered(*definitions):
 
 def test_copies_hold_the_cells_and_nothing_that_a_run_shows(clone):
     for folder in ("notebooks", "exercises"):
-        built, copy = load(clone / folder / f"{SUMS}.ipynb"), load(own(clone, folder))
+        built, copy = load(clone / file_of(folder, SUMS)), load(own(clone, folder))
         assert [cell["source"] for cell in copy["cells"]] == [cell["source"] for cell in built["cells"]]
         assert not any(cell.get("outputs") or cell.get("execution_count") for cell in copy["cells"])
         assert "outputs_hidden" not in json.dumps(copy)  # what is run is seen
@@ -129,6 +133,51 @@ def test_links_between_copies_lead_to_copies(clone):
             place = (path.parent / target).resolve()
             assert place.is_relative_to(clone / "my_course")
             assert place.is_file() or not (clone / target[3:]).is_file()
+
+
+def test_no_two_tabs_have_the_same_name(clone):
+    names = [path.name for path in (clone / "my_course").rglob("*.ipynb")]
+    assert len(names) == len(set(names)) == 4
+
+
+def test_a_copy_with_its_former_name_gets_the_present_one_and_loses_nothing(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    before, said = own(clone).read_bytes(), []
+    own(clone).rename(clone / FORMER)
+    copies.rename_old(clone, said.append)
+    assert own(clone).read_bytes() == before and not (clone / FORMER).exists()
+    assert said == [
+        f"Your exercises have new file names, such as my_course/{BUILT}, and hold what you have written as before."
+    ]
+    copies.rename_old(clone, said.append)
+    assert len(said) == 1 and copies.make_missing(clone) == [] and copies.newer(clone) == []
+    published(clone, replaced(*PROMPT))
+    assert update(clone, [], said.append) == []
+    assert "1 new cell, 1 old cell removed; 1 cell of yours kept" in said[1] and SOFTMAX in sources(own(clone))
+
+
+def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clone):
+    own(clone).rename(clone / FORMER)
+    write_into(clone / FORMER, answered(SOFTMAX))
+    copies.make_missing(clone)
+    before, said = [(clone / FORMER).read_bytes(), own(clone).read_bytes()], []
+    copies.rename_old(clone, said.append)
+    assert [(clone / FORMER).read_bytes(), own(clone).read_bytes()] == before
+    assert said == [
+        f"Both my_course/{BUILT} and {FORMER} are there: the first one counts, and the second is left as it is."
+    ]
+    assert submit(clone, "02").rows[0].here == "not attempted"
+
+
+@pytest.mark.parametrize("command", ["lab", "update", "submit"])
+def test_each_command_finds_a_copy_with_its_former_name(clone, command, capsys):
+    write_into(own(clone), answered(SOFTMAX))
+    own(clone).rename(clone / FORMER)
+    if command == "lab":
+        lab._notebook(clone, "02")  # all that comes before JupyterLab
+    else:
+        assert main([command, "02"]) == 0
+    assert "Your exercises have new file names" in capsys.readouterr().out and SOFTMAX in sources(own(clone))
 
 
 def test_a_copy_is_never_overwritten_and_a_missing_one_is_made(clone):
@@ -158,12 +207,12 @@ def test_progress_is_one_for_copies_and_course(clone, monkeypatch):
 
 def test_work_in_the_courses_own_notebook_is_taken_along_and_stays(clone):
     own(clone).unlink()
-    write_into(clone / "exercises" / f"{SUMS}.ipynb", answered(SOFTMAX))
-    assert [place.built for place in copies.make_missing(clone)] == [f"exercises/{SUMS}.ipynb"]
+    write_into(clone / BUILT, answered(SOFTMAX))
+    assert [place.built for place in copies.make_missing(clone)] == [BUILT]
     assert SOFTMAX in sources(own(clone))
     (problem,) = update(clone, ["02"])
-    assert f"exercises/{SUMS}.ipynb holds something else than the course's version" in problem
-    shutil.copy(ROOT / "exercises" / f"{SUMS}.ipynb", clone / "exercises")
+    assert f"{BUILT} holds something else than the course's version" in problem
+    shutil.copy(ROOT / BUILT, clone / "exercises")
     published(clone, replaced(*PROMPT))
     assert update(clone, ["02"], say=lambda line: None) == []
     assert SOFTMAX in sources(own(clone)) and any(PROMPT[1] in text for text in sources(own(clone)))
@@ -179,11 +228,11 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
     lines = []
     assert update(clone, [], lines.append) == []
     (line,) = lines
-    assert line.startswith(f"my_course/exercises/{SUMS}.ipynb: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
+    assert line.startswith(f"my_course/{BUILT}: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
     assert "read 02.softmax again, because the task has changed" in line
     now = sources(own(clone))
     assert SOFTMAX in now and "Mine." in now
-    new = sources(clone / "exercises" / f"{SUMS}.ipynb")
+    new = sources(clone / BUILT)
     kept = [text for text in now if text != "Mine."]
     assert [text for text in kept if text in new] == [text for text in new if "def softmax(" not in text]
     assert kept.index(SOFTMAX) == next(n for n, text in enumerate(new) if "def softmax(" in text)
@@ -262,11 +311,11 @@ def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
     lines = []
     update(clone, ["02"], lines.append)
     assert "1 new cell, 1 old cell removed. " in lines[0]
-    assert sources(own(clone)) == sources(clone / "exercises" / f"{SUMS}.ipynb")
+    assert sources(own(clone)) == sources(clone / BUILT)
 
 
 def test_a_notebook_that_was_opened_on_colab_from_the_repository_is_updated_as_well(clone):
-    shutil.copy(clone / "exercises" / f"{SUMS}.ipynb", own(clone))
+    shutil.copy(clone / BUILT, own(clone))
     write_into(own(clone), answered(SOFTMAX))
     published(clone, replaced(*PROMPT))
     lines = []
@@ -305,7 +354,7 @@ def test_the_command_line_names_what_is_newer_and_updates(clone):
     assert copies.newer(clone) == []
     assert course(clone, "update").stdout == "Your copies are up to date.\n"
     published(clone, replaced(*PROMPT))
-    assert [place.built for place in copies.newer(clone)] == [f"exercises/{SUMS}.ipynb"]
+    assert [place.built for place in copies.newer(clone)] == [BUILT]
     done = course(clone / "my_course", "update", "02")
     assert done.returncode == 0 and done.stdout.count("\n") == 2 and "Reload Notebook from Disk" in done.stdout
     assert "no lesson '9'" in complaint(course(clone, "update", "9"))

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from test_tasks import as_answer
 
 from course_utils import tasks
+from course_utils.base.places import file_of, names_in
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.compare import KINDS
 from course_utils.grading.keeping.record import Person, Result, Verdict
@@ -61,10 +62,10 @@ def read(folder, content, name="handed_in.ipynb", **more):
 # Notebooks
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("exercises/*.ipynb")), ids=lambda path: path.stem)
-def test_the_courses_own_notebooks_are_read(path):
-    exercise, solution = (read_notebook(ROOT / folder / path.name, KNOWN) for folder in ("exercises", "solutions"))
-    assert exercise.lesson == solution.lesson == path.name[:2]
+@pytest.mark.parametrize("lesson", names_in(ROOT, "exercises"))
+def test_the_courses_own_notebooks_are_read(lesson):
+    exercise, solution = (read_notebook(ROOT / file_of(folder, lesson), KNOWN) for folder in ("exercises", "solutions"))
+    assert exercise.lesson == solution.lesson == lesson[:2]
     assert exercise.remarks == solution.remarks == ()
     for task in tasks.by_lesson()[exercise.lesson]:
         name = task.answer_name

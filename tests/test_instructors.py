@@ -29,6 +29,7 @@ from test_tasks import as_answer
 from course_utils import commands, tasks
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
+from course_utils.base.places import file_of, names_in
 from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
@@ -41,7 +42,7 @@ from course_utils.tasks import answers
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LESSONS = [path.stem for path in sorted((ROOT / "exercises").glob("[0-9][0-9]_*.ipynb"))]
+LESSONS = names_in(ROOT, "exercises")
 QUERIES = "03_queries_keys_values"
 KNOWN = names_by_lesson()
 GITHUBS = {"actions/checkout", "actions/setup-python", "actions/upload-artifact"}  # what a test need not run
@@ -112,7 +113,7 @@ def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_cou
     file = tmp_path / QUERIES / f"{QUERIES}.ipynb"
     nbformat.validate(nbformat.read(file, as_version=4))
     notebook = read(file)
-    assert sources(notebook) == sources(read(ROOT / "exercises" / file.name))
+    assert sources(notebook) == sources(read(ROOT / file_of("exercises", QUERIES)))
     assert notebook["metadata"]["course"]["lesson"] == "03"
     assert notebook["metadata"]["course"]["name"] == QUERIES
     assert "](../" not in file.read_text(encoding="utf-8")
@@ -166,7 +167,7 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
         ("exercises", "00_start_here", ("release", "00")),
         ("solutions", "00_start_here", ("export", "nbgrader", "there", "00")),
     ):
-        file = copy_of_the_course / folder / f"{name}.ipynb"
+        file = copy_of_the_course / file_of(folder, name)
         built = file.read_text(encoding="utf-8")
         for damaged, sentence in (
             (built.replace("values", "value"), "holds something else than the build wrote"),
@@ -174,7 +175,7 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
             ("[]", "cannot be read as a notebook"),
         ):
             file.write_text(damaged, encoding="utf-8")
-            with pytest.raises(CourseError, match=f"{folder}/{name}.ipynb {sentence}.*course build 00"):
+            with pytest.raises(CourseError, match=f"{file_of(folder, name)} {sentence}.*course build 00"):
                 command(*arguments)
         file.write_text(built, encoding="utf-8")
         command(*arguments)
@@ -719,7 +720,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks):
 @posix
 def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
     notebook = read(exported / "source" / "03" / f"{QUERIES}.ipynb")
-    stubs = [text for text in sources(read(ROOT / "exercises" / f"{QUERIES}.ipynb")) if "NotImplementedError" in text]
+    stubs = [text for text in sources(read(ROOT / file_of("exercises", QUERIES))) if "NotImplementedError" in text]
     for cell in notebook["cells"]:  # as nbgrader's generate_assignment does
         if "BEGIN SOLUTION" in "".join(cell["source"]):
             cell["source"] = stubs.pop(0)
@@ -865,7 +866,7 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
     course = folder / "nbgrader-course"
     blank = course / "release" / "03" / f"{QUERIES}.ipynb"
     assert "BEGIN SOLUTION" not in blank.read_text(encoding="utf-8")
-    exercise = sources(read(ROOT / "exercises" / f"{QUERIES}.ipynb"))
+    exercise = sources(read(ROOT / file_of("exercises", QUERIES)))
     assert [text for text in sources(read(blank)) if not text.startswith("# Graded")] == exercise
 
     warns = answers()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")

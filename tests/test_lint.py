@@ -50,7 +50,7 @@ ENDING = """\
 # - two
 # - three
 #
-# [Exercises](../exercises/01_sums.ipynb)
+# [Exercises](../exercises/01_sums_exercises.ipynb)
 #
 # **Next** What if order counts?
 """
@@ -180,7 +180,7 @@ LESSON_BREACHES = [
         "../exercises/01_sums",
         "../exercises/02_sums",
         "## Recap",
-        "the last cell has no link to ../exercises/01_sums.ipynb",
+        "the last cell has no link to ../exercises/01_sums_exercises.ipynb",
     ),
     ("order counts?", "order counts.", "## Recap", "the last cell has no **Next** with a question"),
     ("line go?", "line go.", "plot(", "a picture has no question in the text before it"),
@@ -280,7 +280,7 @@ def test_a_lesson_that_begins_and_ends_in_code(course):
     name = NAMES[0]
     assert course.lint() == [
         f"{name}: the last cell has no recap: a heading or bold **Recap**",
-        f"{name}: the last cell has no link to ../exercises/01_sums.ipynb",
+        f"{name}: the last cell has no link to ../exercises/01_sums_exercises.ipynb",
         f"{name}: the last cell has no **Next** with a question",
     ]
 

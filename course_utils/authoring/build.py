@@ -2,7 +2,7 @@
 
     notebooks/NN_topic.py  -> notebooks/NN_topic.ipynb   executed
     solutions/NN_topic.py  -> solutions/NN_topic.ipynb   executed
-                           -> exercises/NN_topic.ipynb   answers cut out, not executed
+                           -> exercises/NN_topic_exercises.ipynb   answers cut out, not executed
                            -> course_utils/tasks/answers.json
     the lessons' facts     -> the table in README.md, docs/path.svg
 
@@ -32,7 +32,7 @@ from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import closure, imported
-from course_utils.base.places import FOLDERS, NAMED, chosen, number_of
+from course_utils.base.places import FOLDERS, NAMED, chosen, file_of, number_of
 
 BUILD_VERSION = 2  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
@@ -96,7 +96,7 @@ class Target:
 
     @property
     def built(self):
-        return f"{self.folder}/{self.name}.ipynb"
+        return file_of(self.folder, self.name)
 
     @property
     def source(self):
@@ -126,7 +126,7 @@ def build(
         return [str(problem)]
     problems, plans = [], []
     if names is None:
-        problems += _orphans(root, check, say)
+        problems += _orphans(root, known, check, say)
     problems += _answers(root, targets, check, say)
     problems += _pages(root, known, check, say)
     for target in targets:
@@ -182,24 +182,24 @@ def _targets(root):
     return sorted(found, key=lambda target: (target.name, FOLDERS.index(target.folder)))
 
 
-def _orphans(root, check, say):
-    """Built notebooks whose source is gone: removed, unless somebody has written into them."""
-    problems = []
+def _orphans(root, targets, check, say):
+    """Notebooks that nothing is built into any more: removed, unless somebody has written into them."""
+    problems, wanted = [], {target.built for target in targets}
     for folder in FOLDERS:
         for path in sorted((root / folder).glob("*.ipynb")):
-            target = Target(folder, path.stem)
-            if (root / target.source).exists():
+            built = f"{folder}/{path.name}"
+            if built in wanted:
                 continue
             if _state(path, None) == "edited":
                 problems.append(
-                    f"{target.built} has no source {target.source} and holds more than the build wrote: "
-                    f"delete it, or write {target.source} and run `course build`."
+                    f"{built} is not built from any source and holds more than the build wrote: "
+                    "keep what you need of it elsewhere, then delete it."
                 )
             elif check:
-                problems.append(f"{target.built} has no source {target.source}: `course build` removes it.")
+                problems.append(f"{built} is not built from any source: `course build` removes it.")
             else:
                 path.unlink()
-                say(f"removed {target.built}, which has no source any more")
+                say(f"removed {built}, which is not built from any source")
     return problems
 
 
@@ -411,7 +411,7 @@ def _notebook(target, cells):
     seen, made = {}, []
     for cell in cells:
         seen[cell.text] = seen.get(cell.text, 0) + 1
-        identity = cell_id(target.built, cell.text, seen[cell.text])
+        identity = cell_id(target.folder, target.name, cell.text, seen[cell.text])
         folded = next((how for tag, how in FOLDED.items() if tag in cell.metadata.get("tags", ())), {})
         cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
@@ -422,9 +422,12 @@ def _notebook(target, cells):
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": made}
 
 
-def cell_id(built: str, text: str, time: int) -> str:
-    """Return the id of a cell: the same as long as its text is. `time` counts the cells of this text, from 1."""
-    return _hash([built, text, time])[:12]
+def cell_id(folder: str, name: str, text: str, time: int) -> str:
+    """Return the id of a cell: the same as long as its text is. `time` counts the cells of this text, from 1.
+
+    It does not depend on what the notebook's file is called: the learners' copies know their cells by these ids.
+    """
+    return _hash([f"{folder}/{name}.ipynb", text, time])[:12]
 
 
 def _hash(value):

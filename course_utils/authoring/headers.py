@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import number_of
+from course_utils.base.places import file_of, number_of
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task, count
 
@@ -48,7 +48,9 @@ def of_lesson(root: Path, name: str, exercises: bool) -> str:
     """Return the header of a lesson's notebook, without its heading."""
     lesson, tasks = (facts(root, number_of(name)) for facts in (lesson_facts, task_facts))
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
-    more = f", and up to {_minutes(tasks)} more for the [exercises](../exercises/{name}.ipynb)" if exercises else ""
+    more = (
+        f", and up to {_minutes(tasks)} more for the [exercises](../{file_of('exercises', name)})" if exercises else ""
+    )
     return (
         f"**You will be able to**\n\n{goals}\n\n**You need** {lesson.needs}.\n\n**Time** About {lesson.reading} minutes to read{more}.\n\n"
         f"**GPU** {lesson.gpu[:1].upper()}{lesson.gpu[1:]}; the notebook runs in {lesson.runs} on a laptop."
@@ -60,7 +62,7 @@ def of_exercises(root: Path, name: str, tasks: dict[str, Task]) -> str:
     lesson = lesson_facts(root, number_of(name))
     return (
         f"{count(len(tasks), 'task')}, up to {_minutes(tasks)} in all. "
-        f"The lesson they belong to: [{lesson.number} {lesson.question}](../notebooks/{name}.ipynb)\n\n{LEGEND}"
+        f"The lesson they belong to: [{lesson.number} {lesson.question}](../{file_of('notebooks', name)})\n\n{LEGEND}"
     )
 
 
@@ -95,8 +97,8 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
     rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]
     for name in names:
         lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
-        exercises = f"[{count(len(tasks), 'task')}, {_minutes(tasks)}](exercises/{name}.ipynb)" if tasks else ""
-        title = f"[{lesson.number} {lesson.title}](notebooks/{name}.ipynb)"
+        exercises = f"[{count(len(tasks), 'task')}, {_minutes(tasks)}]({file_of('exercises', name)})" if tasks else ""
+        title = f"[{lesson.number} {lesson.title}]({file_of('notebooks', name)})"
         rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
     table = "\n".join(rows)
     return TABLE.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", readme)

@@ -21,7 +21,7 @@ from course_utils.authoring.build import (
     read_source,
 )
 from course_utils.base.errors import CourseError
-from course_utils.base.places import NAMED
+from course_utils.base.places import NAMED, file_of
 
 CELLS = (
     20,
@@ -166,8 +166,9 @@ def _ending(name, cells, built):
         yield last.line, "the last cell has no recap: a heading or bold **Recap**"
     elif limit := _within(lines, RECAP_LINES):
         yield last.line, f"the recap has {lines} lines, {limit}"
-    if f"](../exercises/{name}.ipynb)" not in last.text:
-        yield last.line, f"the last cell has no link to ../exercises/{name}.ipynb"
+    link = f"../{file_of('exercises', name)}"
+    if f"]({link})" not in last.text:
+        yield last.line, f"the last cell has no link to {link}"
     if not re.search(r"\*\*Next[:.]?\*\*.*\?", last.text, re.DOTALL):
         yield last.line, "the last cell has no **Next** with a question"
 

@@ -1,6 +1,6 @@
 """Where things lie: the folder of the course, the folder of a learner's progress, and what a lesson is called.
 
-A lesson has a number, "03", and a name, "03_queries_keys_values"; people write "3", "03", the name, or a path that ends in it.
+A lesson has a number, "03", and a name, "03_queries_keys_values"; people write "3", "03", the name, or a path to one of its files.
 """
 
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
+ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # in the course's folder: the learner's own copies, which git ignores
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
 
@@ -19,6 +20,16 @@ def number_of(lesson: str) -> str:
     return lesson.zfill(2) if lesson.isdecimal() else Path(lesson).name[:2]
 
 
+def file_of(folder: str, name: str) -> str:
+    """Return the path of a lesson's notebook: "exercises/03_queries_exercises.ipynb" for the folder "exercises" and "03_queries"."""
+    return f"{folder}/{name}{ENDINGS.get(folder, '')}.ipynb"
+
+
+def name_of(path: str | Path) -> str:
+    """Return the name of the lesson that a file belongs to: "03_queries" for "exercises/03_queries_exercises.ipynb"."""
+    return Path(path).stem.removesuffix(ENDINGS["exercises"])
+
+
 def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> list[str]:
     """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
 
@@ -26,7 +37,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
     """
     known, found = list(known), set()
     for text in wanted:
-        stem = text.zfill(2) if text.isdecimal() else Path(text).stem
+        stem = text.zfill(2) if text.isdecimal() else name_of(text)
         match = stem if stem in known else next((one for one in known if stem == one[:2] or stem[:2] == one), None)
         if match is None:
             there = ", ".join(known) or "not here yet"
@@ -68,6 +79,6 @@ def learners_folder() -> Path:
     return next((folder for is_it in (_is_course, _holds_work) for folder in filter(is_it, around)), here)
 
 
-def names_in(folder: Path, ending: str) -> list[str]:
-    """Return the names of the lessons that have a file with this ending, such as ".ipynb", in a folder, in order."""
-    return sorted(path.stem for path in folder.glob(NAMED + ending))
+def names_in(root: Path, folder: str) -> list[str]:
+    """Return the names of the lessons that have a notebook in a folder, such as "exercises", of the course at root, in order."""
+    return sorted(name_of(path) for path in root.glob(file_of(folder, NAMED)))

@@ -21,8 +21,10 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write the file, and say what stands in it and where it lies."""
     root = course_folder()
+    from course_utils.desk.copies import rename_old
     from course_utils.desk.handing_in import submit
 
+    rename_old(root)
     done = submit(root, options.lesson, options.file)
     width = max(len(row.task) for row in done.rows)
     for row in done.rows:

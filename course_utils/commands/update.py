@@ -16,8 +16,10 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Update, and say for each copy what was done; 1 if one could not be updated."""
     root = course_folder()
+    from course_utils.desk.copies import rename_old
     from course_utils.desk.updating import update
 
+    rename_old(root)
     written = []
 
     def say(line):

@@ -1,7 +1,7 @@
 """The learner's own copies of lessons and exercises: made where they are missing, never overwritten here.
 
     notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
-    exercises/NN_topic.ipynb  -> my_course/exercises/NN_topic.ipynb
+    exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
 
 A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
 what the learner has changed, wherever it has travelled. Bringing a new version into a copy stands in `updating.py`.
@@ -9,14 +9,14 @@ what the learner has changed, wherever it has travelled. Bringing a new version 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.authoring import build
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import NAMED, OWN, number_of
+from course_utils.base.places import OWN, file_of, names_in, number_of
 
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
@@ -33,18 +33,41 @@ class Place:
     @property
     def built(self) -> str:
         """The course's own notebook, as a path below its folder."""
-        return f"{self.folder}/{self.name}.ipynb"
+        return file_of(self.folder, self.name)
 
     @property
     def own(self) -> str:
         """The learner's copy, as a path below the course's folder."""
         return f"{OWN}/{self.built}"
 
+    @property
+    def formerly(self) -> str:
+        """What the learner's copy was called when exercises had the same file names as lessons."""
+        return f"{OWN}/{self.folder}/{self.name}.ipynb"
+
 
 def places(root: Path) -> Iterator[Place]:
     """Give the notebooks of the course that are copied, a lesson before its exercises."""
-    found = [Place(root, folder, path.stem) for folder in COPIED for path in (root / folder).glob(f"{NAMED}.ipynb")]
+    found = [Place(root, folder, name) for folder in COPIED for name in names_in(root, folder)]
     return iter(sorted(found, key=lambda place: (place.name, COPIED.index(place.folder))))
+
+
+def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
+    """Give each copy that has its former name the present one, unless a copy has that already; say so."""
+    renamed = []
+    for place in places(root):
+        former, now = root / place.formerly, root / place.own
+        if former == now or not former.exists():
+            continue
+        if now.exists():
+            say(
+                f"Both {place.own} and {place.formerly} are there: the first one counts, and the second is left as it is."
+            )
+            continue
+        former.rename(now)
+        renamed.append(place.own)
+    if renamed:
+        say(f"Your exercises have new file names, such as {renamed[0]}, and hold what you have written as before.")
 
 
 def make_missing(root: Path) -> list[Place]:
@@ -177,4 +200,4 @@ def digest(cell: dict) -> str:
 
 def is_original(place: Place, cell: dict) -> bool:
     """Return whether a cell is as the build has made it: the build names each by its text."""
-    return cell["id"] in {build.cell_id(place.built, cell["source"], time) for time in range(1, SAME + 1)}
+    return cell["id"] in {build.cell_id(place.folder, place.name, cell["source"], time) for time in range(1, SAME + 1)}

@@ -16,7 +16,7 @@ from course_utils import tasks
 from course_utils.authoring.build import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import OWN, chosen, names_in, number_of
+from course_utils.base.places import OWN, chosen, file_of, names_in, number_of
 from course_utils.desk.copies import read, to_text
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
@@ -60,8 +60,8 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
         lesson: as "03" or "03_queries_keys_values".
         file: the notebook; the learner's own copy of the lesson's exercises if left out.
     """
-    (name,) = chosen([lesson], names_in(root / "exercises", ".ipynb"), " with exercises")
-    path = file or root / OWN / "exercises" / f"{name}.ipynb"
+    (name,) = chosen([lesson], names_in(root, "exercises"), " with exercises")
+    path = file or root / OWN / file_of("exercises", name)
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     _readable(path, path, name)

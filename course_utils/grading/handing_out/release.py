@@ -15,7 +15,7 @@ from course_utils import tasks
 from course_utils.authoring import build
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import chosen, names_in, number_of
+from course_utils.base.places import chosen, file_of, names_in, number_of
 from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.reading.settings import Settings
 
@@ -92,7 +92,7 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
 
 def lessons(root: Path, names: list[str]) -> list[str]:
     """Return the lessons with exercises that the names stand for, as "03_queries_keys_values", in order; all for none."""
-    known = names_in(root / "exercises", ".ipynb")
+    known = names_in(root, "exercises")
     if not known:
         raise CourseError(f"{root / 'exercises'} holds no notebooks: run `course build` first.")
     return chosen(names, known, " with exercises") if names else known
@@ -100,7 +100,7 @@ def lessons(root: Path, names: list[str]) -> list[str]:
 
 def read_built(root: Path, folder: str, lesson: str) -> dict:
     """Return a notebook that the build wrote. Refuses one that was altered: an answer could be handed out."""
-    file = f"{folder}/{lesson}.ipynb"
+    file = file_of(folder, lesson)
     try:
         notebook = json.loads((root / file).read_text(encoding="utf-8"))
         untouched = notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
