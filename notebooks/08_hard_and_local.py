@@ -22,17 +22,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # So far every value went into a weighted sum. That is **soft attention**. **Hard attention** treats the weights as probabilities, draws one position, and reads only the value there.
 #
-# To draw, take a random number $u$ between 0 and 1 and add up the weights from the left: pick the first position at which the sum exceeds $u$. The weights are 0.1, 0.2, 0.4, 0.2, 0.1. Which position does $u = 0.65$ pick, on paper?
+# To draw, take a random number $u$ between 0 and 1 and add up the weights from the left: pick the first position at which the sum exceeds $u$. The weights are 0.1, 0.2, 0.4, 0.2, 0.1. Which position does $u = 0.75$ pick, on paper?
 
 # %% tags=["nbval-check-output"]
 weights = torch.tensor([0.1, 0.2, 0.4, 0.2, 0.1])
 values = torch.tensor([3.0, 1.0, 2.0, 5.0, 4.0])
 sums = weights.cumsum(0)
 print("sums from the left:", sums)
-print("the picked position, from 0:", int((sums > 0.65).nonzero()[0]))
+print("the picked position, from 0:", int((sums > 0.75).nonzero()[0]))
 
 # %% [markdown]
-# The sums are 0.1, 0.3, 0.7 and so on, so it is position 2, and hard attention returns its value, 2. Soft attention returns 2.7. How are the two related?
+# The sums are 0.1, 0.3, 0.7, 0.9 and 1, so it is position 3, and hard attention returns its value, 5. Soft attention returns 2.7. How are the two related?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(0)
@@ -157,7 +157,7 @@ for name, baseline_of in {
 table(rows, ["mean at score 0", "variance"], corner="baseline", digits=3)
 
 # %% [markdown]
-# A constant changes nothing about the mean, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 each draw gives 0.21, and the variance is zero: the best baseline need not be the mean reward. The mean of the same draws contains half of the reward, and half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards is safe (Xu et al. 2015).
+# A constant changes nothing about the mean, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 each draw gives 0.21, and the variance is zero; with the mean reward, 0.7, it is larger than with no baseline. Half of each draw's own reward is in the mean of the same two, so half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015 use one) is safe.
 #
 # ## Another way to draw
 #
@@ -213,13 +213,13 @@ def stand_in(scores, rewards, baseline):  # the straight-through Gumbel-softmax
     return -reward.mean(), reward.mean()
 
 
-def all_positions(scores, rewards, baseline):  # soft attention: the expected reward
+def all_positions(scores, rewards, baseline):  # the expected reward, as for soft attention
     reward = (scores.softmax(-1) * rewards).sum(-1)  # B
     return -reward.mean(), reward.mean()
 
 
 # %% [markdown]
-# `learn_to_look` trains lesson 04's score $s^\top W h$, with 16 questions per step and a running mean of the rewards as the baseline. We train five models in each of five ways. Which way learns fastest, and what does adding 1 to all rewards do?
+# `learn_to_look` trains lesson 04's score $s^\top W h$, with 16 questions per step and a running mean of the rewards, from 0, as the baseline. We train five models in each of five ways. Which way learns fastest, and what does adding 1 to all rewards do?
 
 # %%
 losses = {
@@ -242,7 +242,7 @@ gained = (curves[drawn] - curves["drawn, no baseline"])[:, 2]
 print("after 50 steps, with baseline minus without, seed by seed:", [f"{x:+.2f}" for x in gained.tolist()])
 
 # %% [markdown]
-# All of them come to look at the right position. Soft attention and the Gumbel-softmax, which use the rewards of all positions, are faster. The baseline helps a little, with every seed; with the constant 1, learning without it is slow. Write a sixth way: rewards + 1, *with* the baseline. Where will its curve lie?
+# All of them learn where to look. Soft attention and the Gumbel-softmax, which use the rewards of all positions, are faster. After 50 steps the baseline has helped a little, with every seed; with the constant 1, learning without it is slow. Write a sixth way: rewards + 1, *with* the baseline. Where will its curve lie?
 #
 # A model that draws reads one value in place of ten, which pays where reading is expensive (lesson 14).
 #
@@ -314,7 +314,7 @@ reveal("08.window", worst)
 table(rows, orders, corner="share of words right, given the right words before them", digits=2)
 
 # %% [markdown]
-# Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere local-m drops least at 20 words, and local-p most: perhaps because the rule of local-m holds at any length. Luong et al. report 5 BLEU more than without attention.
+# Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere local-m drops least at 20 words, and local-p most: perhaps because the rule of local-m holds at any length. Luong et al. gained 5 BLEU with local-p over no attention.
 #
 # But is what local-m needs in its window at all? Some words of this world vanish and some become two, so words drift. We count how often the source word that a word comes from is at most two positions away.
 
@@ -332,7 +332,7 @@ for length in (12, 20):
 #
 # ## Beside the question: attention to one's own past
 #
-# A network can also look at its own states. Here it reads letters with their digits, such as `a 6 d 4`, and then says the digit of each letter that is asked: `d? a?`. An LSTM has to hold all pairs in one state; below, each state attends to those *before* it. Which line closes the future?
+# A network can also look at its own states. Here it reads letters with their digits, such as `a 6 d 4`, and then says the digit of each letter that is asked: `d? a?`. An LSTM has to hold all pairs in one state; below, each state attends to those *before* it. Which line hides the future?
 
 
 # %%
@@ -358,7 +358,7 @@ for layer in (LookingBack, past.LookingBack):
 print("the same losses as the package's:", torch.allclose(*losses, atol=1e-3))
 
 # %% [markdown]
-# `tril(-1)` closes it, and a state itself, too. The first state has nothing to look at: its context is zeros. Now we train on one to eight pairs. Where do the questions look? Then write `H` in place of `H**0.5` above, and run both cells again: what happens, and why? (Lesson 04 measured what a scale does.)
+# `tril(-1)` hides it, and the state itself, too. The first state has nothing to look at: its context is zeros. Now we train on one to eight pairs. Where do the questions look? Then write `H` in place of `H**0.5` above, and run both cells again: what happens, and why? (Lesson 04 measured what a scale does.)
 
 # %%
 torch.manual_seed(0)
@@ -386,11 +386,11 @@ for setup in setups:
 table(rows, [f"{n} pair{'s' * (n > 1)}" for n in pairs], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and even twice the width is not enough for eight. The LSTMN learns less reliably: after three times as many steps some runs answer everything, and others do not. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
+# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and in as many steps it learns this not even at twice the width. The LSTMN learns less reliably: after three times as many steps some runs answer everything, and others do not. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
 #
 # ## So: must attention be soft?
 #
-# No. Hard attention reads one position and learns from draws, with a noisy gradient. Local attention is soft within a window. Soft attention reads every position, and its gradient is exact.
+# No. Hard attention reads one position and learns from draws, with a noisy gradient. Local attention is soft within a window, and global attention everywhere; both have exact gradients.
 #
 # ## Questions
 #
@@ -414,9 +414,9 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Must attention be soft? No, but only soft attention has an exact gradient; hard attention has to estimate it.
+# - Must attention be soft? No, but a soft sum, global or local, has an exact gradient; hard attention estimates it.
 # - Hard attention draws one position and reads one value. Its mean over many draws is what soft attention returns.
-# - The score-function gradient learns from the rewards of draws alone. A baseline lowers its variance, here 13 times, and does not change its mean, unless it comes from the same draws.
+# - The score-function gradient learns from the rewards of draws alone. A good baseline lowers its variance, here 13 times, and leaves its mean, unless it contains the draw's own reward.
 # - Local attention is soft, but reads only a window. It is enough where we know, or can learn, where to put it.
 # - A network that attends to its own past need not hold everything in one state.
 #

@@ -169,7 +169,7 @@ rows |= {f"H = {H}, five models": [runs, "", "", ""] for H, runs in zip((1, 2, 4
 table(rows, ["digits right", "first digit", "second digit", "says one twice"], digits=2)
 
 # %% [markdown]
-# One head gets one of the two digits right, and mostly says it twice. Two heads get both right, with as many parameters: each has half of the width. With 32 heads of width 1 the model is worse again.
+# One head gets one of the two digits right, and mostly says it twice. Two heads get both right, with as many parameters: each has half of the width. With 32 heads of width 1 it is worse again, at least after 500 steps.
 #
 # Where do they look? Frames mark the two pairs that are asked for.
 
@@ -241,7 +241,9 @@ print("digits right:", [f"{share:.2f}" for share in right(model)[:3]])
 rows = {}
 for hidden, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too")):
     rows[name] = measured_once("behind", "answers_right", "larger_weight", hidden=hidden)
-table(rows, ["digits right", "larger weight"], corner="one head, followed by; five models", digits=2)
+table(
+    rows, ["digits right", "larger of the two weights"], corner="one head, followed by; five models", digits=2
+)
 
 # %% [markdown]
 # With the hidden layer one head is enough. It weights the two pairs less equally, and perhaps that is how the hidden layer tells them apart.
@@ -284,7 +286,7 @@ rows[f"without heads {', '.join(map(str, looking))}"] = without(models[8], *look
 table(rows, ["first digit", "second digit"], digits=2)
 
 # %% [markdown]
-# Without a single head, most digits are still right. Without those that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on the others: where they can do the same, it is not missed.
+# Whichever head is missing, most digits are still right. Without those that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on the others: where they can do the same, it is not missed.
 #
 # ## What do trained heads do?
 #
@@ -311,7 +313,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions; evenly spread over 14 tokens it would be 0.07. Which head looks at the words *after*?
+# Head 1 of layer 1, shown at first, does not. Move both sliders to 2, and you will see one that does. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions; evenly spread over 15 tokens, as here, it would be 0.07. Which head looks at the words *after*?
 
 # %%
 rows = {}
@@ -339,16 +341,18 @@ off, alone = lost.values()
 reveal("10.worst", round(off.max().item(), 1))
 greedy, five = torch.tensor(measured_at("beams", "bleu", "width", (1, 5), pair="en-fr", alpha=1.0))  # seeds
 print(f"{int((off < 1).sum())} of the 36 heads cost less than 1 BLEU when they alone are missing.")
-print(f"A beam of five gained {(five - greedy).mean():.1f} over a beam of one in lesson 07.")
-print(
-    f"Without heads 1 to 3 of “source 2” {alone[8, 0]:.1f} are lost; one at a time, they cost {off[8, 1:].sum():.1f}."
-)
+print(f"A beam of five gained {(five - greedy).mean():.1f} in lesson 07, with another model, into French.")
+for name in ("source 2", "decoder 2"):
+    (together, *_), (_, *single) = alone[names.index(name)], off[names.index(name)]
+    print(
+        f"Without heads 1 to 3 of “{name}” {together:.1f} are lost; one at a time, they cost {sum(single):.1f}."
+    )
 for (title, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6), strict=True):
     heads, most = [f"head {h}" for h in range(4)], alone.max().item()
     plots.amounts(values, heads, names, title, ax, xlabel="", ylabel="", most=most, unit="BLEU lost")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, but the costliest is worth as much as beam search in lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Again heads cost more together.
+# Most heads cost less than 1 BLEU, but the costliest is worth as much as a beam of five was to the model of lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Three heads can cost more together than one by one (“source 2”), or less (“decoder 2”).
 #
 # How well does a model translate that was trained with a single head, as wide as the four?
 
@@ -398,7 +402,7 @@ check("10.q5", ...)
 # - A hidden layer after a single head can take the sum apart, too, and our translator with one head does as well as those with several.
 # - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found. In the library's mask True means "must not be seen".
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
-# - A head that is not missed alone may be missed with others: heads do the same as one another.
+# - A head that is not missed alone may be missed together with others that can do the same.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #

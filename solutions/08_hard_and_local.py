@@ -23,7 +23,7 @@ from course_utils import check, hint, progress, solution
 # $$k_b = \min \Big\{ s : \sum_{j \le s} w_{bj} > u_b \Big\} \qquad \text{picked}_b = \text{values}_{b, k_b} \qquad \text{log probability}_b = \ln w_{b, k_b}$$
 #
 # - Weights may be 0. Where rounding leaves no cumulative weight above the number, pick the last position whose weight is above 0.
-# - The log probability passes a gradient to the picked weight alone. The picked value passes none to the weights, since a position cannot move by a little.
+# - The log probability passes a gradient to the picked weight alone. The picked value passes none to the weights.
 
 
 # %%
@@ -235,7 +235,7 @@ check("08.attend_to_past", attend_to_past)
 # 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
 # 3. It raises no error, which must not stop your test.
 #
-# Single estimates differ; up to 200 calls are enough. To leave nothing to chance, think of probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
+# Up to 200 calls are enough. To leave nothing to chance, take probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
 
 
 # %%

@@ -179,7 +179,7 @@ check("10.head_worth", head_worth)
 # %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Multi-head attention hardly ever raises an error when it is wrong, so you write the test. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for one that keeps these promises up to $10^{-5}$, and `False` for any other:
+# Multi-head attention hardly ever raises an error when it is wrong. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for one that keeps these promises up to $10^{-5}$, and `False` for any other:
 #
 # 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, and where T and S differ.
 # 2. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.

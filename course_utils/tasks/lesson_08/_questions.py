@@ -45,7 +45,7 @@ questions = (
     Question(
         "08.q3",
         "what a baseline does",
-        "All rewards are raised by 10. What happens to the estimated gradient?",
+        "All rewards lie between 0 and 1. Now each is raised by 10. What happens to the estimated gradient?",
         right=(
             "Its mean stays as it is, and without a baseline its variance grows a lot.",
             "A constant adds to each sample a multiple of the gradient of log p, whose mean is zero. A baseline takes the constant away again.",
@@ -83,7 +83,7 @@ questions = (
     Question(
         "08.q5",
         "a network and its past",
-        "Why does an LSTM that looks back at its own states remember eight pairs, while one that does not forgets some?",
+        "Why does an LSTM that looks back at its own states remember eight pairs, while a plain one forgets some?",
         right=(
             "It need not hold all pairs in one state: each state keeps what has just been read, and a question finds the right one.",
             "The past stays readable position by position, as the source did for lesson 06's decoder.",

@@ -17,8 +17,8 @@ questions = (
                 "Their average is exactly what the context is.",
             ),
             (
-                "What the two values have in common.",
-                "What they have in common stays in their mean.",
+                "What the two values add up to.",
+                "Their sum is twice the context.",
             ),
             (
                 "Whether other values were found than in another sentence.",
