@@ -36,7 +36,7 @@ reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
 plots.curves(range(13), alike, "layers", "mean cosine of two words")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction (Dong et al. 2021). If each attention *adds* its context to the word, x + f(x), they become alike far more slowly. This is a **residual connection** (He et al. 2016).
+# After two layers of attention alone all words point in the same direction. With larger weights it takes some more (Dong et al. 2021 have the theory). If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
 #
 # ## The attentions
 #
@@ -68,14 +68,14 @@ class MultiHeadAttention(nn.Module):
 attention, x = MultiHeadAttention(D=8, H=2), torch.randn(3, 5, 8)
 print("Q:     ", *attention.split(attention.W_Q(x)).shape)
 print("result:", *attention(x, causal_mask(5)).shape)
-diagrams.transformer(new=["encoder", "causal", "cross"])
+diagrams.transformer()
 
 # %% [markdown]
 # The attention to the source takes its keys and values from the **memory**, which is the encoder's result.
 #
 # ## A network for each word
 #
-# Attention only moves things between words. To *compute* from a word, each layer has a **feed-forward network**:
+# Attention only adds up values of words. To *compute* from a word, each layer has a **feed-forward network**:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -120,7 +120,7 @@ print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 # %% [markdown]
 # The variance is (4 + 1 + 9) / 3 = 4.667, its root 2.16, and -2 / 2.16 = -0.926 comes first.
 #
-# A function f, an attention or a feed-forward network, with its residual connection and its norm is called a **sub-layer**. In the first Transformer the norm came *after* the addition, **post-norm**. In most models today it comes *before* the function, **pre-norm** (Xiong et al. 2020):
+# A function f, an attention or a feed-forward network, with its residual connection and its norm is our **sub-layer**. In the first Transformer the norm came *after* the addition, **post-norm**. In most models today it comes *before* the function, **pre-norm** (compared by Xiong et al. 2020):
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -190,11 +190,11 @@ for (title, (allowed, keys, queries)), ax in zip(
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
+# No word may look at padding: the target's comes last, where the causal mask hides it. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$ with the embeddings of all words, so that E is also the **readout**.
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$ with the embeddings of all words, so that E is also the **readout**.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -342,7 +342,7 @@ given_right = share_right(without, *make_batch(*test.ids()))
 _, written_right = exact_shares(translate(without, test.words, test.sources), test.targets)
 text = tried[1]
 print(f"Without its {part} the model learns this:")
-print(f"loss in the last step   {its_losses[-1]:.2f} (whole model: {losses[-1]:.2f})")
+print(f"loss in the last steps  {sum(its_losses[-20:]) / 20:.2f} (whole model: {sum(losses[-20:]) / 20:.2f})")
 print(f"share right             {given_right:.2f} given the right words, {written_right:.2f} reading its own")
 print(f"source                  {text}")
 print(f"right                   {truth([text], 'verb-last')[0]}")
@@ -373,7 +373,7 @@ table(rows, columns, corner="share right without", digits=2)
 # %% [markdown]
 # Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
-# Perhaps this world is too simple. In another world, words of the translation have endings for gender and number, and a verb takes that of its subject. What are feed-forward networks worth there?
+# Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
 
 # %%
 whole, rows = shares("nothing", "endings"), {}
@@ -409,7 +409,7 @@ columns = ["embedding", "layer 2", "layer 4", "layer 6", "first loss", "tenth lo
 table(rows, columns, corner="standard deviation after", digits=1)
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and ten steps do not bring it down.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and the tenth is higher still.
 #
 # ## Where does the norm belong?
 #
@@ -424,7 +424,7 @@ for norm in ("pre", "post"):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, of seed 0, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
@@ -436,11 +436,11 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, and then hardly any gradient reaches the first layer. Perhaps each norm shrinks what a word has brought with it, beside what is added. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small. (Liu et al. 2020 agree.)
+# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks what a word has brought with it, beside what is added. (Liu et al. 2020 blame this, too, rather than the gradient.)
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change what a model says. Which of these four models keep which promise?
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise?
 
 
 # %% tags=["nbval-check-output"]
@@ -500,7 +500,7 @@ check("12.q5", ...)
 # - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; norms where there are many layers with large weights. Feed-forward networks help.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
-# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike, so it needs a warm-up.
+# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #

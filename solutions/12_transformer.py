@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend two parts of a Transformer that raise no error and are wrong, write the layer norm, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You mend two wrong parts of a Transformer that nobody noticed, write the layer norm, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -272,14 +272,14 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check hands you one **model** after another, from `source` B×S and `target` B×T, tensors of ids, to logits B×T×V. The ids 1 to 5 are words; 0 is padding and comes after them. No sentence is all padding. Return `True` for a model whose logits **at words of the target** are finite and stay as they are
+# The check hands you one **model** after another, from ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, after them. No sentence is empty. Return `True` if the logits **at words of the target** are finite, and unchanged
 #
-# 1. when columns of padding are appended to the source,
-# 2. when columns of padding are appended to the target,
-# 3. when a sentence stands alone, not beside longer and shorter ones,
-# 4. at the positions 0 … t, for every t, when the words of the target after t change.
+# 1. when padding columns are appended to the source,
+# 2. or to the target,
+# 3. when a sentence is alone and not beside longer and shorter ones,
+# 4. at positions 0 … t, for every t, when target words after t change.
 #
-# Return `False` for any other, and for one that raises an error. At padding anything may come out, even NaN. In random sentences a broken promise moves some logit by more than $10^{-4}$; rounding stays below $10^{-5}$.
+# Otherwise, or on an error, return `False`. At padding anything may come out, even NaN. In random sentences a broken promise moves some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%

@@ -73,7 +73,8 @@ def _written(cell, digits):
     cell = torch.as_tensor(cell).detach()
     if cell.ndim:
         low, high = cell.min().item(), cell.max().item()
-        return f"{cell.double().mean().item():.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
+        mean, low, high = (round(x, digits) + 0.0 for x in (cell.double().mean().item(), low, high))  # no "-0.00"
+        return f"{mean:.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
     if cell.dtype == torch.bool:
         return "yes" if cell else "no"
     return f"{cell.item():.{digits}f}" if cell.is_floating_point() else f"{cell.item()}"

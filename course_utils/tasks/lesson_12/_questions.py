@@ -44,7 +44,7 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "After large first steps all words were alike, and with post-norm no gradient reached the first layer any more. What does pre-norm have that lets it through?",
+        "After large first steps all words were alike, and with post-norm hardly any gradient reached the first layer. What does pre-norm have that lets it through?",
         right=(
             "A path from the first layer to the last on which x is only ever added to.",
             "In x + f(norm(x)) nothing stands in the way of x. So a gradient reaches every layer by a path that skips the norms above it, and the words can part again.",
