@@ -436,7 +436,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks what a word has brought with it, beside what is added. (Liu et al. 2020 blame this, too, rather than the gradient.)
+# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks what a word has brought with it, beside what is added. (Liu et al. 2020 blame this rather than the gradient.)
 #
 # ## Is it right?
 #

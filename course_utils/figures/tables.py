@@ -72,8 +72,8 @@ def _written(cell, digits):
         return cell
     cell = torch.as_tensor(cell).detach()
     if cell.ndim:
-        low, high = cell.min().item(), cell.max().item()
-        mean, low, high = (round(x, digits) + 0.0 for x in (cell.double().mean().item(), low, high))  # no "-0.00"
+        values = (cell.double().mean(), cell.min(), cell.max())
+        mean, low, high = (round(value.item(), digits) + 0.0 for value in values)  # and so no "-0.00"
         return f"{mean:.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
     if cell.dtype == torch.bool:
         return "yes" if cell else "no"
