@@ -47,9 +47,9 @@ check("21.next_token_loss", next_token_loss)
 # %% [markdown]
 # ## 21.one_pass_attention
 #
-# One query attends to many keys, and its scores and values come **in blocks**: `next_block()` gives a tuple of scores, b, and values, b×D, and at the next call the next block, of any length. When there are no more, it gives `None`. Each block is lent to you: **the next call overwrites it with NaN**, as fast memory is used again.
+# One query attends to many keys, and its scores and values come **in blocks**: each call of `next_block()` gives the next block, a tuple of scores, b, and values, b×D, and after the last one `None`. A block is lent to you: **the next call overwrites it with NaN**, as fast memory is used again.
 #
-# Return the context, D: the values weighted by the softmax over the scores of all blocks. Go through them once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores may be of any size: a block of scores near ±10,000 must not spoil the result. There is one block at least, and none is empty.
+# Return the context, D: the values weighted by the softmax over all scores. Go through the blocks once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). A block of scores near ±10,000 must not spoil the result. No block is empty.
 
 
 # %%
@@ -125,7 +125,9 @@ check("21.grouped_query_attention", grouped_query_attention)
 # %% [markdown]
 # ## 21.cache_bytes
 #
-# While a decoder speaks, each layer keeps the key and the value of every position. How many bytes is that for a single text? Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024); DeepSeek-V2 keeps a single short vector for each position in place of keys and values, from which all heads make their own, and that is another formula.
+# While a decoder speaks, each layer keeps the key and the value of every position. How many bytes is that for a single text? Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
+#
+# The formula is for grouped queries. DeepSeek-V2 (2024) keeps something else: for each layer and position one short vector, from which all heads make keys and values, and a small rotated key beside it.
 
 
 # %%
@@ -300,7 +302,7 @@ check("21.gpt", Gpt)
 # %% [markdown]
 # ## 21.catch_wrong_cache
 #
-# A model that speaks does not read its whole text anew for each id: it keeps what it needs in a **cache**. The check hands your function one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5. `cache` is `None` at the beginning of a text and afterwards what the call before has returned, whatever that is. Texts have up to 12 ids. Return `True` for a model that keeps these promises:
+# A model that speaks keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first, and then what the call before has returned. Return `True` for a model that keeps these promises:
 #
 # 1. Its logits are finite, and **one id at a time** they are those of all ids at once.
 # 2. They are the same in pieces of **any length**.
@@ -354,7 +356,7 @@ check("21.catch_wrong_cache", catch_wrong_cache)
 # %% [markdown]
 # ## Your own GPT speaks
 #
-# The next cell trains your `Gpt` for some twenty seconds on stories that are made up anew for each step, such as "mary went to the kitchen. mary took the ball." It reads and writes letters, and knows nothing of words. Then it goes on from a beginning that you may change.
+# The next cell trains your `Gpt` for ten to twenty seconds on stories that are made up, such as "mary went to the kitchen. mary took the ball." It reads and writes letters, and knows nothing of words. Then it goes on from a beginning that you may change.
 
 # %% tags=["own-machine"]
 speak_own(Gpt, prompt="mary went to the ")

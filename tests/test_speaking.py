@@ -47,7 +47,7 @@ def test_a_right_gpt_writes_sentences_of_the_stories(seed):
     model, bits = speaking.train_speaker(solution_of("21.gpt"), seed)
     words = {word for sentence in speaking.told(200, seed=3).split(". ") for word in sentence.split()}
     written = speaking.go_on(model, "mary went to the ", seed=seed).replace(".", "").split()[:-1]
-    assert bits < 0.9 and sum(word in words for word in written) > 0.9 * len(written)
+    assert bits < 0.3 and sum(word in words for word in written) > 0.9 * len(written)
 
 
 def test_only_a_gpt_that_passes_its_check_is_trained(monkeypatch):

@@ -21,7 +21,7 @@ def train_own(encoder_layer, decoder_layer) -> Message:
 
 
 def speak_own(gpt, prompt="mary went to the ") -> Message:
-    """Train a learner's GPT on stories, some twenty seconds, and show what it writes after a prompt.
+    """Train a learner's GPT on stories, ten to twenty seconds, and show what it writes after a prompt.
 
     One that does not pass its check yet is not trained. Raises `CourseError` for a prompt with letters that it does not know.
     """

@@ -36,7 +36,7 @@ def ids_of(text: str) -> Tensor:
 
 
 def train_speaker(gpt: Callable[..., nn.Module], seed=0, steps=400) -> tuple[nn.Module, float]:
-    """Train a GPT of letters, some twenty seconds; return it, and its bits per letter of stories that it has not seen.
+    """Train a GPT of letters, ten to twenty seconds; return it, and its bits per letter of stories that it has not seen.
 
     Args:
         gpt: class (vocabulary, width, heads, hidden, layers, longest) of modules from ids B×T to logits B×T×V, as task 21.gpt asks.
