@@ -459,6 +459,65 @@ def test_the_example_of_a_leak_with_the_right_sums_is_right():
     assert [float(seen @ torch.tensor(values)) for values in ([4.0, 8.0], [4.0, 12.0])] == pytest.approx([7, 10])
 
 
+def test_the_example_of_the_next_ids_loss_is_right():
+    logits, said = torch.zeros(1, 3, 4), TASKS["21.next_token_loss"].hints[1]
+    logits[0, 0], logits[0, 1] = torch.tensor([0.5, 0.3, 0.1, 0.1]).log(), torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
+    parts = [log(2), log(4), float(solution_of("21.next_token_loss")(logits, torch.tensor([[2, 0, 1]])))]
+    assert all(f"{part:.4f}" in said for part in parts)
+
+
+def test_the_example_of_one_pass_is_right():
+    said = TASKS["21.one_pass_attention"].hints[1]
+    blocks = [(torch.tensor([0.0, LN3]), torch.tensor([[4.0], [8.0]])), (torch.tensor([2 * LN3]), torch.ones(1, 1))]
+    left = iter(blocks)
+    assert (
+        f"{solution_of('21.one_pass_attention')(lambda: next(left, None)).item():.4f}" == "2.8462"
+        and "= 2.8462" in said
+    )
+    weights = torch.tensor([0.0, LN3, 2 * LN3]).softmax(0)
+    assert all(f"{weight:.4f}" in said for weight in weights.tolist())
+    assert f"{LN3:.4f}" in said and f"{2 * LN3:.4f}" in said
+
+
+def test_the_example_of_a_cache_is_right():
+    size, said = solution_of("21.cache_bytes"), TASKS["21.cache_bytes"].hints[1]
+    assert size(2, 4, 2, 3, 5, 2) == 240 and size(2, 4, 4, 3, 5, 2) == 480 and "= 240" in said and "480" in said
+
+
+def test_the_example_of_a_gpt_is_right():
+    said = TASKS["21.gpt"].hints[1]
+    model = solution_of("21.gpt")(vocabulary=2, width=3, heads=1, hidden=1, layers=1, longest=1)
+    given = {
+        "embedding.weight": [[0, 1, 2], [2, 0, 0]],
+        "positions.weight": [[0, 1, 2]],
+        "blocks.0.attention.out_proj.bias": [1, 1, 1],
+        "blocks.0.network.2.bias": [0, 0, -3],
+    }
+    for name, parameter in model.named_parameters():
+        parameter.data.zero_()
+        if name in given:
+            parameter.data.copy_(torch.tensor(given[name]))
+        elif "norm" in name and name.endswith("weight"):
+            parameter.data.fill_(1.0)
+    logits = numbers(model(torch.tensor([[0]])))
+    assert logits == pytest.approx([1.2247, -2.4495], abs=2e-4) and "1.2247 and -2.4495" in said
+
+
+def test_the_example_of_a_cache_that_restarts_is_right():
+    ids = [3, 1, 4]
+
+    def by_pieces(sizes):
+        found, before = [], 0
+        for size in sizes:
+            found += [sum(ids[: before + t + 1]) + t for t in range(size)]
+            before += size
+        return found
+
+    said = TASKS["21.catch_wrong_cache"].hints[1]
+    assert (by_pieces([3]), by_pieces([1, 1, 1]), by_pieces([2, 1])) == ([3, 5, 10], [3, 4, 8], [3, 5, 8])
+    assert all(part in said for part in ("3, 5, 10", "3, 4, 8", "3, 5, 8"))
+
+
 def test_it_is_said_that_most_papers_call_the_perceptron_additive():
     hint = TASKS["04.perceptron"].hints[0]
     assert "Bahdanau et al. (2014)" in hint and 'most papers call it "additive"' in hint

@@ -20,7 +20,17 @@ from test_tasks import TASKS
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import judge
 from course_utils.checks.running import contract
-from course_utils.checks.running.contract import Candidate, Case, Failure, Foreign, Outcome, pack, question, unpack
+from course_utils.checks.running.contract import (
+    Candidate,
+    Case,
+    Failure,
+    Foreign,
+    HandedOut,
+    Outcome,
+    pack,
+    question,
+    unpack,
+)
 from course_utils.checks.running.run import PRINTED_AT_MOST, run
 
 DOT = TASKS["04.dot"]
@@ -438,7 +448,42 @@ def test_the_verdict_is_the_same_across_a_process_boundary(task_id):
 
 
 def test_the_contract_names_every_class_that_crosses():
-    assert set(contract.PLAIN_CLASSES) == {"Case", "Candidate", "Callback", "Foreign", "Failure", "Outcome"}
+    assert set(contract.PLAIN_CLASSES) == {
+        "Case",
+        "Candidate",
+        "Callback",
+        "HandedOut",
+        "Foreign",
+        "Failure",
+        "Outcome",
+    }
+
+
+def test_what_is_handed_out_comes_one_at_a_time_and_from_the_first_with_each_run():
+    given = HandedOut(((torch.ones(2), 3), (torch.zeros(1), 4)))
+    (back,) = unpack(pack((given,)))
+    kept = []
+
+    def all_of_them(hand_out):
+        blocks = list(iter(hand_out, None))
+        kept.append((hand_out(), [tensor.isnan().all().item() for tensor, _ in blocks]))
+        return [number for _, number in blocks]
+
+    outcomes = run(all_of_them, [Case("", (back,)), Case("", (back,))])
+    assert [outcome.value for outcome in outcomes] == [[3, 4]] * 2
+    assert not any(outcome.unstable or outcome.changed for outcome in outcomes)
+    assert kept == [(None, [True, True])] * 4  # twice for each case
+    assert torch.equal(back.values[0][0], torch.ones(2))
+
+
+def test_a_function_that_hands_out_takes_no_arguments():
+    (outcome,) = run(lambda hand_out: hand_out(1), [Case("", (HandedOut(()),))])
+    assert outcome.status == "error" and outcome.failure.by_candidate
+
+
+def test_what_is_handed_out_is_turned_to_another_precision_with_the_rest():
+    (given,) = contract.in_precision(Case("", (HandedOut(((torch.ones(2), 3),)),)), torch.float64).args
+    assert given.values[0][0].dtype == torch.float64 and given.values[0][1] == 3
 
 
 def test_cases_that_were_not_run_are_not_judged_right():

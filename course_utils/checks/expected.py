@@ -9,11 +9,10 @@ from functools import cached_property
 
 import torch
 
-from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import explain
 from course_utils.checks.compare import describe, scale
-from course_utils.checks.running.contract import Failure, in_precision, is_float
+from course_utils.checks.running.contract import Failure, in_precision, is_float, map_given
 from course_utils.checks.running.run import marked, run
 
 NOT_AS_ASKED = "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, a candidate for a call, `as_read` for a value
@@ -60,7 +59,7 @@ class Expected:
         if (place, gradients) not in self._reaches:
             case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
-                args = trees.map_leaves(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
+                args = map_given(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
                 moved += run_oracle(self._task, [replace(case, args=args)], repeated=False)
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [

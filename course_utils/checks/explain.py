@@ -21,7 +21,7 @@ from course_utils.checks.relations.arguments import of_arguments
 from course_utils.checks.relations.factors import formulas, sizes_of
 from course_utils.checks.relations.results import of_results
 from course_utils.checks.relations.steps import NeedsArguments, of_steps, walk
-from course_utils.checks.running.contract import in_precision
+from course_utils.checks.running.contract import HandedOut, in_precision
 from course_utils.checks.running.run import one_thread, plain
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
@@ -71,7 +71,7 @@ class Known:
 
     @cached_property
     def _step_changes(self):
-        return list(of_steps(self.task, self._example)) if self.task.steps_function else []
+        return list(of_steps(self.task, _as_given(self._example))) if self.task.steps_function else []
 
     def _way(self, changes, stop=""):
         """Return a function of args: the way to a right answer with some steps changed."""
@@ -156,11 +156,22 @@ class Known:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a mistake may get arguments that it is not made for
-                value = plain(base.of(trees.map_tensors(torch.clone, args)))
+                value = plain(base.of(_as_given(args)))
                 read = self.task.reading_function
                 return _value(read(self.cases[place], value) if read else value)
         except Exception:  # whatever an altered argument or step leads to
             return FAILED
+
+
+def _as_given(args):
+    """Return copies of arguments, as an answer gets them."""
+
+    def copy(leaf):
+        if isinstance(leaf, HandedOut):
+            return leaf.function()
+        return leaf.clone() if isinstance(leaf, torch.Tensor) else leaf
+
+    return trees.map_leaves(copy, args)
 
 
 def _walk(steps, changes, args, stop=""):

@@ -11,6 +11,7 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
+from course_utils.checks.running.contract import HandedOut
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
@@ -102,6 +103,9 @@ class Report:
     def _inputs(self):
         """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
         for place, arg in enumerate(self.case.args):
+            if isinstance(arg, HandedOut):
+                yield from ((f"{self._names[place]}(), call {n}", value) for n, value in enumerate(arg.values, 1))
+                continue
             paths = list(trees.paths(arg, (place,))) if trees.tensors(arg) else [((place,), arg)]
             yield from ((trees.path_text(self._names, path), leaf) for path, leaf in paths)
 

@@ -47,6 +47,29 @@ class Callback:
     place: object  # a position, or the name of an option
 
 
+@dataclass(frozen=True)
+class HandedOut:
+    """Stands in a case's args for a function without arguments, which gives one of these values at each call, then None.
+
+    Tensors are lent until the next call: it overwrites them with NaN, so that nobody keeps them all without having copied them.
+    """
+
+    values: tuple
+
+    def function(self):
+        """Return such a function, which begins with the first value."""
+        values, lent = iter(self.values), []
+
+        def hand_out():
+            for tensor in lent:
+                tensor.fill_(torch.nan)
+            value = trees.map_tensors(torch.clone, next(values, None))
+            lent[:] = trees.tensors(value)
+            return value
+
+        return hand_out
+
+
 class NotAsAsked(BaseException):
     """What is used otherwise than its exercise says. Its text is the sentence to show.
 
@@ -112,7 +135,7 @@ ENTRIES_AT_MOST, ENTRIES_IN_ALL = (
     1000,
     10_000,
 )  # of a dict, and of all dicts in a message: keys may be chosen to collide
-PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, Foreign, Failure, Outcome)}
+PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, HandedOut, Foreign, Failure, Outcome)}
 
 
 def is_float(leaf):
@@ -138,7 +161,16 @@ def holds_float64(case):
 
 def in_precision(case, dtype):
     """Return the same case with every floating-point tensor in one type of number, such as float64 for the oracle."""
-    return replace(case, args=trees.map_leaves(lambda leaf: leaf.to(dtype) if is_float(leaf) else leaf, case.args))
+    return replace(case, args=map_given(lambda leaf: leaf.to(dtype) if is_float(leaf) else leaf, case.args))
+
+
+def map_given(function, args):
+    """Return args with function(leaf) in place of each leaf, also of those that are handed out."""
+
+    def one(leaf):
+        return HandedOut(trees.map_leaves(function, leaf.values)) if isinstance(leaf, HandedOut) else function(leaf)
+
+    return trees.map_leaves(one, args)
 
 
 def pack(value):

@@ -29,6 +29,7 @@ from course_utils.checks.running.contract import (
     Candidate,
     Failure,
     Foreign,
+    HandedOut,
     NotAsAsked,
     Outcome,
     holds_float64,
@@ -302,6 +303,8 @@ def _copies(args, candidates):
     def copy(leaf):
         if isinstance(leaf, torch.Tensor):
             return leaf.clone()
+        if isinstance(leaf, HandedOut):
+            return marked(leaf.function())
         return candidates(leaf.key) if isinstance(leaf, Candidate) else leaf
 
     return trees.map_leaves(copy, args)
@@ -347,7 +350,7 @@ def _same(old, new):
     try:
         if isinstance(old, torch.Tensor):
             return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
-        return isinstance(old, Candidate) or bool(old == new)
+        return isinstance(old, (Candidate, HandedOut)) or bool(old == new)
     except Exception:  # what was put into a list cannot even be compared
         return False
 

@@ -1,0 +1,331 @@
+"""Task 21.one_pass_attention: the context of a softmax over scores that come in blocks, each of which is seen once.
+
+Milakov and Gimelshein (2018), algorithm 3, and Dao et al. (2022), algorithm 1, for one query.
+"""
+
+from operator import mul, sub, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case, HandedOut
+from course_utils.checks.task import Task
+
+task = Task(
+    "21.one_pass_attention",
+    "attention in one pass over blocks",
+    arguments=("next_block",),
+    result="context D",
+    suspects=False,
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    hints=(
+        "Three things go along: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each times its exponential. All exponentials are those of scores less the largest so far. When a block brings a larger score, what you have is too large by one and the same factor: multiply the sum and the context by it, and go on. Divide once, at the end.",
+        (
+            "Take two blocks. The first has the scores 0 and 1.0986 and the values [4] and [8]: the largest is 1.0986, the exponentials are 0.3333 and 1, the sum is 1.3333, and the context 0.3333·4 + 1·8 = 9.3333. "
+            "The second has one score, 2.1972, and the value [1]. The largest is now 2.1972, and the factor for the old ones is exp(1.0986 - 2.1972) = 0.3333: the sum becomes 0.4444 + 1 = 1.4444 and the context 3.1111 + 1 = 4.1111. "
+            "The result is 4.1111 / 1.4444 = 2.8462, as the whole softmax gives it: its weights are 0.0769, 0.2308 and 0.6923."
+        ),
+        "largest = minus infinity; total = 0; context = zeros. For each block until None comes: new = the larger one of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
+    ),
+    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+)
+
+
+def _blocks(draw, sizes, D, moved=None):
+    """Blocks of these sizes; the scores of one may be moved up or down as a whole."""
+    blocks = []
+    for place, size in enumerate(sizes):
+        scores = torch.randn(size, generator=draw.generator).round(decimals=2) + (moved[place] if moved else 0)
+        blocks.append((scores, torch.randn(size, D, generator=draw.generator).round(decimals=2) + 0.5))
+    return (HandedOut(tuple(blocks)),)
+
+
+@task.cases
+def _(draw):
+    near = lambda: float(draw.whole(2, 5)) / 2  # noqa: E731
+    yield Case("2 blocks, of 2 scores and 1 score, width 2, larger ones later", _blocks(draw, (2, 1), 2, (0, near())))
+    yield Case("2 blocks, of 3 scores and 2 scores, width 2, larger ones first", _blocks(draw, (3, 2), 2, (near(), 0)))
+    yield Case("3 blocks of 2 scores, width 3, the largest in the middle", _blocks(draw, (2, 2, 2), 3, (0, near(), 0)))
+    yield Case("3 blocks, of 5, 2 and 3 scores, width 7", _blocks(draw, (5, 2, 3), 7))
+    yield Case("4 blocks of 3 scores, width 2, larger and larger ones", _blocks(draw, (3,) * 4, 2, (0, 1, 2, 3)))
+    yield Case(
+        "5 blocks of 2 scores, width 5, smaller and smaller ones", _blocks(draw, (2,) * 5, 5, (0, -1, -2, -3, -4))
+    )
+    yield Case("a single block", _blocks(draw, (5,), 3), edge=True)
+    yield Case("a single score", _blocks(draw, (1,), 3), edge=True)
+    yield Case("7 blocks of 1 score", _blocks(draw, (1,) * 7, 3), edge=True)
+    yield Case("values of width 1", _blocks(draw, (2, 3), 1), edge=True)
+    yield Case("101 blocks", _blocks(draw, (2,) * 101, 2), edge=True)
+    yield Case("a second block of scores near -10,000", _blocks(draw, (3, 2, 2), 3, (0, -1e4, 0)), edge=True)
+    yield Case("a first block of scores near -10,000", _blocks(draw, (2, 3, 2), 3, (-1e4, 0, 0)), edge=True)
+    yield Case("a last block of scores near 10,000", _blocks(draw, (3, 2, 3), 3, (0, 0, 1e4)), edge=True)
+    yield Case("all scores near -10,000", _blocks(draw, (3, 2), 3, (-1e4, -1e4)), edge=True)
+    yield Case("all scores near 10,000", _blocks(draw, (2, 3), 3, (1e4, 1e4)), edge=True)
+
+
+def _all_of(next_block):
+    """Copies of all scores and of all values."""
+    blocks = [(scores.clone(), values.clone()) for scores, values in iter(next_block, None)]
+    return [torch.cat(parts) for parts in zip(*blocks, strict=True)]
+
+
+@task.oracle
+def _(next_block):
+    scores, values = _all_of(next_block)
+    return (scores - scores.logsumexp(0)).exp() @ values
+
+
+@task.steps
+def _(next_block):
+    largest, total, context = torch.tensor(-torch.inf), torch.zeros(()), torch.zeros(1)
+    for scores, values in iter(next_block, None):
+        scores, values = scores.clone(), values.clone()
+        of_block = yield "the largest score of a block", torch.amax, scores
+        new = yield "the largest score so far", torch.maximum, largest, of_block
+        moved = yield "the old largest score less the new one", sub, largest, new
+        factor = yield "the factor for what is old", torch.exp, moved
+        shifted = yield "the scores less the largest so far", sub, scores, new
+        e = yield "the exponentials", torch.exp, shifted
+        old_total = yield "the old sum times the factor", mul, total, factor
+        sum_of_block = yield "the sum of a block's exponentials", torch.sum, e
+        total = yield "the sum so far", torch.add, old_total, sum_of_block
+        old_context = yield "the old context times the factor", mul, context, factor
+        of_values = yield "the exponentials times the values", lambda e, values: e @ values, e, values
+        context = yield "the context so far", torch.add, old_context, of_values
+        largest = new
+    result = yield "the context divided by the sum", truediv, context, total
+    return result
+
+
+@task.property
+def a_context_lies_among_the_values(case, value):
+    """Weights are positive and sum to 1, so each number of a context lies between the smallest and the largest there."""
+    _, values = _all_of(case.args[0].function())
+    least, most = values.amin(0), values.amax(0)
+    off = (value < least - 1e-4) | (value > most + 1e-4)
+    if value.shape != least.shape or not off.any():
+        return None
+    d = int(off.nonzero()[0])
+    return f"A context is a mean of the values, with weights that sum to 1: its number {d} lies between {least[d]:.4g} and {most[d]:.4g}, the smallest and the largest that the values have there. Yours is {value[d]:.4g}. Are the sum and the context both multiplied by the same factor when the largest score grows, and is the context divided by the sum at the end?"
+
+
+@task.property
+def what_lies_far_below_changes_nothing(case, value):
+    """A block of scores near -10,000 beside others near 0 has no weight."""
+    blocks = [(scores, values) for scores, values in case.args[0].values if scores.amax() > -5e3]
+    if not blocks or len(blocks) == len(case.args[0].values):
+        return None
+    without = task.oracle_function(HandedOut(tuple(blocks)).function())
+    if value.shape != without.shape or torch.allclose(value.double(), without.double(), atol=1e-4):
+        return None
+    return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and the context is that of the other blocks alone. Yours is another. By which factor do you multiply what is old, and which score do you subtract before exp?"
+
+
+# A right pass, of which mistakes change one part
+
+
+def _pass(
+    next_block,
+    start=-torch.inf,
+    each=lambda next_block: iter(next_block, None),
+    grown=lambda largest, scores: torch.maximum(largest, scores.amax()),
+    exponentials=lambda scores, new: (scores - new).exp(),
+    factor=lambda largest, new: (largest - new).exp(),
+    of_total=lambda factor: factor,
+    of_context=lambda factor: factor,
+    added=lambda e, values: (e.sum(), e @ values),
+    ending=lambda context, total, largest: context / total,
+):
+    largest, total, context = torch.tensor(start), torch.zeros(()), None
+    for scores, values in each(next_block):
+        context = torch.zeros(values.shape[1]) if context is None else context
+        new = grown(largest, scores)
+        changed = factor(largest, new)
+        e = exponentials(scores, new)
+        of_sum, of_values = added(e, values)
+        total = total * of_total(changed) + of_sum
+        context = context * of_context(changed) + of_values
+        largest = new.clone()
+    return ending(context, total, largest)
+
+
+def _mistake(name, sentence, **parts):
+    task.mistake(sentence, name)(lambda next_block: _pass(next_block, **parts))
+
+
+def _one(factor):
+    return 1.0
+
+
+_mistake(
+    "nothing_rescaled",
+    "When a block brings a larger score, what you have added up before was made with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest), and then add.",
+    of_total=_one,
+    of_context=_one,
+)
+_mistake(
+    "sum_not_rescaled",
+    "The old context is multiplied by a factor when the largest score grows, and the old sum is not. Both hold exponentials less the old largest score: both need the factor.",
+    of_total=_one,
+)
+_mistake(
+    "context_not_rescaled",
+    "The old sum is multiplied by a factor when the largest score grows, and the old context is not. Both hold exponentials less the old largest score: both need the factor.",
+    of_context=_one,
+)
+_mistake(
+    "factor_turned_round",
+    "The factor for what is old is turned round: exp(new largest - old largest) is above 1. What is old becomes smaller beside a larger score: exp(old largest - new largest).",
+    factor=lambda largest, new: torch.where(largest.isfinite(), (new - largest).exp(), 0.0),
+)
+_mistake(
+    "largest_of_the_block_alone",
+    "You subtract each block's own largest score, even where an earlier block had a larger one, and so a block of small scores counts as much as any. Keep the largest score of all blocks so far, and subtract that.",
+    grown=lambda largest, scores: scores.amax(),
+    factor=lambda largest, new: torch.ones(()),
+)
+_mistake(
+    "exponentials_by_the_block",
+    "What is old is multiplied by the right factor, and the exponentials of a new block are those of its scores less its own largest one. Subtract the largest score so far, which may stand in an earlier block.",
+    exponentials=lambda scores, new: (scores - scores.amax()).exp(),
+)
+_mistake(
+    "largest_falls",
+    "Your largest score falls when a block of smaller ones comes, and then the factor for what is old is above 1: after a block of scores near -10,000 it is infinite. The largest so far is the larger one of the old and the block's.",
+    grown=lambda largest, scores: scores.amax(),
+)
+_mistake(
+    "first_largest_for_all",
+    "You subtract the largest score of the first block from all scores. Where a later block holds far larger ones, exp overflows; elsewhere it happens to be right. Let the largest score grow.",
+    grown=lambda largest, scores: torch.where(largest.isfinite(), largest, scores.amax()),
+)
+_mistake(
+    "largest_begins_at_0",
+    "Your largest score begins at 0. Where all scores lie far below that, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
+    start=0.0,
+)
+_mistake(
+    "nothing_subtracted",
+    "You take the exponentials of the scores as they are: near 10,000 they are infinite, near -10,000 they are 0, and a quotient of two such sums is NaN. Subtract the largest score so far.",
+    exponentials=lambda scores, new: scores.exp(),
+    factor=lambda largest, new: torch.ones(()),
+)
+_mistake(
+    "raw_exponentials_beside_the_factor",
+    "What is old is multiplied by a factor, and the exponentials of a new block are those of the scores as they are. Subtract the largest score so far from them.",
+    exponentials=lambda scores, new: scores.exp(),
+)
+_mistake(
+    "new_ones_rescaled_too",
+    "The factor is applied to what is old and to the new block alike. The new exponentials are less the new largest score already: multiply what is old alone.",
+    added=lambda e, values: (e.sum(), e @ values),
+    exponentials=lambda scores, new: (scores - new).exp() * (scores.amax() - new).exp(),
+)
+_mistake(
+    "not_divided",
+    "You return the context before it is divided by the sum of the exponentials.",
+    ending=lambda context, total, largest: context,
+)
+_mistake(
+    "sum_returned",
+    "You return the sum of the exponentials. Return the context, D numbers, divided by that sum.",
+    ending=lambda context, total, largest: total,
+)
+_mistake(
+    "divided_by_the_largest",
+    "You divide by the largest score at the end. Divide by the sum of the exponentials.",
+    ending=lambda context, total, largest: context / largest,
+)
+_mistake(
+    "last_block_left_out",
+    "The last block is missing: you ask for a further block before you work on the one that you have, and stop when None comes.",
+    each=lambda next_block: _all_but_last(next_block),
+)
+_mistake(
+    "first_block_left_out",
+    "The first block is missing: what the first call of next_block gives counts as well.",
+    each=lambda next_block: _after_first(next_block),
+)
+_mistake(
+    "every_other_block",
+    "Every other block is missing: next_block hands out a further block at each call. Call it once in each round, and keep what comes under a name.",
+    each=lambda next_block: _every_other(next_block),
+)
+_mistake(
+    "first_block_alone",
+    "You work on the first block alone. Call next_block until it gives None.",
+    each=lambda next_block: [next_block()],
+)
+
+
+def _all_but_last(next_block):
+    block = _copied(next_block())
+    while block is not None:
+        following = _copied(next_block())
+        if following is not None:
+            yield block
+        block = following
+
+
+def _copied(block):
+    return None if block is None else tuple(part.clone() for part in block)
+
+
+def _after_first(next_block):
+    next_block()
+    return iter(next_block, None)
+
+
+def _every_other(next_block):
+    while (block := next_block()) is not None:
+        yield block
+        next_block()
+
+
+def _softmaxes(next_block):
+    """The context of each block by itself."""
+    return torch.stack([scores.softmax(0) @ values for scores, values in iter(next_block, None)])
+
+
+@task.mistake(
+    "You divide in each block, and take the mean of the blocks' contexts. So each block counts the same, whatever its scores are. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
+)
+def mean_of_blocks(next_block):
+    return _softmaxes(next_block).mean(0)
+
+
+@task.mistake(
+    "You divide in each block, and add up the blocks' contexts. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
+)
+def sum_of_blocks(next_block):
+    return _softmaxes(next_block).sum(0)
+
+
+@task.mistake(
+    "You work on the last block alone, as its context takes the place of the old one. Add it to what you have."
+)
+def last_block_alone(next_block):
+    return _softmaxes(next_block)[-1]
+
+
+@task.mistake(
+    "Your context is divided by the sum in each round, and goes on divided: with the next block it is divided once more. Keep it undivided, and divide once, at the end."
+)
+def divided_in_each_round(next_block):
+    largest, total, context = torch.tensor(-torch.inf), torch.zeros(()), 0.0
+    for scores, values in iter(next_block, None):
+        new = torch.maximum(largest, scores.amax())
+        factor, e = (largest - new).exp(), (scores - new).exp()
+        total = total * factor + e.sum()
+        context = (context * factor + e @ values) / total
+        largest = new
+    return context
+
+
+@task.mistake(
+    "You keep the blocks and compute at the end, and what you have kept is NaN by then: each call of next_block overwrites the block before. Work on a block while you have it, and keep the largest score, the sum and the context."
+)
+def blocks_kept(next_block):
+    scores, values = zip(*iter(next_block, None), strict=True)
+    return torch.cat(scores).softmax(0) @ torch.cat(values)

@@ -1,0 +1,371 @@
+# %% [markdown]
+# You write what a language model is trained and used with: its loss, attention in one pass, heads that share keys and values, the size of its cache, the choice of the next id, and the feed-forward network of today. You put a GPT together, and write a test that finds wrong caches. At the end your GPT is trained and speaks. The letters:
+# B sentences, T positions, S keys, V vocabulary, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
+
+# %%
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import check, hint, progress, solution
+from course_utils.learner.own import speak_own
+
+# %% [markdown]
+# ## 21.next_token_loss
+#
+# A language model is trained to say the next id. At each position it gives one logit for each id of the vocabulary, and its loss there is the cross-entropy of the id that stands **one position further on**. Return the mean of these losses over all sentences and positions. What follows the last position is not known, so T is at least 2.
+#
+# $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
+
+
+# %%
+def next_token_loss(logits, ids):
+    """Return the mean cross-entropy of each next id.
+
+    Args:
+        logits: B×T×V, of which those at position t were made from the ids at 0 … t.
+        ids: B×T.
+
+    Returns:
+        The loss, one number, in nats.
+
+    Example:
+        >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 1.0986], [5.0, 0.0]]])
+        >>> next_token_loss(logits, torch.tensor([[0, 1, 1]]))
+        tensor(0.4904)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits[:, :-1].log_softmax(-1)  # B T-1 V
+    wanted = ids[:, 1:, None]  # B T-1 1
+    return -log_p.gather(-1, wanted).mean()
+    ### END SOLUTION
+
+
+# %%
+check("21.next_token_loss", next_token_loss)
+
+# %% [markdown]
+# ## 21.one_pass_attention
+#
+# One query attends to many keys, and its scores and values come **in blocks**: each call of `next_block()` gives the next block, a tuple of scores, b, and values, b×D, and after the last one `None`. A block is lent to you: **the next call overwrites it with NaN**, as fast memory is used again.
+#
+# Return the context, D: the values weighted by the softmax over all scores. Go through the blocks once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). A block of scores near ±10,000 must not spoil the result. No block is empty.
+
+
+# %%
+def one_pass_attention(next_block):
+    """Return the context of a softmax over scores that come in blocks.
+
+    Args:
+        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
+
+    Returns:
+        The context, D.
+
+    Example:
+        >>> blocks = iter([(torch.tensor([0.0, 0.0]), torch.tensor([[1.0], [2.0]])), (torch.zeros(1), torch.tensor([[6.0]]))])
+        >>> one_pass_attention(lambda: next(blocks, None))
+        tensor([3.])
+    """
+    ### BEGIN SOLUTION
+    largest, total, context = torch.tensor(-torch.inf), 0.0, 0.0
+    while (block := next_block()) is not None:
+        scores, values = block  # b, b D
+        new = torch.maximum(largest, scores.max())
+        factor, e = torch.exp(largest - new), torch.exp(scores - new)
+        total = total * factor + e.sum()
+        context = context * factor + e @ values  # D
+        largest = new
+    return context / total
+    ### END SOLUTION
+
+
+# %%
+check("21.one_pass_attention", one_pass_attention)
+
+# %% [markdown]
+# ## 21.grouped_query_attention
+#
+# A decoder that speaks keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023): there are H heads with queries of their own, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**: the first H/G heads share group 0. With G = H this is the attention of lesson 10, with G = 1 all heads share one set.
+#
+# Each head is scaled by $\sqrt d$. Each row of the mask has at least one True.
+
+
+# %%
+def grouped_query_attention(query, key, value, mask):
+    """Attend with heads that share keys and values in groups.
+
+    Args:
+        query: B×H×T×d.
+        key: B×G×S×d.
+        value: B×G×S×d.
+        mask: B×T×S, True where a position may be attended to; the same for all heads.
+
+    Returns:
+        The contexts, B×H×T×d.
+
+    Example:
+        >>> value = torch.tensor([[[[1.0]], [[2.0]]]])  # two groups, a single position
+        >>> mask = torch.ones(1, 1, 1, dtype=torch.bool)
+        >>> grouped_query_attention(torch.ones(1, 4, 1, 1), torch.ones(1, 2, 1, 1), value, mask).flatten()
+        tensor([1., 1., 2., 2.])
+    """
+    ### BEGIN SOLUTION
+    groups, d = key.shape[1], query.shape[3]
+    grouped = query.unflatten(1, (groups, -1))  # B G H/G T d
+    scores = grouped @ key[:, :, None].mT / d**0.5  # B G H/G T S
+    weights = scores.masked_fill(~mask[:, None, None], -torch.inf).softmax(-1)
+    return (weights @ value[:, :, None]).flatten(1, 2)
+    ### END SOLUTION
+
+
+# %%
+check("21.grouped_query_attention", grouped_query_attention)
+
+# %% [markdown]
+# ## 21.cache_bytes
+#
+# While a decoder speaks, each layer keeps the key and the value of every position. How many bytes is that for a single text? Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
+#
+# The formula is for grouped queries. DeepSeek-V2 (2024) keeps something else: for each layer and position one short vector, from which all heads make keys and values, and a small rotated key beside it.
+
+
+# %%
+def cache_bytes(layers, heads, groups, d, length, bytes):
+    """Return how many bytes the keys and values of a text take.
+
+    Args:
+        layers: how many layers the decoder has.
+        heads: H, in each layer.
+        groups: G, in each layer.
+        d: the width of a head.
+        length: how many positions there are.
+        bytes: how many bytes one number takes.
+
+    Returns:
+        The number of bytes, a whole number.
+
+    Example:
+        >>> cache_bytes(layers=2, heads=4, groups=1, d=8, length=10, bytes=2)
+        640
+    """
+    ### BEGIN SOLUTION
+    of_position = 2 * layers * groups * d
+    return of_position * length * bytes
+    ### END SOLUTION
+
+
+# %%
+check("21.cache_bytes", cache_bytes)
+
+# %% [markdown]
+# ## 21.nucleus
+#
+# Before a model's next id is drawn, its improbable ids are often left out. A **nucleus** is the smallest set of ids whose probability reaches `p` (Holtzman et al., 2020): take the most probable id, then the next one, until their probabilities sum to `p` or more. The id with which they do still belongs to the set. Of ids that are equally probable, smaller ones come first.
+#
+# Return V probabilities: 0 for ids outside the set, and for those inside their share of what the set has, so that all sum to 1. `p` is above 0, and at most 1.
+
+
+# %%
+def nucleus(logits, p):
+    """Return the probabilities that are left of the smallest set of ids whose probability reaches p.
+
+    Args:
+        logits: V.
+        p: a number above 0, at most 1.
+
+    Returns:
+        Probabilities, V, at their ids, with zeros at all that are left out.
+
+    Example:
+        >>> nucleus(torch.tensor([0.1, 0.5, 0.4]).log(), 0.8)
+        tensor([0.0000, 0.5556, 0.4444])
+    """
+    ### BEGIN SOLUTION
+    probabilities = logits.softmax(-1)  # V
+    order = probabilities.argsort(descending=True, stable=True)
+    ordered = probabilities[order]
+    before = ordered.cumsum(-1) - ordered  # what the more probable ids have together
+    kept = torch.zeros_like(probabilities)
+    kept[order] = ordered * (before < p)
+    return kept / kept.sum()
+    ### END SOLUTION
+
+
+# %%
+check("21.nucleus", nucleus)
+
+# %% [markdown]
+# ## 21.swiglu
+#
+# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. One of them makes gates, which say, number by number, how much of what the other one gives goes on to the third:
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \odot x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
+#
+# $\odot$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
+
+
+# %%
+def swiglu(x, weight_gate, weight_up, weight_down):
+    """Send each vector through a gated feed-forward network.
+
+    Args:
+        x: …×D.
+        weight_gate: F×D.
+        weight_up: F×D.
+        weight_down: D×F.
+
+    Returns:
+        The result, …×D.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 2.0]])
+        >>> swiglu(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0], [10.0]]))
+        tensor([[ 1.4621, 14.6212]])
+    """
+    ### BEGIN SOLUTION
+    gate = x @ weight_gate.T  # … F
+    gated = gate * gate.sigmoid() * (x @ weight_up.T)  # … F
+    return gated @ weight_down.T
+    ### END SOLUTION
+
+
+# %%
+check("21.swiglu", swiglu)
+
+# %% [markdown]
+# ## 21.gpt
+#
+# Put a GPT together. `__init__` is given and makes the parts: keep it as it is and write `forward`. In this order:
+#
+# 1. Each id is the sum of its vector in `embedding` and of row t of `positions`, where t is its position.
+# 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier ones**. In the `attn_mask` of `nn.MultiheadAttention`, T×T, True means hidden.
+# 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the product with **its vector in `embedding`**.
+#
+# Without the positions, a block is what `nn.TransformerEncoderLayer` computes with a causal mask. A block's parts are `block["norm1"]` and so on.
+
+
+# %%
+class Gpt(nn.Module):
+    """A decoder alone: blocks of causal self-attention and a feed-forward network, with learned positions.
+
+    Args:
+        vocabulary: V.
+        width: D.
+        heads: H.
+        hidden: F.
+        layers: how many blocks there are.
+        longest: how many positions there are at most.
+
+    Returns:
+        A model, to be called with ids B×T; it gives logits B×T×V.
+
+    Example:
+        >>> model = Gpt(vocabulary=7, width=4, heads=2, hidden=8, layers=2, longest=16)
+        >>> model(torch.tensor([[3, 1, 4]])).shape
+        torch.Size([1, 3, 7])
+    """
+
+    def __init__(self, vocabulary, width, heads, hidden, layers, longest):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.positions = nn.Embedding(longest, width)
+        for table in (self.embedding, self.positions):
+            nn.init.normal_(table.weight, std=0.1)
+        self.blocks = nn.ModuleList()
+        for _ in range(layers):
+            parts = {
+                "norm1": nn.LayerNorm(width),
+                "attention": nn.MultiheadAttention(width, heads, batch_first=True),
+                "norm2": nn.LayerNorm(width),
+                "network": nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width)),
+            }
+            self.blocks.append(nn.ModuleDict(parts))
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, ids):
+        ### BEGIN SOLUTION
+        T = ids.shape[1]
+        x = self.embedding(ids) + self.positions.weight[:T]  # B T D
+        future = torch.ones(T, T, dtype=torch.bool).triu(1)  # T T
+        for block in self.blocks:
+            y = block["norm1"](x)
+            x = x + block["attention"](y, y, y, attn_mask=future, need_weights=False)[0]
+            x = x + block["network"](block["norm2"](x))
+        return self.norm(x) @ self.embedding.weight.T
+        ### END SOLUTION
+
+
+# %%
+check("21.gpt", Gpt)
+
+# %% [markdown]
+# ## 21.catch_wrong_cache
+#
+# A model that speaks keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first, and then what the call before has returned. Return `True` for a model that keeps these promises:
+#
+# 1. Its logits are finite, and **one id at a time** they are those of all ids at once.
+# 2. They are the same in pieces of **any length**.
+# 3. Each sentence gets **alone** what it gets in a batch.
+#
+# A broken promise moves some logit by more than $10^{-4}$, rounding by less than $10^{-5}$. A model that raises is wrong.
+
+
+# %%
+def catch_wrong_cache(model):
+    """Tell whether a model gives with a cache what it gives without.
+
+    Args:
+        model: a function (ids B×T, cache) → (logits B×T×V, cache), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> def model(ids, total):
+        ...     sums = ids.cumsum(1) + (0 if total is None else total)
+        ...     return sums[..., None] * torch.arange(6.0), sums[:, -1:]
+        >>> catch_wrong_cache(model)
+        True
+        >>> catch_wrong_cache(lambda ids, total: model(ids, None))
+        False
+    """
+    ### BEGIN SOLUTION
+    ids = torch.randint(0, 6, (3, 10), generator=torch.Generator().manual_seed(0))
+
+    def in_pieces(ids, sizes):
+        cache, found = None, []
+        for piece in ids.split(sizes, 1):
+            logits, cache = model(piece, cache)
+            found.append(logits)
+        return torch.cat(found, 1)
+
+    try:
+        whole = model(ids, None)[0]
+        others = [in_pieces(ids, sizes) for sizes in ([1] * 10, [3, 1, 2, 4])]
+        others.append(torch.cat([model(row[None], None)[0] for row in ids]))
+        return all(other.shape == whole.shape and torch.allclose(other, whole, atol=1e-5) for other in others)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("21.catch_wrong_cache", catch_wrong_cache)
+
+# %% [markdown]
+# ## Your own GPT speaks
+#
+# The next cell trains your `Gpt` for ten to twenty seconds on stories that are made up, such as "mary went to the kitchen. mary took the ball." It reads and writes letters, and knows nothing of words. Then it goes on from a beginning that you may change.
+
+# %% tags=["own-machine"]
+speak_own(Gpt, prompt="mary went to the ")
+
+# %% [markdown]
+# What is right in what it writes: the spelling, the sentences, or also who has what?
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("21.nucleus")` gives the next hint, and `solution("21.nucleus")` shows an answer after a try.

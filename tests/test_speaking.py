@@ -1,0 +1,66 @@
+"""What lesson 21's exercises end with: a model of letters that is trained on stories and goes on with a text."""
+
+import pytest
+import torch
+from test_tasks import solution_of
+
+from course_utils.base.errors import CourseError
+from course_utils.learner import own
+from course_utils.models import speaking
+
+
+def test_a_text_of_letters_comes_back():
+    text = speaking.told(3, seed=0)
+    assert (
+        text.endswith(". ") and " went to the " in text and text == speaking.told(3, seed=0) != speaking.told(3, seed=1)
+    )
+    assert "".join(speaking.LETTERS[i] for i in speaking.ids_of(text)) == text
+
+
+@pytest.mark.parametrize(("prompt", "sentence"), [("", "needs a letter"), ("Mary", "knows no 'M'")])
+def test_a_prompt_that_cannot_be_read_is_told(prompt, sentence):
+    with pytest.raises(CourseError, match=sentence):
+        speaking.ids_of(prompt)
+
+
+def test_each_letter_is_drawn_from_what_the_model_says_of_the_window():
+    seen = []
+
+    def model(ids):
+        seen.append(ids.shape)
+        following = (ids + 1) % len(speaking.LETTERS)
+        return 100.0 * torch.nn.functional.one_hot(following, len(speaking.LETTERS))
+
+    first, n = speaking.LETTERS[3], len(speaking.LETTERS)
+    assert speaking.go_on(model, first, 70) == "".join(speaking.LETTERS[(3 + t) % n] for t in range(71))
+    assert seen[0] == (1, 1) and seen[-1] == (1, speaking.WINDOW)
+
+
+def test_a_right_gpt_learns_in_a_few_steps():
+    _, bits = speaking.train_speaker(solution_of("21.gpt"), steps=40)
+    assert 1 < bits < 3.5, bits  # without training 4.5 or more
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+def test_a_right_gpt_writes_sentences_of_the_stories(seed):
+    model, bits = speaking.train_speaker(solution_of("21.gpt"), seed)
+    words = {word for sentence in speaking.told(200, seed=3).split(". ") for word in sentence.split()}
+    written = speaking.go_on(model, "mary went to the ", seed=seed).replace(".", "").split()[:-1]
+    assert bits < 0.3 and sum(word in words for word in written) > 0.9 * len(written)
+
+
+def test_only_a_gpt_that_passes_its_check_is_trained(monkeypatch):
+    gpt = solution_of("21.gpt")
+
+    class Unfinished(gpt):
+        def forward(self, ids):
+            raise NotImplementedError
+
+    monkeypatch.setattr(own, "train_speaker", lambda gpt: (None, 0.5))
+    monkeypatch.setattr(own, "go_on", lambda model, prompt: f"{prompt}garden.")
+    said = "Your GPT needs 0.50 bits per letter of stories that it has not seen. It writes: mary went to the garden."
+    assert repr(own.speak_own(gpt)) == said
+    assert repr(own.speak_own(Unfinished)).startswith("Gpt does not pass its check yet: check('21.gpt', Gpt) says why.")
+    with pytest.raises(CourseError):
+        own.speak_own(gpt, prompt="Mary")
