@@ -282,4 +282,4 @@ check("20.q5", ...)
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #
-# **Next**: this was the last lesson. What will you build with attention?
+# **Next**: attention can be changed in many ways. [What is inside the models that we use every day?](21_gpt.ipynb)

@@ -377,6 +377,18 @@ def sublayers(new=()) -> Diagram:
     return _diagram("Where the norm goes", said, boxes, arrows, new)
 
 
+def decoder_only(new=()) -> Diagram:
+    """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
+    boxes, out, arrows = _stack(
+        "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next character")
+    )
+    said = (
+        "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
+        "each of these with + residual, norm. The readout gives logits of the next character."
+    )
+    return _diagram("A decoder without a source", said, [*boxes, out], arrows, new)
+
+
 def recurrent_attention(new=()) -> Diagram:
     """The recurrent attention model: a sensor sees a small part of the picture, a state remembers it and says where to look next."""
     middle, low = 78, 198

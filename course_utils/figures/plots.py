@@ -172,6 +172,19 @@ def _reference_lines(ax, lines, bars, ylim):
         ax.text(bars - 0.45, height, label, va=side, fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 1})
 
 
+def surprise(text, bits, title="", ax=None):
+    """Draw how many bits each character of a text says, side by side: `bits` maps a label to a number for each character."""
+    ax = axes(width=11, height=3) if ax is None else ax
+    wide = 0.8 / len(bits)
+    for i, ((label, values), hatch) in enumerate(zip(bits.items(), ("", "///", "..."), strict=False)):
+        values = torch.as_tensor(values).detach().double().tolist()
+        places = [place + (i + 0.5) * wide - 0.4 for place in range(len(values))]
+        ax.bar(places, values, wide, label=label, color=COLOURS[i], alpha=0.75, hatch=hatch, edgecolor="white")
+    ax.set_xticks(range(len(text)), [{" ": "␣", "\n": "⏎"}.get(c, c) for c in text], fontsize=9)
+    ax.set(ylabel="bits", xlabel="character", title=title, xlim=(-0.7, len(text) - 0.3))
+    ax.legend(loc="upper left", bbox_to_anchor=(0, 1.22), ncols=len(bits), frameon=False)
+
+
 def scatter(x, y, xlabel, ylabel, names=None, title="", ax=None):
     """A dot for each pair of numbers; `names` maps the places of some dots to a name, which is written beside the dot."""
     ax = axes(width=6.4, height=4.6) if ax is None else ax

@@ -337,5 +337,7 @@ WRONG = {
 }  # fmt: skip
 RARE = {
     decoder(keep=emptied_at(9)): "a wrong model: its cache is emptied when it holds nine ids",
-    decoder(at_use=weaker(1e-5)): "a wrong model: what is kept loses a hundred-thousandth with a cache, which moves logits by some 1e-4",
+    decoder(
+        at_use=weaker(1e-5)
+    ): "a wrong model: what is kept loses a hundred-thousandth with a cache, which moves logits by some 1e-4",
 }

@@ -1,0 +1,224 @@
+"""A decoder-only Transformer, as GPT-2 and Llama are ones: each character or word sees those before it, and the next one is predicted.
+
+Here: the model as it was in 2017, four changes that came since then (RMSNorm, rotary positions, SwiGLU, grouped queries), its cache, a
+recurrent network of the same use, and their training in seconds. Not here: encoders and attention to a source
+(`transformer.py`).
+
+Shape letters: B texts, T positions that are read, S positions that are seen (those in the cache and those read), H heads, G groups of
+heads with one key and value for all, D model width, d = D / H head width, F feed-forward width, V vocabulary, N layers.
+A mask is True where a query may attend.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.base.errors import CourseError
+from course_utils.models.learn import learn
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.tokens import check_tokens
+
+NORMS, POSITIONS = ("layer", "rms"), ("sinusoidal", "rotary")
+
+
+class RMSNorm(nn.Module):
+    """g · x / √(mean of x² + ε) (Zhang & Sennrich 2019, equation 4): no mean is taken off, and there is no bias."""
+
+    def __init__(self, D: int, eps: float = 1e-5):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(D)), eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Bring each vector of x …×D to a mean square of 1, then multiply by the gain."""
+        return self.weight * x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt()  # … D
+
+
+def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+    """Turn each pair (2i, 2i + 1) of x …×T×d by its position's angle: sin and cos T×d/2 (Su et al. 2021, section 3.2.2)."""
+    a, b = x[..., 0::2], x[..., 1::2]  # … T d/2 each
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)  # … T d
+
+
+class Cache:
+    """The keys and values of what a model has read so far, for each layer B×G×S×d, so that they are computed once."""
+
+    def __init__(self, layers: int):
+        self.keys, self.values = [None] * layers, [None] * layers
+
+    def __len__(self) -> int:
+        """The number of positions read, in every layer alike."""
+        return 0 if self.keys[-1] is None else self.keys[-1].shape[2]
+
+    def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Take in a layer's keys and values B×G×T×d, and return those of all positions B×G×S×d."""
+        for kept, new in ((self.keys, key), (self.values, value)):
+            kept[layer] = new if kept[layer] is None else torch.cat([kept[layer], new], 2)  # B G S d
+        return self.keys[layer], self.values[layer]
+
+    def bytes(self) -> int:
+        """The memory that keys and values take."""
+        return sum(kept.numel() * kept.element_size() for kept in (*self.keys, *self.values) if kept is not None)
+
+
+class MultiHeadAttention(nn.Module):
+    """Causal attention in H heads, of which H/G share a key and a value (Ainslie et al. 2023); G = H is that of 2017."""
+
+    def __init__(self, D: int, H: int, G: int):
+        super().__init__()
+        if D % H or H % G:
+            raise CourseError(f"the width {D} must be a multiple of the heads {H}, and these of the groups {G}")
+        self.H, self.G, d = H, G, D // H
+        self.W_Q, self.W_K = nn.Linear(D, D), nn.Linear(D, G * d)
+        self.W_V, self.W_O = nn.Linear(D, G * d), nn.Linear(D, D)
+
+    def forward(self, x: Tensor, mask: Tensor, angles=None, cache: Cache | None = None, layer: int = 0) -> Tensor:
+        """Let x B×T×D attend to itself and to what is in the cache, under a mask T×S; `angles` are the sines and cosines to rotate by."""
+        query = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        key, value = (W(x).unflatten(-1, (self.G, -1)).transpose(1, 2) for W in (self.W_K, self.W_V))  # B G T d
+        if angles is not None:
+            query, key = rotate(query, *angles), rotate(key, *angles)
+        if cache is not None:
+            key, value = cache.append(layer, key, value)  # B G S d
+        key, value = (part.repeat_interleave(self.H // self.G, 1) for part in (key, value))  # B H S d
+        context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  # B H T d
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+
+
+class FeedForward(nn.Module):
+    """max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2)."""
+
+    def __init__(self, D: int, F: int):
+        super().__init__()
+        self.W_1, self.W_2 = nn.Linear(D, F), nn.Linear(F, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """B×T×D → B×T×D."""
+        return self.W_2(self.W_1(x).relu())
+
+
+class SwiGLU(nn.Module):
+    """(swish(x W) ⊙ x V) W₂ without biases (Shazeer 2020, equation 6), 2F/3 wide, so that three matrices have the weights of two."""
+
+    def __init__(self, D: int, F: int):
+        super().__init__()
+        hidden = 2 * F // 3
+        self.gate, self.up = nn.Linear(D, hidden, bias=False), nn.Linear(D, hidden, bias=False)
+        self.down = nn.Linear(hidden, D, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """B×T×D → B×T×D."""
+        return self.down(F.silu(self.gate(x)) * self.up(x))
+
+
+class SubLayer(nn.Module):
+    """x + f(norm(x)): pre-norm with a residual connection."""
+
+    def __init__(self, D: int, f: nn.Module, norm: type[nn.Module]):
+        super().__init__()
+        self.norm, self.f = norm(D), f
+
+    def forward(self, x: Tensor, *others) -> Tensor:
+        """Add to x B×T×D what f makes of it and of what else f needs."""
+        return x + self.f(self.norm(x), *others)
+
+
+class Layer(nn.Module):
+    """Attention, then feed-forward."""
+
+    def __init__(self, D: int, H: int, F: int, G: int, norm: type[nn.Module], feed_forward: type[nn.Module]):
+        super().__init__()
+        self.attention = SubLayer(D, MultiHeadAttention(D, H, G), norm)
+        self.feed_forward = SubLayer(D, feed_forward(D, F), norm)
+
+    def forward(self, x: Tensor, *others) -> Tensor:
+        """B×T×D → B×T×D; the attention takes the rest."""
+        return self.feed_forward(self.attention(x, *others))
+
+
+class GPT(nn.Module):
+    """A decoder without a source.
+
+    Args:
+        V: vocabulary; D, H, F, N: width, heads, hidden units and layers.
+        longest: positions, at most.
+        norm: "layer" or "rms". positions: "sinusoidal" or "rotary". gated: SwiGLU in place of the feed-forward network.
+        groups: of heads, each with one key and one value; None is a group for each head.
+
+    Raises:
+        CourseError: for another norm or other positions, and for widths and heads that don't divide.
+    """
+
+    def __init__(
+        self, V: int, D: int = 48, H: int = 4, F: int = 192, N: int = 2, longest: int = 64,
+        *, norm: str = "layer", positions: str = "sinusoidal", gated: bool = False, groups: int | None = None,
+    ):  # fmt: skip
+        super().__init__()
+        for name, value, known in (("norm", norm, NORMS), ("positions", positions, POSITIONS)):
+            if value not in known:
+                raise CourseError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        self.config = {"V": V, "D": D, "H": H, "F": F, "N": N, "longest": longest}
+        self.config |= {"norm": norm, "positions": positions, "gated": gated, "groups": groups}
+        self.V, self.D, self.longest, self.rotary = V, D, longest, positions == "rotary"
+        make_norm = RMSNorm if norm == "rms" else nn.LayerNorm
+        sizes = D, H, F, groups or H, make_norm, SwiGLU if gated else FeedForward
+        self.embedding = nn.Embedding(V, D)
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
+        self.layers = nn.ModuleList(Layer(*sizes) for _ in range(N))
+        self.norm = make_norm(D)
+        table = sinusoidal_positions(longest, D // H if self.rotary else D)  # T d, or T D
+        self.register_buffer("P", table, persistent=False)
+        self.register_buffer("causal", torch.ones(longest, longest, dtype=torch.bool).tril(), persistent=False)
+
+    def forward(self, ids: Tensor, cache: Cache | None = None) -> Tensor:
+        """Read ids B×T, after those in the cache: logits B×T×V for the id after each. The cache takes in what is read.
+
+        Raises:
+            CourseError: for ids outside of the vocabulary, and for more positions than the model has.
+        """
+        check_tokens(ids, self.V)
+        start = len(cache) if cache is not None else 0
+        end = start + ids.shape[1]
+        if end > self.longest:
+            raise CourseError(f"the model has {self.longest} positions, and this is to be read up to {end}")
+        x, P, angles = self.embedding(ids) * self.D**0.5, self.P[start:end], None  # B T D, T D or T d
+        if self.rotary:
+            angles = P[:, 0::2], P[:, 1::2]  # T d/2 each
+        else:
+            x = x + P
+        mask = self.causal[start:end, :end]  # T S
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, angles, cache, i)
+        return self.norm(x) @ self.embedding.weight.T  # B T V
+
+
+class Recurrent(nn.Module):
+    """A GRU that predicts the next id, with the same readout: what attention is measured against."""
+
+    def __init__(self, V: int, D: int = 48, hidden: int = 96):
+        super().__init__()
+        self.embedding, self.gru = nn.Embedding(V, D), nn.GRU(D, hidden, batch_first=True)
+        self.readout = nn.Linear(hidden, V)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Read ids B×T: logits B×T×V."""
+        return self.readout(self.gru(self.embedding(ids))[0])
+
+
+def bits(model: nn.Module, ids: Tensor) -> Tensor:
+    """Return the mean bits that a model needs for each id of rows B×T+1 but the first, given those before: a scalar."""
+    logits = model(ids[:, :-1])  # B T V
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()) / math.log(2)
+
+
+def fit(model: nn.Module, ids: Tensor, seed=0, steps=700, batch=16, rate=0.01, warmup=20) -> list[float]:
+    """Train on rows B×T+1 drawn from these; return the loss of each step, in bits."""
+    return learn(
+        model,
+        lambda draw: bits(model, ids[torch.randint(len(ids), (batch,), generator=draw)]),
+        seed,
+        steps,
+        rate,
+        warmup,
+    )

@@ -1,0 +1,158 @@
+"""What lesson 21 shows: tales whose probability is known, a GPT and its cache, the four changes, and what its tables say."""
+
+import math
+from collections import Counter
+from random import Random
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from programs import program
+from torch import nn
+
+from course_utils.base.errors import CourseError
+from course_utils.data.measured import measured_once
+from course_utils.data.tales import CHARACTERS, decode, encode, mentions, surprise, tale, tales
+from course_utils.figures import diagrams, plots
+from course_utils.models import gpt
+
+ALL = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
+EACH = [{}, *({name: value} for name, value in ALL.items()), ALL]
+
+
+def small(**options):
+    torch.manual_seed(0)
+    return gpt.GPT(11, D=16, H=4, F=24, N=2, longest=12, **options).double()
+
+
+def some_ids(rows=3, length=9):
+    return torch.randint(11, (rows, length), generator=torch.Generator().manual_seed(1))
+
+
+def test_surprise_is_what_is_left_open():
+    found = surprise("cat", {"cat": 1, "cow": 1, "dog": 2})
+    assert found == [1.0, 1.0, 0.0] and sum(surprise("dog", {"cat": 1, "cow": 1, "dog": 2})) == 1.0
+
+
+def test_surprise_of_a_tale_agrees_with_how_often_its_beginning_comes():
+    """The first 19 characters: the kind and the letter after it say -log2 of how often this beginning is drawn."""
+    draw = Random(0)
+    beginnings = Counter(tale(draw)[0][:16] for _ in range(20_000))
+    text, bits = tale(Random(5))
+    assert sum(bits[:16]) == pytest.approx(-math.log2(beginnings[text[:16]] / 20_000), abs=0.1)
+    assert len(bits) == len(text) and min(bits) == 0 and text.endswith("\n")
+
+
+def test_rows_begin_with_a_line_break_and_are_as_long_as_asked():
+    rows = tales(5, 3, length=40)
+    assert rows.ids.shape == (5, 41) and rows.bits.shape == (5, 40) and not rows.ids[:, 0].any()
+    assert torch.equal(rows.ids, tales(5, 3, length=40).ids) and not torch.equal(rows.ids, tales(5, 4, length=40).ids)
+    assert torch.equal(encode(decode(rows.ids[0])), rows.ids[0])
+    assert decode(rows.ids[0])[1:].startswith("there was a ")
+
+
+def test_mentions_are_of_the_same_name_in_the_same_tale():
+    ids = tales(60, 0).ids
+    row, place, first = mentions(ids)
+    assert len(row) > 60 and (first < place).all()
+    for r, later, earlier in zip(row, place, first, strict=True):
+        assert torch.equal(ids[r, later : later + 3], ids[r, earlier : earlier + 3])
+        between = decode(ids[r, earlier:later])
+        assert between[0].isupper() and "\n" not in between
+        assert "\n" in decode(ids[r, :earlier]) and decode(ids[r, :earlier]).endswith(" called ")
+
+
+@pytest.mark.parametrize("options", EACH, ids=str)
+def test_a_cache_gives_what_the_whole_text_gives(options):
+    model, ids = small(**options), some_ids()
+    whole, cache = model(ids), gpt.Cache(2)
+    parts = [model(part, cache) for part in ids.split((4, 1, 1, 3), dim=1)]
+    torch.testing.assert_close(torch.cat(parts, 1), whole)
+    assert len(cache) == 9 and cache.bytes() == 2 * 2 * 3 * (model.layers[0].attention.f.G * 4) * 9 * 8
+
+
+@pytest.mark.parametrize("options", EACH, ids=str)
+def test_later_characters_change_nothing(options):
+    model, ids = small(**options), some_ids()
+    before = model(ids)
+    ids[:, 5:] = 7
+    torch.testing.assert_close(model(ids)[:, :5], before[:, :5])
+    assert not torch.allclose(model(ids)[:, 5:], before[:, 5:])
+
+
+def test_norm_and_gated_network_are_the_equations():
+    x = torch.randn(2, 5, 6).double()
+    torch.testing.assert_close(gpt.RMSNorm(6).double()(x), nn.RMSNorm(6, eps=1e-5).double()(x))
+    network = gpt.SwiGLU(6, 9).double()
+    gate, up, down = (p.detach() for p in (network.gate.weight, network.up.weight, network.down.weight))
+    z = x @ gate.T
+    torch.testing.assert_close(network(x), (z / (1 + (-z).exp()) * (x @ up.T)) @ down.T)
+    assert gate.shape == (6, 6)
+
+
+def test_a_head_uses_its_groups_key_and_value():
+    """Grouped queries equal a model of 2017 whose keys and values are repeated for the heads of a group."""
+    grouped, whole = gpt.MultiHeadAttention(8, 4, 2).double(), gpt.MultiHeadAttention(8, 4, 4).double()
+    with torch.no_grad():
+        whole.W_Q.load_state_dict(grouped.W_Q.state_dict())
+        whole.W_O.load_state_dict(grouped.W_O.state_dict())
+        for name in ("W_K", "W_V"):
+            few, many = getattr(grouped, name), getattr(whole, name)
+            many.weight.copy_(few.weight.unflatten(0, (2, 2))[[0, 0, 1, 1]].flatten(0, 1))
+            many.bias.copy_(few.bias.unflatten(0, (2, 2))[[0, 0, 1, 1]].flatten())
+    x, mask = torch.randn(2, 5, 8).double(), torch.ones(5, 5, dtype=torch.bool).tril()
+    torch.testing.assert_close(grouped(x, mask), whole(x, mask))
+
+
+def test_rotated_scores_depend_on_distance_alone():
+    model = gpt.GPT(11, D=16, H=4, longest=12, positions="rotary")
+    query, key = torch.randn(2, 1, 4)
+    turn = lambda x, t: gpt.rotate(x, model.P[t : t + 1, 0::2], model.P[t : t + 1, 1::2])  # noqa: E731
+    torch.testing.assert_close(turn(query, 3) @ turn(key, 1).T, turn(query, 11) @ turn(key, 9).T)
+
+
+def test_bits_are_those_of_each_next_id():
+    model, ids = small(), some_ids()
+    logits = model(ids[:, :-1]).log_softmax(-1)
+    by_hand = [-logits[b, t, ids[b, t + 1]] / math.log(2) for b in range(3) for t in range(8)]
+    torch.testing.assert_close(gpt.bits(model, ids), torch.stack(by_hand).mean())
+    assert gpt.Recurrent(11, 8, 9)(ids).shape == (3, 9, 11)
+
+
+def test_training_lowers_the_loss():
+    torch.manual_seed(0)
+    losses = gpt.fit(gpt.GPT(len(CHARACTERS), D=16, F=32), tales(200, 0).ids, steps=40)
+    assert sum(losses[-5:]) < 0.75 * sum(losses[:5])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"norm": "batch"}, "norm must be"), ({"positions": "none"}, "positions must be"), ({"groups": 3}, "multiple")],
+)
+def test_impossible_models_are_refused(options, said):
+    with pytest.raises(CourseError, match=said):
+        small(**options)
+
+
+def test_a_text_longer_than_the_positions_is_refused():
+    with pytest.raises(CourseError, match="12 positions"):
+        small()(some_ids(length=13))
+
+
+def test_pictures_of_the_lesson():
+    plots.surprise("a b", {"one": [1.0, 0, 2], "other": [0.5, 1, 1]})
+    assert [tick.get_text() for tick in plt.gca().get_xticklabels()] == ["a", "␣", "b"]
+    plt.close()
+    assert "causal" in diagrams.decoder_only(new=["causal"]).description
+
+
+def test_the_program_measures_what_the_tables_hold():
+    setups = program("gpt").SETUPS
+    sizes = {}
+    for setup in setups:
+        (size, *_), found = measured_once("gpt", "parameters", "bits", setup=setup)
+        sizes[setup] = size
+        assert len(found) == 5
+        assert size == sum(p.numel() for p in program("gpt").make(setup).parameters())
+    assert max(sizes.values()) < 1.05 * min(sizes.values())
+    assert len(measured_once("copying", "third", layers=2)[0]) == 5
