@@ -319,7 +319,7 @@ table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, 
 #
 # ## After its own errors
 #
-# In training the decoder reads the right words, in use its own. What does an error do to the words after it? We take lesson 05's one-vector model and sentences of 12 words from the small world. The plot shows the share of right words at each position: after the right words, after the model's own, and after the right words with one wrong one, the model's likeliest, at position 4. Does the model recover from it?
+# In training the decoder reads the right words, in use its own. What does an error do to the words after it? We take lesson 05's one-vector model and sentences of 12 words from the small world. The plot shows the share of right words at each position: after the right words, after the model's own, and after the right words but one: the model's likeliest wrong word, at position 4. Does the model recover from it?
 
 # %%
 curves = {}

@@ -62,7 +62,7 @@ print("hard:", hard.requires_grad)
 #
 # Two words have the probabilities 0.7 and 0.3. Drawing the first one earns the **reward** 1, the other one 0. The expected reward is $0.7 \cdot 1 + 0.3 \cdot 0 = 0.7$. Its gradient with respect to score $i$ is that of soft attention, $p_i (R_i - 0.7)$: 0.21 and -0.21.
 #
-# A draw of word $k$ shows one reward only. It gives the estimate $R_k$ times a vector: 1 at score $k$, minus $p$. What does each draw give, and what do they give on average?
+# A draw of word $k$ shows one reward only. It gives the estimate $R_k$ times a vector: 1 at score $k$ and 0 elsewhere, minus $p$. What does each draw give, and what do they give on average?
 
 # %% tags=["nbval-check-output"]
 p, rewards = torch.tensor([0.7, 0.3]), torch.tensor([1.0, 0.0])
@@ -157,7 +157,7 @@ for name, baseline_of in {
 table(rows, ["mean at score 0", "variance"], corner="baseline", digits=3)
 
 # %% [markdown]
-# A constant changes nothing about the mean, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 each draw gives 0.21, and the variance is zero; with the mean reward, 0.7, it is larger than with no baseline. Half of each draw's own reward is in the mean of the same two, so half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015 use one) is safe.
+# A constant changes nothing about the mean, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 each draw gives 0.21, and the variance is zero; at 0.7 it is larger than at 0: the mean is only a rule of thumb. Half of each draw's own reward is in the mean of the same two, so half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015 use one) is safe.
 #
 # ## Another way to draw
 #
@@ -269,7 +269,7 @@ print(weights, "sum", round(weights.sum().item(), 3))
 # %% [markdown]
 # 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again. Now leave out the Gaussian, and before you run the cell say what the weights and their sum will be.
 #
-# Now move the window over a sentence. The scores belong to a word that asks for the verb. With the centre at 2, how wide must the window be before "barks" gets any weight?
+# Now move the window over a sentence. The scores belong to a word that asks for the verb. With the centre at 2, how large must $D$ be before "barks" gets any weight?
 
 # %%
 sentence = "the old dog that sleeps in the yard barks at night".split()
@@ -291,7 +291,7 @@ window_explorer = explore(
 window_explorer
 
 # %% [markdown]
-# "barks" is six positions away, so it is within reach once the window is 6 or wider, though the Gaussian leaves little of its weight there. Moving the centre helps more.
+# "barks" is six positions away, so it is within reach once $D$ is 6 or more, though the Gaussian leaves little of its weight there. Moving the centre helps more.
 #
 # Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state predict it: $c = S \cdot \sigma(v^\top \tanh(W s))$, where here σ is the logistic function.
 #
@@ -316,7 +316,7 @@ table(rows, orders, corner="share of words right, given the right words before t
 # %% [markdown]
 # Only in the reversed order does local-m fail, while local-p learns where to look. Elsewhere local-m drops least at 20 words, and local-p most: perhaps because the rule of local-m holds at any length. Luong et al. gained 5 BLEU with local-p over no attention.
 #
-# But is what local-m needs in its window at all? Some words of this world vanish and some become two, so words drift. We count how often the source word that a word comes from is at most two positions away.
+# Does local-m's window even hold what it needs? Some words of this world vanish and some become two, so words drift. We count how often the source word that a word comes from is at most two positions away.
 
 # %% tags=["nbval-check-output"]
 for length in (12, 20):
@@ -386,7 +386,7 @@ for setup in setups:
 table(rows, [f"{n} pair{'s' * (n > 1)}" for n in pairs], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and in as many steps it learns this not even at twice the width. The LSTMN learns less reliably: after three times as many steps some runs answer everything, and others do not. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
+# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and in as many steps it fails at this even at twice the width. The LSTMN learns less reliably: after three times as many steps some runs answer everything, and others do not. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
 #
 # ## So: must attention be soft?
 #

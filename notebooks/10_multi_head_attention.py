@@ -230,7 +230,7 @@ for Attention in (MultiHead, EverySecond, ViewAtOnce):
 #
 # ## Is one head always too few?
 #
-# Below, the single head is followed by a hidden layer of 32 units, too. How many digits will the model get right? Then remove the line that puts the layer in, and run the cell again: what comes out, and why?
+# Below, a hidden layer of 32 units comes between the head and the readout. How many digits will the model get right? Then remove the line that puts the layer in, and run the cell again: what comes out, and why?
 
 # %%
 torch.manual_seed(0)
@@ -352,7 +352,7 @@ for (title, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6
     plots.amounts(values, heads, names, title, ax, xlabel="", ylabel="", most=most, unit="BLEU lost")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, but the costliest is worth as much as a beam of five was to the model of lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before less than 1. Three heads can cost more together than one by one (“source 2”), or less (“decoder 2”).
+# Most heads cost less than 1 BLEU, but the costliest is worth as much as a beam of five was to the model of lesson 07. (A few tenths mean little: this is one model.) The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before costs less than 1. Three heads can cost more together than one by one (“source 2”), or less (“decoder 2”).
 #
 # How well does a model translate that was trained with a single head, as wide as the four?
 
@@ -370,7 +370,7 @@ differences = [f"seed {seed}" for seed in range(3)]
 table(rows, ["BLEU", *differences], corner="three epochs; difference to one head", digits=1)
 
 # %% [markdown]
-# No number of heads is better than one with all three seeds. Perhaps the feed-forward layers take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
+# No number of heads is better than one with all three seeds. Perhaps hidden layers (lesson 12) take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
 #
 # ## So: why several heads?
 #

@@ -221,7 +221,7 @@ table(rows, [f"{length} words" for length in lengths], corner="share right", dig
 #
 # ## Rotary positions
 #
-# Su et al. 2021 *turn* each pair of a query and of a key, by the angle position times frequency:
+# Su et al. 2021 *turn* each pair of a query and of a key, by position times frequency:
 #
 # $$(a,\, b) \;\to\; (a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi)$$
 #
@@ -308,7 +308,7 @@ for kind in ("rotary", "sinusoidal", "learned"):
 plots.curves(at, right, "position of the word that is asked about", "share right")
 
 # %% [markdown]
-# With learned positions the model answers at the positions 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall begins at position 8, where the same model answers in texts of 12 words: the words at new positions disturb it.
+# With learned positions the model answers at the positions 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall begins at position 8, though it answers there in texts of 12 words: words at new positions disturb it.
 #
 # With rotary positions nearly all is right from position 12 on. There the distance to the question at the end has occurred in training, although twice as many words compete. New *distances* cost.
 #

@@ -36,13 +36,13 @@ reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
 plots.curves(range(13), alike, "layers", "mean cosine of two words")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction. With larger weights it takes some more (Dong et al. 2021 have the theory). If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
+# After two layers of attention alone all words point in the same direction. With larger weights it takes more layers (Dong et al. 2021 have the theory). If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
 #
 # ## The attentions
 #
 # We now write a whole Transformer (Vaswani et al. 2017). All its attentions are lesson 10's:
 #
-# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_1; \dots; \text{head}_H]\, W_O$$
+# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
 #
 # With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? And which of the three attentions in the drawing takes keys and values from the other side?
 
@@ -107,7 +107,7 @@ with torch.no_grad():
 #
 # ## Norm and sub-layer
 #
-# **Layer normalisation** (Ba et al. 2016) brings each vector back to mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
+# **Layer normalisation** (Ba et al. 2016) keeps numbers from growing: each vector gets mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -371,7 +371,7 @@ columns = ["given the right words", "its own words", "lost, seed by seed", "one 
 table(rows, columns, corner="share right without", digits=2)
 
 # %% [markdown]
-# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without padding beside it does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without the padding of training does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
 # Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
 
@@ -436,7 +436,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks what a word has brought with it, beside what is added. (Liu et al. 2020 blame this rather than the gradient.)
+# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks the word's own share beside what f adds. (Liu et al. 2020 blame this rather than the gradient.)
 #
 # ## Is it right?
 #

@@ -26,7 +26,7 @@ torch.set_num_threads(1)  # these tensors are small: several threads would wait 
 # %% [markdown]
 # ## The loop
 #
-# Each step of a training draws a **batch** of sentence pairs. `make_batch` makes of it what the encoder reads, what the decoder is given, and what it should write (lesson 05). The decoder is given the right words before each position: this is teacher forcing. The loss is the mean of $-\ln p$ over the right words. `backward` computes its gradient with respect to every weight, and `step` moves the weights against it. Which line says how far?
+# Each training step draws a **batch** of sentence pairs. `make_batch` turns it into what the encoder reads, what the decoder is given, and what it should write (lesson 05). The decoder is given the right words before each position: this is teacher forcing. The loss is the mean of $-\ln p$ over the right words. `backward` computes its gradient with respect to every weight, and `step` moves the weights against it. Which line says how far?
 
 
 # %%
@@ -151,17 +151,17 @@ table(tried, ["loss, last 20 steps", "share right"], corner="300 steps, seed 0")
 #
 # ## What keeps it from learning by heart?
 #
-# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. A Transformer applies it to what each sub-layer adds, and to the embeddings. What happens to ten ones with p = 0.4, in training and in use?
+# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. A Transformer applies it to what each sub-layer adds, and to the embeddings. What happens to ten ones with p = 0.25, in training and in use?
 
 # %%
 torch.manual_seed(0)
-dropout = Dropout(0.4)
+dropout = Dropout(0.25)
 print("in training:", dropout(torch.ones(10)))
 print("again:      ", dropout(torch.ones(10)))
 print("in use:     ", dropout.eval()(torch.ones(10)))
 
 # %% [markdown]
-# Each time different numbers become 0, and in use none does. (The others are scaled by 1 / 0.6 = 1.67; it is 1.662 here because our `Dropout` rounds p.)
+# Each time different numbers become 0, and in use none does. (The others are scaled by 1 / 0.75 = 1.333.)
 #
 # **Label smoothing** (Szegedy et al. 2016, section 7) changes what the model is asked for. Cross-entropy asks for a probability of 1 for the right word, which no finite logits give. With smoothing ε, the right word should get 1 - ε, and the rest is shared by all V words, the right one included. For V = 5 and ε = 0.1, which probabilities are asked for, and what is the lowest loss?
 
@@ -249,9 +249,9 @@ def read(data, pairs):
 read("world", 1500)[1]
 
 # %% [markdown]
-# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference: here the highest rate is 0.008, in our own loop it was 0.18. Batches of sentences gain; those by tokens save padding, not steps.
+# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference: here the highest rate is 0.008, in our own loop it was 0.18. Batches of sentences gain; those by tokens save work, not steps.
 #
-# So what a part is worth depends on the setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many changes help or harm, judged by signs that chance gives at most once in 16 times?
+# So what a part is worth depends on the setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many are shown to matter by signs that chance gives at most once in 16 times?
 
 # %% tags=["nbval-check-output"]
 predict("13.three_seeds", ...)
