@@ -111,11 +111,11 @@ def grouped_query_attention(query, key, value, mask):
         tensor([1., 1., 2., 2.])
     """
     ### BEGIN SOLUTION
-    groups, d = key.shape[1], query.shape[3]
-    grouped = query.unflatten(1, (groups, -1))  # B G H/G T d
-    scores = grouped @ key[:, :, None].mT / d**0.5  # B G H/G T S
-    weights = scores.masked_fill(~mask[:, None, None], -torch.inf).softmax(-1)
-    return (weights @ value[:, :, None]).flatten(1, 2)
+    times = query.shape[1] // key.shape[1]
+    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
+    scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
+    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
+    return weights @ values
     ### END SOLUTION
 
 

@@ -75,11 +75,12 @@ def decoder(
     normal=norm,
     ending=lambda logits, past: logits,
 ):
-    """Return a decoder of pre-norm blocks, right but for the parts that are given; it keeps keys and values of each layer, and how often it was called."""
+    """Return a decoder of pre-norm blocks, right but for the parts that are given; it keeps keys and values of each layer, one list for all, and how often it was called."""
 
     def model(ids, cache):
         B, T = ids.shape
-        pairs, calls = cache or ([(torch.zeros(B, H, 0, d),) * 2] * layers, 0)
+        *tensors, calls = cache or [torch.zeros(B, H, 0, d)] * (2 * layers) + [0]
+        pairs = list(zip(tensors[::2], tensors[1::2], strict=True))
         past = pairs[0][0].shape[2]
         at = place(past, T, calls)
         x, kept = WORDS[ids] + add(at), []
@@ -90,7 +91,7 @@ def decoder(
             old_key, old_value = (at_use(old) if past else old for old in of_layer(pairs, n))
             new_key = key if raw else turn(key, at)
             keys, values = join(old_key, new_key), (join_values or join)(old_value, value)
-            kept.append((keep(pairs[n][0], new_key, keys), keep(pairs[n][1], value, values)))
+            kept += [keep(pairs[n][0], new_key, keys), keep(pairs[n][1], value, values)]
             if raw:
                 keys = (
                     turn(keys, torch.arange(keys.shape[2]))
@@ -102,7 +103,7 @@ def decoder(
             weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
             x = x + (weights @ values).transpose(1, 2).flatten(2) @ OUT[n].T
             x = x + F.relu(normal(x) @ WIDE[n].T) @ NARROW[n].T
-        return ending(norm(x) @ READOUT.T, past), (kept, calls + 1)
+        return ending(norm(x) @ READOUT.T, past), [*kept, calls + 1]
 
     return model
 

@@ -216,6 +216,10 @@ for _name, _sentence, _divisor in (
     ("divided_by_root_of_D", "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.", lambda q, k, G: (q.shape[1] * q.shape[-1]) ** 0.5),
     ("divided_by_root_of_shared_width", "You divide the scores by the root of G·d. Divide by √d, where d is the width of a head.", lambda q, k, G: (G * q.shape[-1]) ** 0.5),
     ("not_divided", "The division by √d is missing: divide the scores by it before the softmax.", lambda q, k, G: 1),
+    ("multiplied_by_root_of_d", "You multiply the scores by √d. Divide them by it.", lambda q, k, G: q.shape[-1] ** -0.5),
+    ("divided_by_root_of_heads", "You divide the scores by the root of the number of heads. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: q.shape[1] ** 0.5),
+    ("divided_by_root_of_positions", "You divide the scores by the root of the number of queries. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: q.shape[2] ** 0.5),
+    ("divided_by_root_of_keys", "You divide the scores by the root of the number of keys. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: k.shape[2] ** 0.5),
     ("divided_by_d", "You divide the scores by d. Divide by its root, √d.", lambda q, k, G: q.shape[-1]),
 ):  # fmt: skip
     _mistake(_name, _sentence, scores=lambda q, k, G, divisor=_divisor: q @ k.mT / divisor(q, k, G))

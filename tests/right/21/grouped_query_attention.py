@@ -23,6 +23,13 @@ def by_expand(query, key, value, mask):
     return torch.matmul(torch.where(mask[:, None], scores, -torch.inf).softmax(-1), value)
 
 
+def by_an_axis_of_groups(query, key, value, mask):
+    grouped = query.unflatten(1, (key.shape[1], -1))  # B G H/G T d
+    scores = grouped @ key[:, :, None].mT / query.shape[3] ** 0.5
+    weights = scores.masked_fill(~mask[:, None, None], -torch.inf).softmax(-1)
+    return (weights @ value[:, :, None]).flatten(1, 2)
+
+
 def by_einsum(query, key, value, mask):
     grouped = query.unflatten(1, (key.shape[1], -1))
     scores = torch.einsum("bghtd,bgsd->bghts", grouped, key) / query.shape[-1] ** 0.5
@@ -56,6 +63,7 @@ RIGHT = [
     by_repeat_interleave,
     by_enable_gqa,
     by_expand,
+    by_an_axis_of_groups,
     by_einsum,
     queries_of_a_group_side_by_side,
     # As beginners write them
