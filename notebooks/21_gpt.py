@@ -134,7 +134,7 @@ print(f"{text}\n\nbits per character that nobody can do without: {limit:.3f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only what decides which sentence comes: once the name has begun, the rest of the name is known from its first mention. To predict it, a model has to look back and copy.
+# Only its first letter, since another sentence could have come. The rest of the name is known from its first mention, so a model has to look back and copy.
 #
 # ## A model that counts
 #
@@ -202,7 +202,7 @@ needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / mat
 plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
 
 # %% [markdown]
-# It needs more only in the name, when it comes again: the second letter, "o", is copied, but the first is guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
+# It needs much more only in the name, when it comes again: the second letter, "o", is copied, but the first is guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
 #
 # A recurrent network, lesson 05's GRU, learns such texts, too. Here are five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
 
@@ -279,7 +279,7 @@ choice_explorer
 # %% [markdown]
 # Nothing is left of them. All capitals together are the most probable, but as your model can't tell which one it has to be, each of them has less than "t" or the end. Move the temperature up: the differences become smaller. A nucleus of 0.9 keeps many capitals here, where the model is uncertain, and one character where it is certain; a fixed $k$ can't do both.
 #
-# Now let it speak. It always takes the most probable character in the first two texts; what will be the same in both? And what will it do with an animal that it has never read of?
+# Now let it speak. The first two texts take the most probable character each time; how will they differ? And what will it do with an animal that it has never read of?
 
 
 # %%
@@ -305,7 +305,7 @@ for start in ("there was a wolf called Zak. ", "there was a king called Moe. "):
     print("\nnucleus 0.9   ", write(model, f"\n{start}", ways["nucleus 0.9"]))
 
 # %% [markdown]
-# The most probable text repeats itself, as this way is known to do (Holtzman et al. 2020). At temperature 2 words fall apart. The king becomes an animal: the model repeats only kinds that it knows.
+# The first two are the same, and repeat themselves, as this way is known to do (Holtzman et al. 2020). At temperature 2 words fall apart. The king becomes an animal: the model repeats only kinds that it knows.
 #
 # ## RMSNorm, rotary positions, SwiGLU
 #
@@ -503,7 +503,7 @@ for (layer, heads, at, marked), ax in zip(maps, plots.axes(2, width=4.6, height=
     plots.weights(weights, *shown, ax, "keys: the first mention", marked=marked)
 
 # %% [markdown]
-# In the second layer a head of your model looks, from a first letter that comes again, to the letter that came next last time. That is the induction head. In the first layer a head looks from the second letter to the one before. For the third letter neither is there in this model.
+# In the second layer a head of your model looks, from a first letter that comes again, to the letter that came next last time. That is the induction head. In the first layer a head looks from the second letter to the one before. Neither head does so for the third letter.
 #
 # Does the second layer need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters.
 
@@ -541,10 +541,10 @@ table(rows, ["second letter right", "weight of the induction head"], corner="hid
 #
 # This decoder, and four changes:
 #
-# | part | where it was taught | what it replaced in 2017 | why |
+# | part of Llama 3 8B | where it was taught | what it replaced in 2017 | why |
 # | --- | --- | --- | --- |
 # | embedding, readout | lesson 12 | one matrix for both | |
-# | projections | lessons 03, 12 | the same with biases | |
+# | no biases | | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
 # | residual connections, norm in front | lesson 12 | norm after the addition | trains without a warm-up |
 # | RMSNorm | here | LayerNorm | less to compute |
