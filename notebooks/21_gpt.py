@@ -390,7 +390,7 @@ print("bytes of its cache for 8 texts:", *(cache.bytes() for cache in caches.val
 predict("21.change", ...)
 
 # %% tags=["reveals"]
-print("Bits per character, and by how much each change alters them, seed by seed (below 0 is better):")
+print("Bits per character, and by how much each change alters them, seed by seed:")
 CHANGES = ("RMSNorm", "rotary positions", "SwiGLU", "grouped queries")
 base, four = (torch.tensor(measured_once("gpt", "bits", setup=setup)[0]) for setup in ("2017", "all four"))
 rows = {"none": [base, "-", "-"]}
@@ -447,7 +447,7 @@ scores, values = torch.randn(2, 100, 100, generator=torch.Generator().manual_see
 for factor in (1, 10_000):
     scores[:, 40] *= factor
     apart = (one_pass(halves(scores, values, 16)) - scores.softmax(1) @ values).abs().max()
-    print(f"scores of key 40 times {factor}: less than 1e-12 apart: {bool(apart < 1e-12)}")
+    print(f"scores of key 40 times {factor}: the same to twelve digits: {bool(apart < 1e-12)}")
 
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. Large scores do no harm: no exponent is above 0.
@@ -476,9 +476,9 @@ table(
 #
 # ## Learning from what has been read
 #
-# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the same character, and copies what is there.
+# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how larger models do so: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* character, and copies what is there.
 #
-# We look for both in your model. In the pictures the character before is framed on the left, and the one that came next on the right. Is there a head for each?
+# Has your model both? In the pictures the character before is framed on the left, and the one that came next on the right.
 
 # %%
 # each M: the row of a repeated name, the position of its first letter, and that of the first mention
@@ -489,8 +489,9 @@ print("second letters of repeated names right:", round(right[row, place].float()
 before = [layer.attention.f.weights for layer in model.layers]  # of the test rows: N H T T each
 helper = before[0][row, :, first + 1, first].mean(0)  # H: from the second letter to the first
 induction = before[1][row, :, place, first + 1].mean(0)  # H: from the first letter, again, to the second
-print("first layer, weight on the letter before:", helper)
-print("second layer, weight on the letter to copy:", induction)
+print("first layer, weight on the letter before:   ", helper)
+print("first layer, weight on the letter to copy:  ", before[0][row, :, place, first + 1].mean(0))
+print("second layer, weight on the letter to copy: ", induction)
 
 # %%
 i = int(((place - first) > 8).nonzero()[0])
@@ -503,39 +504,40 @@ for (layer, heads, at, marked), ax in zip(maps, plots.axes(2, width=4.6, height=
     plots.weights(weights, *shown, ax, "keys: the first mention", marked=marked)
 
 # %% [markdown]
-# In the second layer a head of your model looks, from a first letter that comes again, to the letter that came next last time. That is the induction head. In the first layer a head looks from the second letter to the one before. Neither head does so for the third letter.
+# It seems so. In the second layer a head looks from a first letter that comes again to the letter that came next last time, and in the first layer one looks from that letter to the one before. (Neither does so for the third letter.) No head of the first layer looks at what is to be copied.
 #
-# Does the second layer need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters.
+# But does the second head need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters. And does it look for the same letter? We put another one in its place.
 
 
 # %%
 @torch.no_grad()
-def with_hidden(hidden):  # (queries M, keys M) that the first layer may not see
-    mask = causal_mask(64).repeat(len(row), 1, 1, 1)  # M 1 T T
+def with_change(hidden=(), ids=test.ids[row, :64]):  # what the first layer may not see, M M each; M T
+    mask, each = causal_mask(64).repeat(len(row), 1, 1, 1), torch.arange(len(row))  # M 1 T T
     for query, key in hidden:
-        mask[torch.arange(len(row)), 0, query, key] = False
-    x = model.embedding(test.ids[row, :64]) * model.D**0.5 + model.P  # M T D
+        mask[each, 0, query, key] = False
+    x = model.embedding(ids) * model.D**0.5 + model.P  # M T D
     x = model.layers[1](model.layers[0](x, mask), causal_mask(64))
     best = (model.norm(x) @ model.embedding.weight.T).argmax(-1)  # M T
-    each = torch.arange(len(row))
     copied = (best[each, place] == test.ids[row, place + 1]).float().mean()
     weights = model.layers[1].attention.f.weights[each, :, place, first + 1].mean(0)  # H
     return [copied.item(), weights[induction.argmax()].item()]
 
 
+others = test.ids[row, :64].scatter(1, first[:, None], test.ids[row.roll(1), first.roll(1)][:, None])
 rows = {
-    "nothing is hidden": with_hidden([]),
-    "the character before": with_hidden([(first + 1, first), (first + 2, first + 1)]),
-    "the one before that": with_hidden([(first + 1, first - 1), (first + 2, first)]),
+    "nothing": with_change(),
+    "the character before is hidden": with_change([(first + 1, first), (first + 2, first + 1)]),
+    "the one before that is hidden": with_change([(first + 1, first - 1), (first + 2, first)]),
+    "another first letter": with_change(ids=others),
 }
-table(rows, ["second letter right", "weight of the induction head"], corner="hidden in layer 1", digits=2)
+table(rows, ["second letter right", "weight of the induction head"], corner="what is changed", digits=2)
 
 # %% [markdown]
-# In part: without the character before, the weight falls, and fewer letters are right. Perhaps your model also goes by position.
+# It does: without the character before, its weight falls, and fewer letters are right. But with another letter it looks there as before. So it is no induction head: perhaps it looks for what follows *any* capital, which is enough where a tale has one name.
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has a hundred thousand times as many parameters. Read on in nanoGPT (github.com/karpathy/nanoGPT) and Raschka's *Build a Large Language Model (From Scratch)*.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has a hundred thousand times as many parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -553,8 +555,7 @@ table(rows, ["second letter right", "weight of the induction head"], corner="hid
 # | grouped queries | here | a key and value for each head | a smaller cache |
 # | softmax in blocks | here | scores written to memory | less to move |
 # | cache | lesson 13 | the same | |
-#
-# Experts (lesson 18) or linear attentions (lesson 20) come on top.
+# | in other models: experts, linear attentions | lessons 18, 20 | one feed-forward network, softmax | less to compute |
 #
 # ## Questions
 #
@@ -582,7 +583,9 @@ check("21.q5", ...)
 # - A model's bits per character can be read beside a limit where the text's rules are known.
 # - Temperature flattens or sharpens all probabilities; top-k and the nucleus take the improbable ones away.
 # - The cache has 2·N·G·d·T numbers. A softmax can be computed in one pass, if what was summed is rescaled when the maximum grows.
-# - An induction head looks at what came after the same character last time. A head of an earlier layer, which looks at the character before, helps it to find the place.
+# - An induction head looks at what came after the same character last time, helped by a head in an earlier layer. A map alone can't tell: change the letter, and see.
+#
+# **To read on**: nanoGPT (github.com/karpathy/nanoGPT), and Raschka's *Build a Large Language Model (From Scratch)*.
 #
 # **Exercises**: [open them](../exercises/21_gpt.ipynb)
 #
