@@ -270,9 +270,9 @@ def settings(temperature, k, least):
 
 choice_explorer = explore(
     settings,
-    temperature=ipywidgets.FloatSlider(value=1, min=0.2, max=3, step=0.1),
-    k=ipywidgets.IntSlider(value=2, min=1, max=43),
+    temperature=ipywidgets.FloatSlider(value=1, min=0.5, max=3, step=0.1),
     least=ipywidgets.FloatSlider(value=1, min=0.5, max=1, step=0.01, description="nucleus"),
+    k=ipywidgets.IntSlider(value=2, min=1, max=43),
 )
 choice_explorer
 
