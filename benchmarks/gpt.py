@@ -1,12 +1,9 @@
-"""What each of four changes since 2017 gains a small GPT, beside a GRU of the same size, and how many layers it takes to copy.
+"""What each of four changes since 2017 gains a small GPT, beside a GRU of the same size.
 
     python benchmarks/gpt.py [--seeds 5]
 
-The texts are those of `course_utils/data/tales.py`. The rows go to two tables in course_utils/data/measured_tables, which lesson 21
-shows; what is in them already is not run again. With a seed, all setups see the same batches.
-
-gpt.csv      bits per character in unseen tales, of models of two layers after 700 steps of 16 rows
-copying.csv  shares of second and third letters of repeated names that models of one and two layers get right, trained likewise
+Models of two layers learn the tales of `course_utils/data/tales.py` in 700 steps of 16 rows. The rows go to the table gpt.csv in
+course_utils/data/measured_tables, which lesson 21 shows; what is in it already is not run again. With a seed, all setups see the same batches.
 """
 
 import argparse
@@ -15,7 +12,7 @@ import time
 import torch
 
 from course_utils.data.measured import fill
-from course_utils.data.tales import CHARACTERS, mentions, tales
+from course_utils.data.tales import CHARACTERS, tales
 from course_utils.models.gpt import GPT, Recurrent, bits, fit
 
 CHANGES = {
@@ -50,21 +47,6 @@ def measure(setup, seed):
     return [(setup, seed, sum(p.numel() for p in model.parameters()), needed, seconds)]
 
 
-def copying(layers, seed):
-    """Train a model of one or two layers; return its row."""
-    rows, test = tales(6000, 1).ids, tales(400, 2).ids
-    torch.manual_seed(seed)
-    model = GPT(len(CHARACTERS), N=layers, F=192 if layers == 2 else 480)
-    began = time.process_time()
-    fit(model, rows, seed)
-    seconds = round(time.process_time() - began, 1)
-    row, place, _ = mentions(test)
-    with torch.no_grad():
-        right = model(test[:, :-1]).argmax(-1) == test[:, 1:]  # N T: of the character after each position
-    letters = [round(right[row, place + i].double().mean().item(), 4) for i in range(2)]
-    return [(layers, seed, sum(p.numel() for p in model.parameters()), *letters, seconds)]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -72,8 +54,6 @@ def main():
     torch.set_num_threads(1)
     jobs = [(setup, seed) for seed in range(options.seeds) for setup in SETUPS]
     fill("gpt", ("setup", "seed", "parameters", "bits", "cpu_seconds"), jobs, measure)
-    jobs = [(layers, seed) for seed in range(options.seeds) for layers in (1, 2)]
-    fill("copying", ("layers", "seed", "parameters", "second", "third", "cpu_seconds"), jobs, copying)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # %%
 import math
-import time
+from timeit import repeat
 
 import ipywidgets
 import torch
@@ -16,7 +16,7 @@ from course_utils.figures.widgets import explore
 from course_utils.models import gpt
 from course_utils.models.attention import causal_mask
 from course_utils.models.learn import learn
-from course_utils.models.plain import rotate, sinusoidal_positions
+from course_utils.models.plain import sinusoidal_positions
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
@@ -40,12 +40,8 @@ class MultiHeadAttention(nn.Module):
     def split(self, x):  # B T D
         return x.unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
 
-    def turn(self, x):  # B H T d: what is done to queries and keys, nothing so far
-        return x
-
     def forward(self, x, mask):  # B T D, T T: True where a position may look
         Q, K, V = (self.split(W(x)) for W in (self.W_Q, self.W_K, self.W_V))
-        Q, K = self.turn(Q), self.turn(K)
         scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T T
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T, kept to be looked at
         return self.W_O((self.weights @ V).transpose(1, 2).flatten(2))  # B T D
@@ -133,14 +129,12 @@ print(
 
 # %%
 train, test = tales(6000, seed=1), tales(400, seed=2)  # rows of 65 characters
-limit = test.bits.mean().item()
-text = decode(test.ids[3, 1:])
-print(decode(test.ids[3]))
-print(f"\nbits per character that nobody can do without: {limit:.3f}")
+limit, text = test.bits.mean().item(), decode(test.ids[3, 1:])
+print(f"{text}\n\nbits per character that nobody can do without: {limit:.3f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only what decides which sentence comes: once the name has begun, the rest of the name is known from its first mention. To predict it, a model has to look back and copy.
+# Only its first letter, since another sentence could have come. The rest of the name is known from its first mention, so a model has to look back and copy.
 #
 # ## A model that counts
 #
@@ -153,10 +147,10 @@ plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% tags=["nbval-check-output"]
 def code_of(ids, k):  # N T: the k characters before each, as one whole number
-    return (
-        sum(F.pad(ids, (j, 0))[:, : ids.shape[1]] * len(CHARACTERS) ** (j - 1) for j in range(1, k + 1))
-        + 0 * ids
-    )
+    code = torch.zeros_like(ids)
+    for j in range(1, k + 1):
+        code += len(CHARACTERS) ** (j - 1) * F.pad(ids, (j, 0))[:, : ids.shape[1]]
+    return code
 
 
 def counts(seen, asked):
@@ -179,13 +173,10 @@ table({"bits per character": ngram}, [str(k) for k in range(9)], corner="k", dig
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, $-\log_2 p$, so that it can be read beside the limit. We train with 700 batches of 16 rows. How many bits per character will the model need for tales that it has not seen?
-
-# %% tags=["nbval-check-output"]
-predict("21.bits", ...)
+# The loss is the mean surprise of the next character, $-\log_2 p$, so that it can be read beside the limit. We train with 700 batches of 16 rows. How many bits per character will the model need for tales that it has not seen? And where will it need more than the rules leave open?
 
 
-# %% tags=["reveals"]
+# %%
 def bits(model, ids):  # B T+1
     logits = model(ids[:, :-1])  # B T V: each position predicts the id after it
     return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()) / math.log(2)
@@ -195,29 +186,23 @@ def batch_loss(draw):
     return bits(model, train.ids[torch.randint(6000, (16,), generator=draw)])
 
 
+# %% tags=["nbval-check-output"]
+predict("21.bits", ...)
+
+
+# %% tags=["reveals"]
 print("Bits per character, in training and in tales that the model has not seen:")
-began = time.perf_counter()
 losses = learn(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)  # lesson 12's loop
-for step in range(0, 700, 100):
-    print(f"steps {step:3} to {step + 99}: {sum(losses[step : step + 100]) / 100:.2f}")
+print("each hundred steps:", *(f"{sum(losses[step : step + 100]) / 100:.2f}" for step in range(0, 700, 100)))
 with torch.no_grad():
-    own = bits(model, test.ids).item()
+    own, logits = bits(model, test.ids).item(), model(test.ids[3:4, :-1])  # 1 T V
 print(f"unseen tales: {own:.2f}   {min(ngram):.2f} by counting   {limit:.2f} is the limit")
-print(f"{time.perf_counter() - began:.0f} seconds")
 reveal("21.bits", round(own, 2))
-
-# %% [markdown]
-# In seconds, a model that fits on a page is better than the best count, but it does not reach the limit. Where does it still need more bits than the rules leave open?
-
-# %%
-with torch.no_grad():
-    needed = -model(test.ids[3:4, :-1]).log_softmax(-1)[0].gather(1, test.ids[3, 1:, None])[:, 0] / math.log(
-        2
-    )
+needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / math.log(2)  # T
 plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
 
 # %% [markdown]
-# Only in the name, when it comes again. The first mention costs what it must, and all other words cost nearly nothing that they need not. Some letters of the later mentions are copied, others not yet: the second, "o", is copied, and the first is guessed.
+# It needs much more only in the name, when it comes again: the second letter, "o", is copied, but the first is guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
 #
 # A recurrent network, lesson 05's GRU, learns such texts, too. Here are five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
 
@@ -231,7 +216,7 @@ rows["the limit"] = ["-", limit, limit - whole]
 table(rows, ["parameters", "bits per character", "less the model's, seed by seed"], corner="five seeds")
 
 # %% [markdown]
-# GRUTEXT
+# Neither is better with every seed, so these runs show no difference between the two. Both are better than the best count.
 #
 # ## Speaking
 #
@@ -285,16 +270,16 @@ def settings(temperature, k, least):
 
 choice_explorer = explore(
     settings,
-    temperature=ipywidgets.FloatSlider(value=1, min=0.2, max=3, step=0.1),
-    k=ipywidgets.IntSlider(value=2, min=1, max=43),
+    temperature=ipywidgets.FloatSlider(value=1, min=0.5, max=3, step=0.1),
     least=ipywidgets.FloatSlider(value=1, min=0.5, max=1, step=0.01, description="nucleus"),
+    k=ipywidgets.IntSlider(value=2, min=1, max=43),
 )
 choice_explorer
 
 # %% [markdown]
 # Nothing is left of them. All capitals together are the most probable, but as your model can't tell which one it has to be, each of them has less than "t" or the end. Move the temperature up: the differences become smaller. A nucleus of 0.9 keeps many capitals here, where the model is uncertain, and one character where it is certain; a fixed $k$ can't do both.
 #
-# Now let it speak. It always takes the most probable character in the first two texts; what will be the same in both? And what will it do with an animal that it has never read of?
+# Now let it speak. The first two texts take the most probable character each time; how will they differ? And what will it do with an animal that it has never read of?
 
 
 # %%
@@ -320,15 +305,17 @@ for start in ("there was a wolf called Zak. ", "there was a king called Moe. "):
     print("\nnucleus 0.9   ", write(model, f"\n{start}", ways["nucleus 0.9"]))
 
 # %% [markdown]
-# The two texts of most probable characters are the same, and only say what the wolf was, again and again: repetition is what this way is known for (Holtzman et al. 2020). With a temperature of 2 words fall apart. A nucleus takes away the slips in spelling, but not those in the names. And where a king is told of, the model goes on about animals that it knows: it has learned eight of them, and not to repeat whatever came there.
+# The first two are the same, and repeat themselves, as this way is known to do (Holtzman et al. 2020). At temperature 2 words fall apart. The king becomes an animal: the model repeats only kinds that it knows.
 #
-# ## First change: RMSNorm
+# ## RMSNorm, rotary positions, SwiGLU
 #
-# What you have trained is nearly the decoder of 2017. Four parts of it are different in models such as Llama 3 (Grattafiori et al. 2024). The norm no longer takes off the mean, and has no bias (Zhang & Sennrich 2019):
+# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) differs in four parts. **RMSNorm** takes off no mean (Zhang & Sennrich 2019). In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{swish}(z) = z\, \sigma(z)$:
 #
-# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}} \qquad \text{SwiGLU}(x) = \big(\text{swish}(x W) \odot x V\big)\, W_2$$
 #
-# What does it make of [1, 2, 2], with g = 1?
+# **Rotary positions** (lesson 11) turn queries and keys, and nothing is added to the words.
+#
+# What does RMSNorm make of [1, 2, 2]? And how wide may three matrices be with the weights of two that were F wide?
 
 
 # %% tags=["nbval-check-output"]
@@ -341,41 +328,6 @@ class RMSNorm(nn.Module):
         return self.weight * x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()  # … D
 
 
-x = torch.tensor([1.0, 2.0, 2.0])
-print("RMSNorm:  ", RMSNorm(3)(x).detach(), "  LayerNorm:", nn.LayerNorm(3)(x).detach())
-print("PyTorch's:", nn.RMSNorm(3, eps=1e-5)(x).detach())
-
-# %% [markdown]
-# The mean square is 9/3 = 3, so each is divided by 1.732. LayerNorm would have made two of them equal to 0.707 and the first negative.
-#
-# ## Second change: rotary positions
-#
-# Lesson 11 turned queries and keys by angles that grow with the position (Su et al. 2021). Nothing is added to the embedding any more. Move the same query and key by 20 positions: what happens to their score?
-
-
-# %% tags=["nbval-check-output"]
-class RotaryAttention(MultiHeadAttention):
-    def turn(self, x):  # B H T d
-        return rotate(x)
-
-
-query, key = torch.randn(2, 1, 12, generator=torch.Generator().manual_seed(0))  # 1 d each
-for t in (3, 23):
-    print(f"positions {t} and {t - 2}: {(rotate(query, t) @ rotate(key, t - 2).T).item():.3f}")
-
-# %% [markdown]
-# It stays the same: only the distance counts. The class changes one line of the attention, and `GPT` then adds no `P`.
-#
-# ## Third change: SwiGLU
-#
-# The hidden units of the feed-forward network are products of two projections, one of which goes through swish, $z \cdot \sigma(z)$ (Shazeer 2020):
-#
-# $$\text{SwiGLU}(x) = \big(\text{swish}(x W) \odot x V\big)\, W_2$$
-#
-# Three matrices in place of two: how wide may they be with as many weights, if it was F before?
-
-
-# %% tags=["nbval-check-output"]
 class SwiGLU(nn.Module):
     def __init__(self, D, F):
         super().__init__()
@@ -388,28 +340,24 @@ class SwiGLU(nn.Module):
         return self.down(gate * gate.sigmoid() * self.up(x))  # B T D
 
 
+x = torch.tensor([1.0, 2.0, 2.0])
+print("RMSNorm:", RMSNorm(3)(x).detach(), "  LayerNorm:", nn.LayerNorm(3)(x).detach())
 for network in (FeedForward(48, 192), SwiGLU(48, 192)):
     print(type(network).__name__, sum(p.numel() for p in network.parameters() if p.ndim == 2), "weights")
-gate = torch.tensor([-2.0, 0.0, 2.0])
-print("gate", gate, "swish", gate * gate.sigmoid(), "relu", gate.relu())
 
 # %% [markdown]
-# Two thirds of F. Where the gate is far below 0 little passes, and where it is large the other projection is multiplied by it. Shazeer found it better when tried, and offered no explanation.
+# The mean square is 3, so each number is divided by 1.732. SwiGLU may be two thirds of F wide.
 #
-# ## Fourth change: grouped queries
+# ## Grouped queries
 #
-# When a model writes, the keys and values of all positions are kept in a **cache** (lesson 13), and each new character reads all of it. If $G$ groups of heads share a key and a value (Ainslie et al. 2023), head $h$ uses those of group $\lfloor h / (H/G) \rfloor$. For $N$ layers, a text of $T$ positions and $b$ bytes for a number, the cache has
+# A model that writes keeps the keys and values of all positions in a **cache** (lesson 13). If $G$ groups of heads share a key and a value (Ainslie et al. 2023), head $h$ uses those of group $\lfloor h / (H/G) \rfloor$. With $N$ layers, $T$ positions and $b$ bytes for a number, the cache has
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
-# Llama 3 8B has 32 layers, 32 heads of width 128 and 8 groups, with 2 bytes for a number. How many gigabytes are 8,192 positions, with 32 groups and with 8?
+# Llama 3 8B has 32 layers, 32 heads of width 128 and 8 groups, with 2 bytes for a number. How many gigabytes are 8,192 positions, with 32 groups and with 8? (The course's `models/gpt.py` has all four changes as options. Without them, does it compute what yours does?)
+
 
 # %% tags=["nbval-check-output"]
-key = torch.randn(1, 2, 5, 12)  # B G T d
-shared = key.repeat_interleave(4 // 2, dim=1)  # B H T d: each of 4 heads finds its group's key
-print("four heads, two groups:", [int((shared[0, h] == key[0]).all((1, 2)).nonzero()) for h in range(4)])
-
-
 def cache_bytes(layers, groups, d, length, bytes=2):
     return 2 * layers * groups * d * length * bytes
 
@@ -420,35 +368,29 @@ heads, latent = 2 * 128 * 128, 512 + 64
 print(f"DeepSeek-V2, numbers for a position and layer: {heads} with all heads, {latent} as it is")
 print(f"as many as {latent / (2 * 128):.2f} groups would need")
 
+# %% tags=["nbval-check-output"]
+course, ids = gpt.GPT(len(CHARACTERS)), test.ids[:8, :64]
+course.load_state_dict(model.state_dict(), strict=False)  # your model also keeps its table of positions there
+grouped = gpt.GPT(len(CHARACTERS), norm="rms", positions="rotary", gated=True, groups=2)
+caches = {one: gpt.Cache(layers=2) for one in (course, grouped)}
+with torch.no_grad():
+    steps = {one: [one(ids[:, t : t + 1], cache) for t in range(64)] for one, cache in caches.items()}
+    same = torch.allclose(torch.cat(steps[course], 1), model(ids), atol=1e-4)
+print("the course's GPT, with your weights and a cache, less than 0.0001 apart:", same)
+print("bytes of its cache for 8 texts:", *(cache.bytes() for cache in caches.values()))
+
 # %% [markdown]
-# 4 GiB, and 1 GiB with 8 groups. **Multi-head latent attention** (DeepSeek-AI 2024) goes further: it keeps one vector of 512 numbers for each position, from which the keys and values of all 128 heads are computed, and 64 more for a rotated key that all heads share. The paper counts this as 2.25 groups.
+# 4 GiB, and 1 GiB. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share: 2.25 groups, as the paper says.
 #
 # ## What do the four gain?
 #
-# The course's `models/gpt.py` has all four as options. Without any it computes what yours does. How far apart are the logits?
-
-# %% tags=["nbval-check-output"]
-course = gpt.GPT(len(CHARACTERS))
-course.load_state_dict(model.state_dict(), strict=False)  # your model also keeps its table of positions there
-ids = test.ids[:8, :64]
-with torch.no_grad():
-    print("less than 0.0001 apart:", torch.allclose(course(ids), model(ids), atol=1e-4))
-    cache = gpt.Cache(layers=2)
-    steps = [course(ids[:, t : t + 1], cache) for t in range(64)]  # each reads one character, and the cache
-    print("so are those with a cache:", torch.allclose(torch.cat(steps, 1), course(ids), atol=1e-4))
-kept = gpt.Cache(layers=2)
-modern = gpt.GPT(len(CHARACTERS), norm="rms", positions="rotary", gated=True, groups=2)
-modern(ids, kept)
-print("bytes of the cache, 8 texts:", cache.bytes(), "with all heads,", kept.bytes(), "with two groups")
-
-# %% [markdown]
-# They are the same up to rounding, and two groups halve the cache. So we put each change into the model of 2017, and take each out of the model with all four. All have between 57,000 and 59,000 parameters; what grouped queries save goes to the feed-forward network. How many of the four lower the bits of the model of 2017 with every one of five seeds?
+# We put each change into the model of 2017, and take each out of the one with all four, at 57,000 to 59,000 parameters. (What grouped queries save goes to the feed-forward network.) How many of the four lower the bits of the model of 2017 with every one of five seeds?
 
 # %% tags=["nbval-check-output"]
 predict("21.change", ...)
 
 # %% tags=["reveals"]
-print("Bits per character, and by how much each change alters them, seed by seed (below 0 is better):")
+print("Bits per character, and by how much each change alters them, seed by seed:")
 CHANGES = ("RMSNorm", "rotary positions", "SwiGLU", "grouped queries")
 base, four = (torch.tensor(measured_once("gpt", "bits", setup=setup)[0]) for setup in ("2017", "all four"))
 rows = {"none": [base, "-", "-"]}
@@ -468,183 +410,143 @@ table(
 )
 
 # %% [markdown]
-# CHANGETEXT
+# None, and beside the other three none is missed with every seed either. So at this size none can be shown to gain. RMSNorm is there because it takes less time (Zhang & Sennrich 2019), grouped queries because of the cache, and SwiGLU was better in larger models (Shazeer 2020).
 #
 # ## Softmax in one pass
 #
-# Softmax needs the sum over all scores before it can give the first weight. And yet it can go through the scores once, block by block (Milakov & Gimelshein 2018). It keeps the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$, and the weighted sum $c$ of the values. When a block brings a larger maximum $m'$, what was summed is multiplied by $e^{m - m'}$:
+# Softmax can go through the scores once, block by block (Milakov & Gimelshein 2018). It keeps the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$, and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
-# The scores are 1, 2, 0 and then 3, 1, 0. Work out $m$ and $\ell$ after each block. ($e^{-1} = 0.368$, $e^{-2} = 0.135$, $e^{-3} = 0.050$.)
-
-# %% tags=["nbval-check-output"]
-scores, values = torch.tensor([1.0, 2, 0, 3, 1, 0]), torch.tensor([4.0, 0, 2, 1, 0, 6])  # S, S
-m, total, context = -torch.inf, torch.tensor(0.0), torch.tensor(0.0)
-for s, v in zip(scores.split(3), values.split(3), strict=True):
-    new = max(m, s.max())
-    old = math.exp(m - new)  # 0 for the first block
-    total = old * total + (s - new).exp().sum()
-    context = old * context + ((s - new).exp() * v).sum()
-    m = new
-    print(f"m = {m:.0f}   sum = {total:.3f}   context so far = {context / total:.3f}")
-print(f"the whole softmax: context = {(scores.softmax(0) * values).sum():.3f}")
-
-# %% [markdown]
-# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$.
-#
-# Now for all queries at once. What happens if one block has scores of 10,000?
+# The scores are 1, 2, 0 and then 3, 1, 0. Work out $m$ and $\ell$ after each block. ($e^{-1} = 0.368$, $e^{-2} = 0.135$, $e^{-3} = 0.050$.) And what if one key's scores are in the thousands?
 
 
 # %% tags=["nbval-check-output"]
-def one_pass(Q, K, V, block=16):  # T d, S d, S d
-    m, total = (
-        torch.full((len(Q), 1), -torch.inf, dtype=Q.dtype),
-        torch.zeros(len(Q), 1, dtype=Q.dtype),
-    )  # T 1
-    context = torch.zeros(len(Q), V.shape[1], dtype=Q.dtype)  # T d
-    for k, v in zip(K.split(block), V.split(block), strict=True):
-        scores = Q @ k.T / Q.shape[1] ** 0.5  # T block
-        new = torch.maximum(m, scores.max(1, keepdim=True).values)  # T 1
-        old, weights = (m - new).exp(), (scores - new).exp()  # T 1, T block
-        total, context, m = old * total + weights.sum(1, keepdim=True), old * context + weights @ v, new
+def one_pass(blocks, show=False):  # of scores T b and values b d
+    m, total, context = -torch.inf, 0.0, 0.0
+    for scores, values in blocks:
+        new = scores.amax(1, keepdim=True).clamp(min=m)  # T 1
+        old, weights = (m - new).exp(), (scores - new).exp()  # T 1, T b
+        total, context, m = old * total + weights.sum(1, keepdim=True), old * context + weights @ values, new
+        if show:
+            print(f"m = {m.item():.0f}   sum = {total.item():.3f}   context = {(context / total).item():.3f}")
     return context / total  # T d
 
 
-Q, K, V_ = torch.randn(3, 100, 8, generator=torch.Generator().manual_seed(0)).double()
+def halves(scores, values, block):
+    return zip(scores.split(block, 1), values.split(block), strict=True)
+
+
+scores, values = (
+    torch.tensor([[1.0, 2, 0, 3, 1, 0]]),
+    torch.tensor([[4.0], [0], [2], [1], [0], [6]]),
+)  # T S, S d
+one_pass(halves(scores, values, 3), show=True)
+print(f"the whole softmax: context = {(scores.softmax(1) @ values).item():.3f}")
+scores, values = torch.randn(2, 100, 100, generator=torch.Generator().manual_seed(0)).double()
 for factor in (1, 10_000):
-    K[40] = factor * K[40]
-    whole = (Q @ K.T / 8**0.5).softmax(1) @ V_
-    print(f"key 40 times {factor}: less than 1e-12 apart: {(one_pass(Q, K, V_) - whole).abs().max() < 1e-12}")
+    scores[:, 40] *= factor
+    apart = (one_pass(halves(scores, values, 16)) - scores.softmax(1) @ values).abs().max()
+    print(f"scores of key 40 times {factor}: the same to twelve digits: {bool(apart < 1e-12)}")
 
 # %% [markdown]
-# Nothing goes wrong: no exponent is above 0. In float64 both agree to twelve digits.
+# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. Large scores do no harm: no exponent is above 0.
 #
-# What is this good for? **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the large, slow memory. A block of queries stays in the small, fast one, and reads all keys and values past it. How many megabytes go through the slow memory for one head of width 64, with blocks of 128 queries?
+# What is this good for? **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the large, slow memory: a block of queries stays in the fast one, and all keys and values pass by. How many megabytes go through the slow memory for one head of width 64, with blocks of 128 queries?
+
 
 # %%
+def plain_form(Q, K, V):
+    return (Q @ K.mT / 8).softmax(-1) @ V
+
+
 rows, d, block = {}, 64, 128
-for T in (1024, 4096, 16384):
+for T in (512, 1024, 4096):
     plain = 4 * (4 * T * d + 4 * T * T)  # Q, K, V, result; scores and weights each written and read
     blocks = 4 * (2 * T * d + T // block * 2 * T * d)  # Q, result; K and V for each block of queries
-    rows[f"{T:,} positions"] = [plain / 2**20, blocks / 2**20]
-    Q4, K4, V4 = torch.randn(3, 1, 1, min(T, 4096), d)
-    taken = []
-    for attend in (lambda q, k, v: (q @ k.mT / 8).softmax(-1) @ v, F.scaled_dot_product_attention):
-        attend(Q4, K4, V4)
-        began = time.perf_counter()
-        for _ in range(3):
-            attend(Q4, K4, V4)
-        taken.append(time.perf_counter() - began)
-    rows[f"{T:,} positions"].append(f"{taken[0] / taken[1]:.1f} times" if T <= 4096 else "-")
-table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's faster here"], corner="one head", digits=1)
+    QKV, ways = torch.randn(3, 1, 1, T, d), (plain_form, F.scaled_dot_product_attention)
+    slow, fast = (min(repeat(lambda way=way: way(*QKV), number=2, repeat=4)) for way in ways)  # noqa: B023
+    rows[f"{T:,} positions"] = [plain / 2**20, blocks / 2**20, slow / fast]
+table(
+    rows, ["MiB, plain", "MiB, in blocks", "PyTorch's in blocks, times as fast"], corner="one head", digits=1
+)
 
 # %% [markdown]
-# A quarter of what the plain way moves, and the scores of a long text are never kept as a whole. With 4,096 positions, PyTorch's `scaled_dot_product_attention`, which goes block by block, is faster than the plain form; with 1,024 the two are close in the run that you see stored. (The last column depends on your machine, so compare its two numbers only.)
+# In blocks about a quarter is moved. With 4,096 positions, PyTorch's function is faster here; times differ between machines.
 #
 # ## Learning from what has been read
 #
-# The names are random, so when your model gets a name right, it has learned the name from the tale itself. Olsson et al. 2022 found how models do this. In one layer a head looks at the character before, so that each position also knows what it follows. In a later layer another head, the **induction head**, looks for the position that follows the same character, and copies what is there. How many of the third letters will models with a single layer get right, and of the second?
-
-# %% tags=["nbval-check-output"]
-predict("21.third", ...)
-
-# %% tags=["reveals"]
-print("Shares of right letters in names that come again:")
-row, place, first = mentions(
-    test.ids
-)  # M each: row, position of its first letter, position of that letter's first mention
-with torch.no_grad():
-    right = model(test.ids[:, :-1]).argmax(-1) == test.ids[:, 1:]  # N T: of the character after each position
-rows = {"yours": [58704, *(right[row, place + i].float().mean().item() for i in (0, 1))]}
-found = {}
-for layers in (1, 2):
-    (size, *_), second, third = measured_once("copying", "parameters", "second", "third", layers=layers)
-    rows[f"{layers} layers" if layers > 1 else "1 layer"] = [int(size), second, third]
-    found[layers] = torch.tensor(third)
-rows["gained, seed by seed"] = [
-    "-",
-    torch.tensor(second) - torch.tensor(rows["1 layer"][1]),
-    found[2] - found[1],
-]
-reveal("21.third", round(found[1].mean().item(), 2))
-table(rows, ["parameters", "second letter", "third letter"], corner="five seeds", digits=2)
-
-# %% [markdown]
-# COPYTEXT1
+# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how larger models do so: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* character, and copies what is there.
 #
-# Now we look for the two steps in your model. The letters on the left belong to the second mention of a name, or to its first mention, and their weights lie on the first mention. In the frames lie, on the left, the character before, and on the right the one that came next. Which head of each layer has most weight there?
+# Has your model both? In the pictures the character before is framed on the left, and the one that came next on the right.
 
 # %%
-T = torch.arange(64)
+# each M: the row of a repeated name, the position of its first letter, and that of the first mention
+row, place, first = mentions(test.ids)
+with torch.no_grad():
+    right = model(test.ids[:, :-1]).argmax(-1) == test.ids[:, 1:]  # N T: of the character after each position
+print("second letters of repeated names right:", round(right[row, place].float().mean().item(), 2))
 before = [layer.attention.f.weights for layer in model.layers]  # of the test rows: N H T T each
 helper = before[0][row, :, first + 1, first].mean(0)  # H: from the second letter to the first
 induction = before[1][row, :, place, first + 1].mean(0)  # H: from the first letter, again, to the second
-print("first layer, weight on the letter before:", helper)
-print("second layer, weight on the letter to copy:", induction)
+print("first layer, weight on the letter before:   ", helper)
+print("first layer, weight on the letter to copy:  ", before[0][row, :, place, first + 1].mean(0))
+print("second layer, weight on the letter to copy: ", induction)
+
+# %%
 i = int(((place - first) > 8).nonzero()[0])
-start, again = int(first[i]), int(place[i])
-keys, told = slice(start - 1, start + 4), decode(test.ids[row[i]])
-left, right_ax = plots.axes(2, width=4.6, height=3)
-maps = (0, helper, start, [(1, 1), (2, 2)], left), (1, induction, again, [(0, 2), (1, 3)], right_ax)
-for layer, heads, at, frames, ax in maps:
+start, again, told = int(first[i]), int(place[i]), decode(test.ids[row[i]]).replace(" ", "␣")
+keys = slice(start - 1, start + 4)
+maps = (0, helper, start, [(1, 1), (2, 2)]), (1, induction, again, [(0, 2), (1, 3)])
+for (layer, heads, at, marked), ax in zip(maps, plots.axes(2, width=4.6, height=3), strict=True):
     weights = before[layer][row[i], heads.argmax(), at : at + 3, keys]  # 3 5
-    title, queries = f"layer {layer + 1}, head {int(heads.argmax())}", list(told[at : at + 3])
-    plots.weights(
-        weights,
-        ["␣" if c == " " else c for c in told[keys]],
-        queries,
-        title,
-        ax,
-        "keys: the first mention",
-        "queries",
-        frames,
-    )
+    shown = [*told[keys]], [*told[at : at + 3]], f"layer {layer + 1}, head {int(heads.argmax())}"
+    plots.weights(weights, *shown, ax, "keys: the first mention", marked=marked)
 
 # %% [markdown]
-# In the second layer a head of your model looks, from a first letter that comes again, to the letter that came next last time. That is the induction head. In the first layer a head looks from the second letter to the one before. For the third letter neither is there in this model.
+# It seems so. In the second layer a head looks from a first letter that comes again to the letter that came next last time, and in the first layer one looks from that letter to the one before. (Neither does so for the third letter.) No head of the first layer looks at what is to be copied.
 #
-# Does the second layer need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters.
+# But does the second head need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters. And does it look for the same letter? We put another one in its place.
 
 
 # %%
 @torch.no_grad()
-def with_hidden(hidden):  # (queries M, keys M) that the first layer may not see
-    mask = causal_mask(64).repeat(len(row), 1, 1, 1)  # M 1 T T
+def with_change(hidden=(), ids=test.ids[row, :64]):  # what the first layer may not see, M M each; M T
+    mask, each = causal_mask(64).repeat(len(row), 1, 1, 1), torch.arange(len(row))  # M 1 T T
     for query, key in hidden:
-        mask[torch.arange(len(row)), 0, query, key] = False
-    x = model.embedding(test.ids[row, :64]) * model.D**0.5 + model.P  # M T D
+        mask[each, 0, query, key] = False
+    x = model.embedding(ids) * model.D**0.5 + model.P  # M T D
     x = model.layers[1](model.layers[0](x, mask), causal_mask(64))
     best = (model.norm(x) @ model.embedding.weight.T).argmax(-1)  # M T
-    each = torch.arange(len(row))
     copied = (best[each, place] == test.ids[row, place + 1]).float().mean()
     weights = model.layers[1].attention.f.weights[each, :, place, first + 1].mean(0)  # H
     return [copied.item(), weights[induction.argmax()].item()]
 
 
+others = test.ids[row, :64].scatter(1, first[:, None], test.ids[row.roll(1), first.roll(1)][:, None])
 rows = {
-    "nothing is hidden": with_hidden([]),
-    "the character before": with_hidden([(first + 1, first), (first + 2, first + 1)]),
-    "the one before that": with_hidden([(first + 1, first - 1), (first + 2, first)]),
+    "nothing": with_change(),
+    "the character before is hidden": with_change([(first + 1, first), (first + 2, first + 1)]),
+    "the one before that is hidden": with_change([(first + 1, first - 1), (first + 2, first)]),
+    "another first letter": with_change(ids=others),
 }
-table(rows, ["second letter right", "weight of the induction head"], corner="hidden in layer 1", digits=2)
+table(rows, ["second letter right", "weight of the induction head"], corner="what is changed", digits=2)
 
 # %% [markdown]
-# It needs it partly. Without the character before, the induction head's weight falls, and fewer letters are right; without the one before that, hardly anything changes. Much of the weight remains, so your model must find the place in other ways, too: perhaps by position, since the first name of a row nearly always comes after the same number of characters.
+# It does: without the character before, its weight falls, and fewer letters are right. But with another letter it looks there as before. So it is no induction head: perhaps it looks for what follows *any* capital, which is enough where a tale has one name.
 #
 # ## What this lesson can't show
 #
-# A model that predicts the next character only continues a text. What makes one answer a question is more training: on **instructions** with good answers, and on **feedback**, where people say which of two answers is better (Ouyang et al. 2022). Nor can a model of this size show what **scale** brings: Llama 3 8B has more than a hundred thousand times as many parameters as yours, and was trained on 15 trillion pieces of text (Grattafiori et al. 2024).
-#
-# To read on: nanoGPT (github.com/karpathy/nanoGPT) trains a GPT-2 on real text, and Raschka's *Build a Large Language Model (From Scratch)* follows the way from such a model to one that takes instructions.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has a hundred thousand times as many parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
-# This decoder, and four changes. Here is each part of Llama 3 8B:
+# This decoder, and four changes:
 #
-# | part | where it was taught | what it replaced in 2017 | why |
+# | part of Llama 3 8B | where it was taught | what it replaced in 2017 | why |
 # | --- | --- | --- | --- |
-# | embedding and readout | lesson 12 | the same | |
+# | embedding, readout | lesson 12 | one matrix for both | |
+# | no biases | | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
 # | residual connections, norm in front | lesson 12 | norm after the addition | trains without a warm-up |
 # | RMSNorm | here | LayerNorm | less to compute |
@@ -653,12 +555,11 @@ table(rows, ["second letter right", "weight of the induction head"], corner="hid
 # | grouped queries | here | a key and value for each head | a smaller cache |
 # | softmax in blocks | here | scores written to memory | less to move |
 # | cache | lesson 13 | the same | |
-#
-# Some models replace more: feed-forward networks by experts (lesson 18), or some of the attentions by linear ones (lesson 20).
+# | in other models: experts, linear attentions | lessons 18, 20 | one feed-forward network, softmax | less to compute |
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# These five test the goals at the top. Replace the dots with a letter or a number.
 
 # %%
 check("21.q1", ...)
@@ -682,7 +583,9 @@ check("21.q5", ...)
 # - A model's bits per character can be read beside a limit where the text's rules are known.
 # - Temperature flattens or sharpens all probabilities; top-k and the nucleus take the improbable ones away.
 # - The cache has 2·N·G·d·T numbers. A softmax can be computed in one pass, if what was summed is rescaled when the maximum grows.
-# - A model copies with two heads in two layers: one looks at the character before, the other at what came after the same character last time.
+# - An induction head looks at what came after the same character last time, helped by a head in an earlier layer. A map alone can't tell: change the letter, and see.
+#
+# **To read on**: nanoGPT (github.com/karpathy/nanoGPT), and Raschka's *Build a Large Language Model (From Scratch)*.
 #
 # **Exercises**: [open them](../exercises/21_gpt.ipynb)
 #

@@ -21,7 +21,7 @@ forgetting.csv, collapse.csv            benchmarks/experts.py         what exper
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 signs.csv, waves.csv, bandit.csv        benchmarks/snail.py           learning from examples, with and without each half
 variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, and what sums cost
-gpt.csv, copying.csv                    benchmarks/gpt.py             four changes in and out, and copying by layers
+gpt.csv                                 benchmarks/gpt.py             four changes since 2017, each put in and taken out
 """
 
 import csv

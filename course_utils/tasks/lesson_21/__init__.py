@@ -11,7 +11,7 @@ lesson = Lesson(
         "say what temperature, top-k and nucleus do to the next character's probabilities",
         "write RMSNorm, SwiGLU and grouped queries, and compute how large a cache is",
         "compute a softmax in one pass, block by block, and say what that saves",
-        "find the two steps by which a model copies what it has read once",
+        "say in which two steps an induction head copies, and test whether a head is one",
     ),
     needs="lesson 11: positions; lesson 12: the Transformer; lesson 13: the cache",
     reading=60,

@@ -115,9 +115,4 @@ predictions = (
         "How many of the four changes lower the bits of the model of 2017 with every one of five seeds?",
         why="At this size, after 700 steps, what another seed changes is as large as what most of the changes do.",
     ),
-    Prediction(
-        "21.third",
-        "What share of the third letters, from 0 to 1, will models with one layer get right?",
-        why="With a single layer, no head can know what the others have found at an earlier position, such as which letter came before it.",
-    ),
 )
