@@ -587,6 +587,6 @@ check("21.q5", ...)
 #
 # **To read on**: nanoGPT (github.com/karpathy/nanoGPT), and Raschka's *Build a Large Language Model (From Scratch)*.
 #
-# **Exercises**: [open them](../exercises/21_gpt.ipynb)
+# **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #
 # **Next**: this was the last lesson. What will you build with attention?
