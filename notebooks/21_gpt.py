@@ -169,7 +169,7 @@ for k in range(9):
 table({"bits per character": ngram}, [str(k) for k in range(9)], corner="k", digits=2)
 
 # %% [markdown]
-# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. A count can't know a name that it has never seen.
+# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Contexts that reach back to the name are rare.
 #
 # ## Training
 #
@@ -202,7 +202,7 @@ needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / mat
 plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
 
 # %% [markdown]
-# It needs much more only in the name, when it comes again: the second letter, "o", is copied, but the first is guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
+# It needs much more only in the name, when it comes again: the second letter, "o", is copied, the others are guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
 #
 # A recurrent network, lesson 05's GRU, learns such texts, too. Here are five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
 
@@ -277,7 +277,7 @@ choice_explorer = explore(
 choice_explorer
 
 # %% [markdown]
-# Nothing is left of them. All capitals together are the most probable, but as your model can't tell which one it has to be, each of them has less than "t" or the end. Move the temperature up: the differences become smaller. A nucleus of 0.9 keeps many capitals here, where the model is uncertain, and one character where it is certain; a fixed $k$ can't do both.
+# Nothing is left of them. All capitals together are the most probable, but as your model can't tell which one it has to be, each of them has less than "t" or the end. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here, and one character where the model is certain; a fixed $k$ can't do both.
 #
 # Now let it speak. The first two texts take the most probable character each time; how will they differ? And what will it do with an animal that it has never read of?
 
@@ -305,11 +305,11 @@ for start in ("there was a wolf called Zak. ", "there was a king called Moe. "):
     print("\nnucleus 0.9   ", write(model, f"\n{start}", ways["nucleus 0.9"]))
 
 # %% [markdown]
-# The first two are the same, and repeat themselves, as this way is known to do (Holtzman et al. 2020). At temperature 2 words fall apart. The king becomes an animal: the model repeats only kinds that it knows.
+# The first two are the same. (In larger models they repeat themselves: Holtzman et al. 2020.) At temperature 2 words fall apart. The king becomes an animal: the model writes kinds that it knows.
 #
 # ## RMSNorm, rotary positions, SwiGLU
 #
-# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) differs in four parts. **RMSNorm** takes off no mean (Zhang & Sennrich 2019). In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{swish}(z) = z\, \sigma(z)$:
+# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) differs in four ways above all. **RMSNorm** takes off no mean (Zhang & Sennrich 2019). In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{swish}(z) = z\, \sigma(z)$:
 #
 # $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}} \qquad \text{SwiGLU}(x) = \big(\text{swish}(x W) \odot x V\big)\, W_2$$
 #
@@ -380,11 +380,11 @@ print("the course's GPT, with your weights and a cache, less than 0.0001 apart:"
 print("bytes of its cache for 8 texts:", *(cache.bytes() for cache in caches.values()))
 
 # %% [markdown]
-# 4 GiB, and 1 GiB. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share: 2.25 groups, as the paper says.
+# 4 GiB, and 1 GiB; yes. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share: 2.25 groups, as the paper says.
 #
 # ## What do the four gain?
 #
-# We put each change into the model of 2017, and take each out of the one with all four, at 57,000 to 59,000 parameters. (What grouped queries save goes to the feed-forward network.) How many of the four lower the bits of the model of 2017 with every one of five seeds?
+# We put each change into the model of 2017, and take each out of the one with all four, at 57,900 to 58,700 parameters. (What grouped queries save goes to the feed-forward network.) How many of the four lower the bits of the model of 2017 with every one of five seeds?
 
 # %% tags=["nbval-check-output"]
 predict("21.change", ...)
@@ -410,11 +410,11 @@ table(
 )
 
 # %% [markdown]
-# None, and beside the other three none is missed with every seed either. So at this size none can be shown to gain. RMSNorm is there because it takes less time (Zhang & Sennrich 2019), grouped queries because of the cache, and SwiGLU was better in larger models (Shazeer 2020).
+# None, and beside the other three none is missed with every seed either. So at this size and rate none can be shown to gain. RMSNorm is there because it takes less time (Zhang & Sennrich 2019), grouped queries because of the cache, and SwiGLU was better in larger models (Shazeer 2020).
 #
 # ## Softmax in one pass
 #
-# Softmax can go through the scores once, block by block (Milakov & Gimelshein 2018). It keeps the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$, and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
+# Attention can go through the scores once, block by block: with the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$ (Milakov & Gimelshein 2018), and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
@@ -452,7 +452,7 @@ for factor in (1, 10_000):
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. Large scores do no harm: no exponent is above 0.
 #
-# What is this good for? **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the large, slow memory: a block of queries stays in the fast one, and all keys and values pass by. How many megabytes go through the slow memory for one head of width 64, with blocks of 128 queries?
+# What is this good for? **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the large, slow memory: a block of queries stays in the fast one, and keys and values pass by (Dao 2023). How many megabytes go through the slow memory for one head of width 64, with blocks of 128 queries?
 
 
 # %%
@@ -476,7 +476,7 @@ table(
 #
 # ## Learning from what has been read
 #
-# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how larger models do so: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* character, and copies what is there.
+# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how small models do so: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* character, and copies what is there.
 #
 # Has your model both? In the pictures the character before is framed on the left, and the one that came next on the right.
 
@@ -523,7 +523,7 @@ def with_change(hidden=(), ids=test.ids[row, :64]):  # what the first layer may 
     return [copied.item(), weights[induction.argmax()].item()]
 
 
-others = test.ids[row, :64].scatter(1, first[:, None], test.ids[row.roll(1), first.roll(1)][:, None])
+others = test.ids[row, :64].scatter(1, first[:, None], 29 + (test.ids[row, first, None] - 28) % 14)
 rows = {
     "nothing": with_change(),
     "the character before is hidden": with_change([(first + 1, first), (first + 2, first + 1)]),
@@ -533,11 +533,11 @@ rows = {
 table(rows, ["second letter right", "weight of the induction head"], corner="what is changed", digits=2)
 
 # %% [markdown]
-# It does: without the character before, its weight falls, and fewer letters are right. But with another letter it looks there as before. So it is no induction head: perhaps it looks for what follows *any* capital, which is enough where a tale has one name.
+# In part: without the character before, its weight falls, and fewer letters are right. But with another letter it looks there as before. So head 3 is none: perhaps it looks for what follows *any* capital, which is enough where a tale has one name.
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has a hundred thousand times as many parameters.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has over 100,000 times as many parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -548,7 +548,7 @@ table(rows, ["second letter right", "weight of the induction head"], corner="wha
 # | embedding, readout | lesson 12 | one matrix for both | |
 # | no biases | | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
-# | residual connections, norm in front | lesson 12 | norm after the addition | trains without a warm-up |
+# | residual connections, norm in front | lesson 12 | norm after the addition | bears higher rates (lesson 12) |
 # | RMSNorm | here | LayerNorm | less to compute |
 # | rotary positions | lesson 11 | sinusoids added to the words | distance counts |
 # | SwiGLU | here | ReLU | better when tried (Shazeer 2020) |

@@ -61,7 +61,7 @@ questions = (
         "softmax in one pass",
         "In a softmax in one pass, a block brings a score that is larger than the maximum so far. What happens to the sum and the context so far?",
         right=(
-            "Both are multiplied by e to the old maximum minus the new one.",
+            "Both are multiplied by e^(old maximum − new maximum).",
             "They were computed with the old maximum taken off. The factor turns that into the new one.",
         ),
         wrong=(
@@ -108,11 +108,11 @@ predictions = (
     Prediction(
         "21.bits",
         "How many bits per character will the model need for tales that it has not seen?",
-        why="It comes closer to the limit than any count can, as it copies a part of the name, which no count can know beforehand.",
+        why="It comes closer to the limit than the counts, as it looks back further and copies a part of the name.",
     ),
     Prediction(
         "21.change",
         "How many of the four changes lower the bits of the model of 2017 with every one of five seeds?",
-        why="At this size, after 700 steps, what another seed changes is as large as what most of the changes do.",
+        why="At this size, after 700 steps, what another seed changes is as large as what the changes do.",
     ),
 )
