@@ -380,11 +380,11 @@ def sublayers(new=()) -> Diagram:
 def decoder_only(new=()) -> Diagram:
     """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
     boxes, out, arrows = _stack(
-        "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next character")
+        "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next letter")
     )
     said = (
         "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
-        "each of these with + residual, norm. The readout gives logits of the next character."
+        "each of these with + residual, norm. The readout gives logits of the next letter."
     )
     return _diagram("A decoder without a source", said, [*boxes, out], arrows, new)
 

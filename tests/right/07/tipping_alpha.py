@@ -33,6 +33,7 @@ def by_tensors(a, m, b, n):
     return torch.relu(lead / torch.log(torch.tensor((5 + n) / (5 + m), dtype=torch.float64)))
 
 
+NONE_OF_ITS_OWN = "It is arithmetic with two logarithms."
 RIGHT = [by_differences, by_another_base, by_halving, by_tensors]
 INPUTS = {
     "short_log_p": lambda draw: -draw.uniform(1, 9),

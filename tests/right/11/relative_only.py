@@ -55,4 +55,5 @@ def with_a_flag(score):
     return relative
 
 
+NONE_OF_ITS_OWN = "It tests the behaviour of a given score."
 RIGHT = [by_a_grid, by_the_spread, by_numpy, with_a_flag]

@@ -29,8 +29,9 @@ def layer_by_layer(layers, heads, groups, d, length, bytes):
     return total
 
 
+OWN = [by_a_tensor]
 RIGHT = [
-    by_a_tensor,
+    *OWN,
     by_prod,
     of_all_heads_shared,
     # As beginners write them

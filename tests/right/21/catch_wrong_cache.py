@@ -96,6 +96,7 @@ def one_question_after_another(model):
         return False
 
 
+NONE_OF_ITS_OWN = "It tests the behaviour of a given model."
 RIGHT = [
     by_prefixes,
     by_numpy,

@@ -97,9 +97,9 @@ class InSteps(Given):
         return torch.matmul(x, self.embedding.weight.transpose(0, 1))
 
 
+OWN = [ByPyTorchsMask]
 RIGHT = [
-    # PyTorch's own
-    ByPyTorchsMask,
+    *OWN,
     ByHand,
     PositionByPosition,
     # As beginners write them

@@ -58,10 +58,9 @@ def head_by_head(query, key, value, mask):
     return torch.stack(contexts, dim=1)
 
 
+OWN = [by_repeat_interleave, by_enable_gqa]
 RIGHT = [
-    # PyTorch's own
-    by_repeat_interleave,
-    by_enable_gqa,
+    *OWN,
     by_expand,
     by_an_axis_of_groups,
     by_einsum,

@@ -33,11 +33,9 @@ def position_by_position(logits, ids):
     return total / (B * (T - 1))
 
 
+OWN = [by_cross_entropy, with_the_vocabulary_second, with_an_ignored_position]
 RIGHT = [
-    # PyTorch's own
-    by_cross_entropy,
-    with_the_vocabulary_second,
-    with_an_ignored_position,
+    *OWN,
     by_one_hot,
     # As beginners write them
     position_by_position,

@@ -68,8 +68,9 @@ def score_by_score(next_block):
     return o / l
 
 
+OWN = [by_logsumexp]
 RIGHT = [
-    by_logsumexp,
+    *OWN,
     with_a_column_of_ones,
     by_the_share_of_a_block,
     all_of_them_copied,

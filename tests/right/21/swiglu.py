@@ -46,9 +46,9 @@ def gate_by_gate(x, weight_gate, weight_up, weight_down):
     return result
 
 
+OWN = [by_functions]
 RIGHT = [
-    # PyTorch's own
-    by_functions,
+    *OWN,
     both_at_once,
     by_einsum,
     by_layers,
