@@ -11,11 +11,15 @@ import sys
 import zipfile
 from pathlib import Path
 
+import nbformat
+import patience
 import pytest
 import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from course_utils.authoring import testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
@@ -257,3 +261,14 @@ def test_nbval_overlooks_the_blanks_that_older_versions_of_torch_print():
 
     assert compared("tensor([    0.001,     0.990])") == compared("tensor([0.001, 0.990])")
     assert compared("tensor([0.001, 0.990])") != compared("tensor([0.001, 0.991])")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no sockets that are files")
+def test_a_kernel_of_nbval_needs_no_port_that_another_program_could_take_first(tmp_path):
+    asked = "from ipykernel.connect import get_connection_info\nprint('\"ipc\"' in get_connection_info())"
+    cell = nbformat.v4.new_code_cell(asked, metadata={"tags": ["nbval-check-output"]}, execution_count=1)
+    cell.outputs = [nbformat.v4.new_output("stream", text="True\n")]
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "one.ipynb")
+    command = [sys.executable, "-m", "pytest", "-q", *testing.NBVAL, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patience.SECONDS)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout

@@ -27,6 +27,7 @@ from itertools import groupby
 from pathlib import Path
 
 from course_utils.authoring.headers import dots, heading, lesson_facts, of_exercises, of_lesson, task_facts, with_table
+from course_utils.authoring.kernels import listening_in
 from course_utils.authoring.path_picture import picture
 from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
@@ -604,12 +605,7 @@ def _kernel(folder):
             argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
             return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
-    # Ports are chosen before the kernel takes them, so that two builds can collide: files can't.
-    return AsyncKernelManager(
-        kernel_spec_manager=ThisPython(),
-        transport="tcp" if os.name == "nt" else "ipc",
-        connection_file=os.path.join(folder, "kernel.json"),
-    )
+    return AsyncKernelManager(kernel_spec_manager=ThisPython(), **listening_in(folder))
 
 
 def _environment(root):

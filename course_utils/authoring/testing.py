@@ -31,6 +31,7 @@ TESTS = ("tests", "-rs", "-p", "no:nbval")  # loading nbval takes seconds in eac
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
 # and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
 NBVAL = (
+    *("-p", "course_utils.authoring.kernels"),
     *("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", "--nbval-sanitize-with=tests/nbval.cfg"),
     *("-o", "filterwarnings=default"),
 )
