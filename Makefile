@@ -9,7 +9,7 @@ PIP := $(VENV)/bin/python -m pip
 INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
 WANTED := pyproject.toml constraints.txt
 
-.PHONY: lab test test-all build clean
+.PHONY: lab test test-all build site clean
 
 lab: $(VENV)/.lab
 	@$(COURSE) lab $(if $(PORT),--port $(PORT))
@@ -23,8 +23,11 @@ test-all: $(VENV)/.test
 build: $(VENV)/.lab
 	@$(COURSE) build
 
+site: $(VENV)/.site
+	@$(COURSE) site
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after its installation ended well, so an interrupted one is taken up again.
@@ -36,6 +39,11 @@ $(VENV)/.lab: $(WANTED)
 $(VENV)/.test: $(WANTED)
 	@$(make_venv)
 	@$(say) && $(INSTALL) '.[lab,test]'
+	@touch $(VENV)/.lab $@
+
+$(VENV)/.site: $(WANTED)
+	@$(make_venv)
+	@$(say) && $(INSTALL) '.[lab,site]'
 	@touch $(VENV)/.lab $@
 
 say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards."

@@ -9,6 +9,7 @@ import extent
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from course_utils.commands import doctor
 from course_utils.learner import history, notebook, state
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and all that they start, too: programs whose
@@ -39,6 +40,15 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "_last_tried", [])
     monkeypatch.setattr(notebook, "_failed", {})
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The path of a Chromium, for tests in a real browser."""
+    path = doctor.find_chromium()
+    if path is None:
+        pytest.skip(f"no Chromium for the browser test: {doctor.GET_CHROMIUM}")
+    return path
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ PACKAGE = locks.PACKAGE
 # Each room may import itself and what stands before it. A longer path takes a file out of a shorter one.
 FLOORS = (
     *("base", "figures", "data", "models", "translation", "training"),
-    *("checks/running", "checks", "tasks", "learner", "authoring"),
+    *("checks/running", "checks", "tasks", "learner", "authoring", "site"),
     *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
     *("grading", "desk", "commands"),
 )

@@ -17,7 +17,6 @@ from test_cli import ROOT, Lab, free_port
 from test_kinds import GATED, KINDS
 
 from course_utils.base.places import file_of
-from course_utils.commands import doctor
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
 
@@ -34,14 +33,6 @@ FLAGS = (
 )
 PATIENCE = 1000 * patience.SECONDS  # milliseconds
 playwright.expect.set_options(timeout=PATIENCE)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = doctor.find_chromium()
-    if path is None:
-        pytest.skip(f"no Chromium for the browser test: {doctor.GET_CHROMIUM}")
-    return path
 
 
 BROKEN = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax("

@@ -124,7 +124,7 @@ def test_the_wheel_holds_answers_presets_and_models_and_no_tests(tmp_path):
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"course_utils"}
 
 
-@pytest.mark.parametrize("name", ["ci", "nightly"])
+@pytest.mark.parametrize("name", ["ci", "nightly", "site"])
 def test_a_workflow_is_valid(name):
     workflow = ROOT / ".github" / "workflows" / f"{name}.yml"
     schema = ("--builtin-schema", "vendor.github-workflows")

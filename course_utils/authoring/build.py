@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 from course_utils.authoring.headers import dots, heading, lesson_facts, of_exercises, of_lesson, task_facts, with_table
-from course_utils.authoring.kernels import listening_in
+from course_utils.authoring.kernels import environment, this_python
 from course_utils.authoring.path_picture import picture
 from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
@@ -568,10 +567,10 @@ def _execute(root, plan, notebook):
             store_widget_state=False,
             on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
         )
-        client.km = _kernel(folder)  # not passed above: what the client was given it doesn't shut down
+        client.km = this_python(folder)  # not passed above: what the client was given it doesn't shut down
         loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
         try:
-            task = loop.create_task(client.async_execute(env=_environment(root)))
+            task = loop.create_task(client.async_execute(env=environment(root)))
             plan["stop"] = lambda: loop.call_soon_threadsafe(task.cancel)
             return loop.run_until_complete(task)
         except CellExecutionError as error:
@@ -593,32 +592,6 @@ def _execute(root, plan, notebook):
     cell = plan["cells"][at[0]]
     first_line = cell.text.split("\n")[0]
     raise CourseError(f"{target.source}, line {cell.line}: the cell `{first_line}` {reason}.")
-
-
-def _kernel(folder):
-    """Return a kernel of the running Python, whatever kernels are registered on this machine."""
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-    from jupyter_client.manager import AsyncKernelManager
-
-    class ThisPython(KernelSpecManager):
-        def get_kernel_spec(self, kernel_name):
-            argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-            return KernelSpec(argv=argv, display_name="Python 3", language="python")
-
-    return AsyncKernelManager(kernel_spec_manager=ThisPython(), **listening_in(folder))
-
-
-def _environment(root):
-    """Ours, with what makes runs alike; the kernel sees this folder's course_utils, whatever is installed."""
-    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
-    path = os.pathsep.join(filter(None, [str(root), environment.get("PYTHONPATH")]))
-    return environment | {
-        "COURSE_PROGRESS": "off",
-        "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
-        "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": path,
-    }
 
 
 def _tidy(cells):

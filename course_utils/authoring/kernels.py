@@ -1,11 +1,40 @@
-"""Keeps kernels that start side by side out of each other's way.
+"""Kernels that run a lesson's notebook alike every time, and that can start side by side.
 
-Here: where a kernel listens, for the build and, as a plugin of pytest, for nbval. Not here: what a kernel is given to run.
+Here: which Python a kernel is, what it finds around it and where it listens, for the build and, as a plugin of pytest, for nbval.
+Not here: what a kernel is given to run.
 """
 
 import functools
 import os
+import sys
 import tempfile
+from pathlib import Path
+
+
+def this_python(folder: str):
+    """Return a manager for a kernel of the running Python, whatever kernels are registered on this machine."""
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+
+    class ThisPython(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name):
+            argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            return KernelSpec(argv=argv, display_name="Python 3", language="python")
+
+    return AsyncKernelManager(kernel_spec_manager=ThisPython(), **listening_in(folder))
+
+
+def environment(root: Path) -> dict[str, str]:
+    """Return ours, with what makes runs alike; the kernel sees this folder's course_utils, whatever is installed."""
+    ours = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    path = os.pathsep.join(filter(None, [str(root), ours.get("PYTHONPATH")]))
+    return ours | {
+        "COURSE_PROGRESS": "off",
+        "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": path,
+    }
 
 
 def listening_in(folder: str) -> dict[str, str]:

@@ -1,0 +1,27 @@
+"""`course site`: writes the course as web pages (`site/`)."""
+
+from pathlib import Path
+
+from course_utils.base.places import course_folder
+
+WORDS = "Write the course as a folder of web pages, which needs no server."
+
+
+def add_arguments(parser) -> None:
+    """Add lessons, --out and --without-solutions."""
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 03; all if left out")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder that is written (site in the course's folder)"
+    )
+    parser.add_argument("--without-solutions", action="store_true", help="show exercises and hints, and no solutions")
+
+
+def run(options) -> int:
+    """Write the pages, and say where they are."""
+    root = course_folder()
+    from course_utils.site.build import build_site
+
+    out = options.out or root / "site"
+    count = build_site(root, out, options.lessons, not options.without_solutions)
+    print(f"{count} pages are in {out}: open {out / 'index.html'} in a browser.")
+    return 0

@@ -1,0 +1,101 @@
+"""Makes the pages that have no notebook: the first page, the translator, the glossary, and the documents that stand in docs/.
+
+Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how pages become HTML (`build.py`).
+"""
+
+import os
+import re
+from pathlib import Path
+
+from course_utils import tasks
+from course_utils.base.places import number_of
+
+DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
+TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
+NO_TERM = re.compile(r"^(You |Time|GPU|Exercises|Next|.*[:.?]$)")
+LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
+
+
+def first_page(root: Path, names: list[str]) -> str:
+    """Return the first page: what the course is, where to begin, and its lessons with their questions."""
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    what, who, can = (
+        _section(readme, heading) for heading in ("# ", "## Who it is for", "## What you will be able to do")
+    )
+    rows = []
+    for name in names:
+        one = tasks.lessons()[number_of(name)]
+        rows.append(
+            f"1. [{one.title}](notebooks/{name}.ipynb): {one.question} "
+            f'<span class="course-progress" data-lesson="{one.number}" data-of="{len(tasks.questions_of(one.number))}"></span>'
+        )
+    lessons = "\n".join(rows).replace("1. ", "0. ", 1)
+    return (
+        f"{what}\n\n## Two minutes to begin with\n\n"
+        "- [A Transformer translates in this page](translator.md): type a sentence, click on a word of its translation, and see where "
+        "the model looked.\n"
+        "- [Can a word's weight depend on the other words?](notebooks/02_weighted_sums.ipynb) Move a slider in lesson 02 and see what a "
+        "temperature does.\n\n"
+        f"## The lessons\n\n{lessons}\n\n"
+        "Predictions and questions are answered in the page, and this browser keeps your answers. To write code, open a lesson's "
+        "notebook in Colab or download it; both links are at the top of each lesson.\n\n"
+        f"{who}\n\n{can}\n"
+    )
+
+
+def _section(text, heading):
+    """Return a section of the README, from its heading to the next one."""
+    start = text.index(heading)
+    return re.split(r"\n(?=## )", text[start:])[0].strip()
+
+
+def translator() -> str:
+    """Return the page with the translator in it."""
+    page = Path(__file__).parent / "page"
+    html = (page / "translator.html").read_text(encoding="utf-8")
+    code = (page / "transformer.js").read_text(encoding="utf-8")
+    return (
+        "# A Transformer that translates in this page\n\n"
+        "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
+        "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other texts "
+        "badly. It writes the most probable subword at each step.\n\n"
+        f"```{{raw}} html\n{html}\n```\n\n"
+        "## What runs here\n\n"
+        "This is the whole forward pass, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
+        f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
+        '```{raw} html\n<script src="_static/weights.js"></script><script src="_static/subwords.js"></script>'
+        '<script src="_static/transformer.js"></script><script src="_static/translator.js"></script>\n```\n'
+    )
+
+
+def glossary(pages: dict[str, dict]) -> str:
+    """Return the terms that lessons set in bold, each with the lessons that explain it. `pages`: a lesson's page by its file."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for file, page in pages.items():
+        for cell in page["cells"][1:]:
+            for term in TERM.findall(cell["source"]) if cell["cell_type"] == "markdown" else ():
+                if not NO_TERM.match(term):
+                    places = found.setdefault(term.strip().lower(), [])
+                    if file not in [other for other, _ in places]:
+                        places.append((file, number_of(Path(file).name)))
+    lines = [
+        f"{term}\n: {', '.join(f'[lesson {number}]({file})' for file, number in places)}"
+        for term, places in sorted(found.items())
+    ]
+    text = "# Glossary\n\nEach term that a lesson introduces, and the lessons in which it is explained.\n\n"
+    return text + "\n\n".join(lines) + "\n"
+
+
+def document(root: Path, name: str) -> str:
+    """Return a document of docs/."""
+    return (root / f"docs/{name}.md").read_text(encoding="utf-8")
+
+
+def led_on(text: str, file: str, pages: set[str], repository: str) -> str:
+    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text stands on."""
+
+    def leading_on(match):
+        path = os.path.normpath(f"{os.path.dirname(file)}/{match[2]}".lstrip("/")).replace(os.sep, "/")
+        return match[0] if path in pages else f"{match[1]}{repository}/blob/main/{path}"
+
+    return LINK.sub(leading_on, text)

@@ -1,0 +1,122 @@
+"""Pictures for the positions of a slider, drawn when the site is made, so that it moves in a page without a kernel.
+
+Here: which positions, and running a lesson to draw them; what is drawn once is kept in the cache. `page/moving.js` shows them. Not here:
+`explore` itself (`figures/widgets.py`).
+"""
+
+import base64
+import hashlib
+import io
+import itertools
+import json
+import math
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from course_utils.authoring.kernels import environment, this_python
+from course_utils.base.errors import CourseError
+from course_utils.base.files import replacing
+from course_utils.base.places import file_of
+from course_utils.data.download import cache_folder
+
+MOST = 150  # pictures for one explorer: with several sliders, each then stops at fewer positions
+EXPLORER = re.compile(r"^(\w+) = explore\(", re.MULTILINE)
+RECIPE = 1  # to be raised when the same notebook shall give other pictures
+
+
+def of_lesson(root: Path, name: str) -> dict[str, dict]:
+    """Return for each cell of a lesson with an explorer, by its id, what `record` writes. Raises `CourseError`."""
+    file = root / file_of("notebooks", name)
+    key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
+    kept = cache_folder() / "site" / f"{name}-{key}.json"
+    if not kept.is_file():
+        found = _drawn(root, file)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(kept) as draft:
+            draft.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(kept.read_text(encoding="utf-8"))
+
+
+def _drawn(root, file):
+    """Run a notebook as far as its last explorer, and have each of these drawn at its positions."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    notebook = nbformat.read(file, as_version=4)
+    with tempfile.TemporaryDirectory(prefix="course") as folder:
+        cells, last = [], 0
+        for cell in notebook.cells:
+            cells.append(cell)
+            if cell.cell_type == "code" and (explorer := EXPLORER.search(cell.source)):
+                code = f"from course_utils.site.moving import record\nrecord({explorer[1]}, {os.path.join(folder, cell.id)!r})"
+                cells.append(nbformat.v4.new_code_cell(code))
+                last = len(cells)
+        notebook.cells = cells[:last]
+        client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(file.parent)}})
+        client.km = this_python(folder)
+        try:
+            if last:
+                client.execute(env=environment(root))
+        except CellExecutionError as error:
+            raise CourseError(
+                f"{file.name} could not be run for the pictures of its sliders ({error.ename}: {error.evalue})."
+            ) from None
+        ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
+        return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}
+
+
+def record(explorer, file: str) -> None:
+    """Draw an explorer at all positions of its controls, and write {"controls": …, "frames": …}; nothing where one has too many.
+
+    A control is its label, its positions in words, and the place of the one that is shown first. A frame is a picture (WebP) and its
+    sentence; frames come in the order of the positions, the last control's changing fastest.
+    """
+    import matplotlib.pyplot as plt
+
+    stops = {name: positions(control) for name, control in explorer.controls.items()}
+    if not all(stops.values()):
+        return
+    stops = thinned(stops, {name: control.value for name, control in explorer.controls.items()})
+    frames = []
+    for values in itertools.product(*stops.values()):
+        sentence, picture = explorer.draw(**dict(zip(stops, values, strict=True))), io.BytesIO()
+        plt.gcf().savefig(picture, format="webp", pil_kwargs={"quality": 80, "method": 4})
+        plt.close()
+        frames.append([base64.b64encode(picture.getvalue()).decode(), sentence])
+    controls = [
+        [control.description, [f"{value:.4g}" for value in stops[name]], stops[name].index(control.value)]
+        for name, control in explorer.controls.items()
+    ]
+    Path(file).write_text(json.dumps({"controls": controls, "frames": frames}), encoding="utf-8")
+
+
+def positions(control) -> list:
+    """Return the values at which a slider can stop, its present one among them; none for a control that is no slider."""
+    if not all(hasattr(control, name) for name in ("min", "max", "step", "value")):
+        return []
+    steps = round((control.max - control.min) / control.step)
+    values = [control.min + i * control.step for i in range(steps + 1)]
+    values = [control.base**value for value in values] if hasattr(control, "base") else values
+    nearest = min(range(len(values)), key=lambda i: abs(values[i] - control.value))
+    return [*values[:nearest], control.value, *values[nearest + 1 :]]
+
+
+def thinned(stops: dict[str, list], shown: dict) -> dict[str, list]:
+    """Return fewer positions, until all combinations are at most `MOST`; both ends and what is shown first stay."""
+    stops, left = dict(stops), {name: len(values) for name, values in stops.items()}
+    original = dict(stops)
+    while math.prod(map(len, stops.values())) > MOST:
+        longest = max(stops, key=lambda name: len(stops[name]))
+        left[longest] -= 1
+        values, count = original[longest], max(left[longest], 3)
+        places = {round(i * (len(values) - 1) / (count - 1)) for i in range(count)}
+        # The first one shown takes the place of its nearest neighbour, unless that is an end.
+        at = values.index(shown[longest])
+        inner = [place for place in places if 0 < place < len(values) - 1]
+        if at not in places and inner:
+            places.discard(min(inner, key=lambda place: abs(place - at)))
+        stops[longest] = [values[place] for place in sorted(places | {at})]
+    return stops

@@ -1,0 +1,126 @@
+// Predictions and questions that are answered in the page. What a reader answers is kept in this browser alone.
+//
+// Here: what `pages.py` has written into a page as facts becomes a form. Without scripts, questions show their text alone.
+"use strict";
+
+document.addEventListener("DOMContentLoaded", () => {
+  const KEPT = "course-answers";
+
+  function element(name, content = "", attributes = {}) {
+    const made = document.createElement(name);
+    made.append(...[content].flat());
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  // A browser may refuse to keep anything, as for pages opened from a disk: then an answer lasts as long as the page.
+  const answers = (() => {
+    try {
+      return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+    } catch {
+      return {};
+    }
+  })();
+
+  function keep(id, answer, state) {
+    answers[id] = { answer, state };
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(answers));
+    } catch {}
+  }
+
+  function asNumber(text) {
+    const number = text.trim() ? Number(text.trim().replace(",", ".")) : NaN;
+    return Number.isFinite(number) ? number : null;
+  }
+
+  // What is said of an answer: its state, "passed", "failed" or "none", and a sentence.
+  const JUDGES = {
+    options({ options, letters }, answer) {
+      const place = options.findIndex(([text]) => text === answer);
+      if (place < 0) return ["none", "Choose one of the answers."];
+      const [, why, isRight] = options[place];
+      return [isRight ? "passed" : "failed", `${letters[place]}) is ${isRight ? "" : "not "}right. ${why}`];
+    },
+    number({ answer: right, tolerance, why, wrong, otherwise }, text) {
+      const number = asNumber(text);
+      if (number === null) return ["none", "Write a number, such as 0.5."];
+      const isNear = (wanted) => Math.abs(number - wanted) <= tolerance + 1e-9 * Math.abs(wanted);
+      if (isNear(right)) return ["passed", `${number} is right. ${why}`];
+      const known = wrong.find(([wanted]) => isNear(wanted));
+      return ["failed", `${number} is not right. ${known ? known[1] : otherwise}`];
+    },
+    prediction({ choices, isShare }, text) {
+      if (choices.length) return text ? ["passed", `You said ${text}.`] : ["none", "Choose one of the answers."];
+      const number = asNumber(text);
+      if (number === null || (isShare && (number < 0 || number > 1))) {
+        return ["none", `Write a number${isShare ? " from 0 to 1" : ""}, such as 0.5.`];
+      }
+      return ["passed", `You said ${number}.`];
+    },
+  };
+
+  function fields(facts, answer) {
+    const options = facts.kind === "options" ? facts.options.map(([text]) => text) : facts.choices ?? [];
+    if (!options.length) {
+      const field = element("input", "", { type: "text", inputmode: "decimal", size: 8, name: facts.id, value: answer ?? "" });
+      return [element("label", ["Your number ", field])];
+    }
+    return options.map((text, place) => {
+      const radio = element("input", "", { type: "radio", name: facts.id, value: text });
+      radio.checked = text === answer;
+      const letter = facts.letters ? `${facts.letters[place]}) ` : "";
+      return element("label", [radio, ` ${letter}${text}`], { class: "option" });
+    });
+  }
+
+  // The cell that shows what was predicted: the next one in the page with this tag.
+  function revealing(asked) {
+    const cells = [...document.querySelectorAll(".cell")];
+    return cells.slice(cells.indexOf(asked.closest(".cell")) + 1).find((cell) => cell.matches(".tag_reveals"));
+  }
+
+  document.querySelectorAll(".course-asked").forEach((asked) => {
+    const facts = JSON.parse(asked.querySelector("script").textContent);
+    const isPrediction = facts.kind === "prediction";
+    const form = element("form");
+    const said = element("p", "", { role: "status" });
+    const output = isPrediction ? revealing(asked)?.querySelector(".cell_output") : null;
+    if (output) output.hidden = true;
+
+    function judge(answer, isNew) {
+      const [state, sentence] = JUDGES[facts.kind](facts, answer);
+      said.textContent = sentence;
+      asked.dataset.state = isPrediction && state === "passed" ? "told" : state;
+      if (state === "none") return;
+      if (isNew) keep(facts.id, answer, state);
+      if (output) {
+        output.hidden = false;
+        said.textContent += " What comes out is below.";
+      }
+    }
+
+    form.append(...fields(facts, answers[facts.id]?.answer), element("button", isPrediction ? "Predict" : "Check", { type: "submit" }));
+    if (output) {
+      const show = element("button", "Show it without a prediction", { type: "button", class: "quiet" });
+      show.addEventListener("click", () => {
+        output.hidden = false;
+        said.textContent = "What comes out is below.";
+      });
+      form.append(show);
+    }
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      judge(new FormData(form).get(facts.id) ?? "", true);
+    });
+    asked.append(form, said);
+    if (answers[facts.id]) judge(answers[facts.id].answer, false);
+  });
+
+  // The first page says how far this reader has come.
+  document.querySelectorAll(".course-progress").forEach((place) => {
+    const { lesson, of } = place.dataset;
+    const passed = Object.entries(answers).filter(([id, kept]) => id.startsWith(`${lesson}.q`) && kept.state === "passed").length;
+    if (passed) place.textContent = `${passed} of ${of} questions answered`;
+  });
+});

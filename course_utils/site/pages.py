@@ -1,0 +1,149 @@
+"""Makes pages of notebooks: a lesson whose predictions and questions are answered in the page, and exercises with folded hints.
+
+Here: one notebook in, one notebook out, for Sphinx to write. Not here: pages that have no notebook (`contents.py`).
+"""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+
+from course_utils import tasks
+from course_utils.base.places import file_of, number_of
+from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
+
+ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
+BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")
+PICTURE = re.compile(r'<img width="(\d+)"')
+TO_RUN = re.compile(r"Run a cell to see its question, then [^.]*\.")  # where questions are answered in a notebook
+STILL = "In this page, the picture above stays as it is. To try other values, [open the notebook in Colab]({colab}) or download it."
+
+
+def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType({})) -> dict:
+    """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`moving.of_lesson`)."""
+    notebook, colab, number = _read(root / file_of("notebooks", name)), "", number_of(name)
+    known = {one.id: one for one in (*tasks.questions_of(number), *tasks.predictions_of(number))}
+    cells = []
+    for place, cell in enumerate(_shown(notebook["cells"])):
+        text = "".join(cell["source"])
+        if found := BADGE.search(text):
+            colab = found[1]
+        if cell["cell_type"] == "markdown":
+            text = TO_RUN.sub("They are answered here, in the page.", text)
+            cells.append(_markdown(_with_links(text, file_of("notebooks", name)), cell))
+        elif (asked := ASKING.match(text)) and asked["id"] in known:
+            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[asked["id"]]))]))
+        else:
+            outputs = (
+                [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
+                if cell["id"] in moving
+                else cell["outputs"]
+            )
+            cells.append(_code(cell, ["hide-input"] if place == 1 else [], outputs))
+            if "= explore(" in text and cell["id"] not in moving:
+                cells.append(_markdown(f"```{{note}}\n{STILL.format(colab=colab)}\n```", cell, "-note"))
+    return notebook | {"cells": cells}
+
+
+def exercises(root: Path, name: str, solutions: bool) -> dict:
+    """Return the page of a lesson's exercises, as a notebook; with one solution for each task, or without any."""
+    notebook, facts = _read(root / file_of("exercises", name)), {t.id: t for t in tasks.tasks_of(number_of(name))}
+    answers, cells = tasks.answers(), []
+    for place, cell in enumerate(_shown(notebook["cells"])):
+        text = "".join(cell["source"])
+        asked = ASKING.search(text) if cell["cell_type"] == "code" else None
+        if cell["cell_type"] == "markdown":
+            cells.append(_markdown(_with_links(text, file_of("exercises", name)), cell))
+        elif asked and asked["id"] in facts and asked["what"] == "check":
+            cells.append(_markdown(_folded(facts[asked["id"]], answers.get(asked["id"]) if solutions else None), cell))
+        elif not asked:
+            cells.append(_code(cell, ["hide-input"] if place == 1 else [], []))
+    return notebook | {"cells": cells}
+
+
+def _read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _shown(cells):
+    """Leave out the cell that finds the package, which a page needs none of."""
+    return [cell for cell in cells if "setup" not in cell["metadata"].get("tags", ())]
+
+
+def _markdown(text, cell, added=""):
+    return {"cell_type": "markdown", "id": cell["id"] + added, "metadata": {}, "source": text}
+
+
+def _code(cell, tags, outputs):
+    outputs = [_fitting(output) for output in outputs]
+    return cell | {"metadata": {"tags": [*cell["metadata"].get("tags", ()), *tags]}, "outputs": outputs}
+
+
+def _fitting(output):
+    """Let a picture shrink on a narrow screen."""
+    if "text/html" not in output.get("data", {}):
+        return output
+    html = PICTURE.sub(r'<img style="max-width:100%;height:auto" width="\1"', "".join(output["data"]["text/html"]))
+    return output | {"data": {**output["data"], "text/html": html}}
+
+
+def _html(html):
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
+
+
+def _with_links(text, file):
+    """Put two plain links in place of the badge, which would be fetched from elsewhere."""
+    download = f'<a href="../download/{file}" download>Download the notebook</a>'
+    return BADGE.sub(rf"[Open in Colab](\1) · {download}", text)
+
+
+def _asked(one):
+    """Return the HTML of a question or a prediction; `page/asked.js` brings it to life."""
+    if isinstance(one, Prediction):
+        facts = {"kind": "prediction", "choices": one.choices, "isShare": "from 0 to 1" in one.text}
+    else:
+        facts = _number(one) if isinstance(one, NumberQuestion) else _options(one)
+    title = getattr(one, "title", "Your prediction")
+    data = json.dumps(facts | {"id": one.id}, ensure_ascii=False).replace("<", "\\u003c")
+    return (
+        f'<div class="course-asked" id="asked-{one.id}"><p><strong>{escape(title)}</strong> {escape(one.text)}</p>'
+        f'<script type="application/json">{data}</script></div>'
+    )
+
+
+def _moving(cell_id, moves, output):
+    """Return an explorer's output with its controls, as HTML; `page/moving.js` moves it."""
+    data = output.get("data", {})
+    if "image/png" not in data:
+        return output
+    words, picture = escape("".join(data["text/plain"])), "".join(data["image/png"])
+    width = int.from_bytes(base64.b64decode(picture[:64])[16:20], "big")  # where a PNG says so
+    facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
+    script = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
+    return _html(
+        f'<div class="course-moving"><script type="application/json">{script}</script>'
+        f'<img width="{width}" style="max-width:100%;height:auto" src="data:image/png;base64,{picture}" alt="{words}"><p role="status">{words}</p></div>'
+    )
+
+
+def _options(one):
+    said = dict([one.right, *one.wrong])
+    options = [[text, said[text], text == one.right[0]] for _, text in one.options(0)]
+    return {"kind": "options", "letters": LETTERS, "options": options}
+
+
+def _number(one):
+    return {
+        "kind": "number", "answer": one.answer, "tolerance": one.tolerance, "why": one.why, "otherwise": one.otherwise,
+        "wrong": list(dict(one.wrong).items()),
+    }  # fmt: skip
+
+
+def _folded(task, solution):
+    """Return a task's three hints, each folded, and a solution."""
+    parts = [(f"Hint {n}", hint) for n, hint in enumerate(task.hints, 1)]
+    parts += [("One solution", f"```python\n{solution}\n```")] if solution else []
+    return "\n\n".join(f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in parts)

@@ -1,0 +1,348 @@
+"""Opens the course's web pages in a real browser: pages of two lessons, made once, and the translator beside PyTorch.
+
+Not here: what a lesson's notebook shows (nbval), and the look of all pages, which a person judges.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import extent
+import ipywidgets
+import pytest
+import torch
+from test_browser import FLAGS, PATIENCE, axe, playwright  # noqa: F401: the browser is a fixture
+
+from course_utils import commands, tasks
+from course_utils.base.errors import CourseError
+from course_utils.data.subwords import EOS
+from course_utils.models.files import load_pretrained
+from course_utils.translation.search import translate_all
+
+ROOT = Path(__file__).resolve().parent.parent
+if sys.version_info < (3, 11):
+    pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
+from course_utils.site import build, contents, mathematics, moving, pages  # noqa: E402
+
+LESSONS = ["00", "02"]  # they train nothing, and have a slider each
+SENTENCES = (
+    "Two young girls are playing with a big black dog in the snow.",
+    "A man in a blue shirt is standing on a ladder cleaning a window.",
+    "It's 2 o'clock — naïve café, don't!",
+    "Several women wait outside in a city.",
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages of two lessons, and what was said while they were written."""
+    out, said = tmp_path_factory.mktemp("site") / "pages", []
+    build.build_site(ROOT, out, LESSONS, say=said.append)
+    return out, said
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):  # noqa: F811
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Open a page of the site from the disk; at the end it must have complained of nothing, and asked nobody else."""
+    wrong, contexts = [], []
+
+    def opened(name, **options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+        page.goto((site[0] / name).as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def translating(open_page, **options):
+    page = open_page("translator.html", **options)
+    page.locator("#translator[data-ready]").wait_for()
+    return page
+
+
+def violations(page):
+    found = axe.Axe().run(page, options={"preload": False}).response["violations"]  # a page on a disk may fetch nothing
+    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+
+
+def test_nothing_is_said_while_pages_are_written(site):
+    assert site[1] == []
+
+
+def test_all_links_lead_to_a_page_or_to_the_repository(site):
+    out, _ = site
+    for page in set(out.rglob("*.html")) - set((out / "_static").rglob("*.html")):  # those are the theme's
+        for link in re.findall(r'href="([^"#?]+)', page.read_text(encoding="utf-8")):
+            is_elsewhere = re.match(r"(https?|mailto):", link)
+            assert is_elsewhere or (page.parent / link).exists(), f"{page.relative_to(out)} leads to {link}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "notebooks/02_weighted_sums.html", "exercises/02_weighted_sums_exercises.html", "glossary.html"],
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(open_page, name, scheme):
+    page = open_page(name, color_scheme=scheme)
+    assert not violations(page)
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_no_page_is_wider_than_the_screen(open_page, width):
+    for name in ("index.html", "notebooks/02_weighted_sums.html", "translator.html"):
+        page = open_page(name, viewport={"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_a_prediction_comes_before_what_it_predicts(open_page):
+    page = open_page("notebooks/02_weighted_sums.html")
+    asked = page.locator(".course-asked").first
+    output = page.locator(".tag_reveals .cell_output").first
+    playwright.expect(output).to_be_hidden()
+    asked.get_by_role("textbox").fill("many")
+    asked.get_by_role("textbox").press("Enter")
+    playwright.expect(asked.get_by_role("status")).to_have_text("Write a number, such as 0.5.")
+    playwright.expect(output).to_be_hidden()
+    asked.get_by_role("textbox").fill("0,5")
+    asked.get_by_role("textbox").press("Enter")
+    playwright.expect(asked.get_by_role("status")).to_contain_text("You said 0.5.")
+    playwright.expect(output).to_be_visible()
+
+
+def test_a_question_says_why_and_the_first_page_counts(open_page):
+    one = next(one for one in tasks.questions_of("02") if isinstance(one, tasks.Question))
+    page = open_page("notebooks/02_weighted_sums.html")
+    asked = page.locator(f'[id="asked-{one.id}"]')
+    for text, why in (*one.wrong, one.right):
+        asked.get_by_role("radio", name=text).check()
+        asked.get_by_role("button", name="Check").click()
+        playwright.expect(asked.get_by_role("status")).to_contain_text(why)
+    page.reload()
+    playwright.expect(asked.get_by_role("status")).to_contain_text(one.right[1])
+    page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
+    playwright.expect(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions answered")
+
+
+def test_numbers_are_judged_as_in_a_notebook(open_page):
+    one = next(one for one in tasks.questions_of("02") if isinstance(one, tasks.NumberQuestion))
+    page = open_page("notebooks/02_weighted_sums.html")
+    asked = page.locator(f'[id="asked-{one.id}"]')
+    for number in (one.answer, *dict(one.wrong), 12345.0):
+        asked.get_by_role("textbox").fill(f"{number:g}")
+        asked.get_by_role("button", name="Check").click()
+        playwright.expect(asked.get_by_role("status")).to_have_text(one.judge(number).message)
+
+
+def test_a_slider_moves_by_the_keyboard(open_page):
+    page = open_page("notebooks/00_start_here.html")
+    moving_picture = page.locator(".course-moving").first
+    slider, before = moving_picture.get_by_role("slider"), moving_picture.get_by_role("status").inner_text()
+    slider.press("ArrowLeft")
+    playwright.expect(moving_picture.get_by_role("status")).not_to_have_text(before)
+    assert moving_picture.locator("img").get_attribute("alt") == moving_picture.get_by_role("status").inner_text()
+    playwright.expect(slider).to_have_attribute("aria-valuetext", "0.75")
+    assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+
+
+def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
+    page = (
+        browser.new_page()
+    )  # from a disk, the search finds pages and can't quote them, of which the browser complains
+    for word in ("padding", "FloatLogSlider"):
+        page.goto(f"{(site[0] / 'search.html').as_uri()}?q={word}")
+        found = page.locator('#search-results a[href*="notebooks/02_weighted_sums"]').first
+        playwright.expect(found).to_be_visible()
+    page.close()
+
+
+@torch.no_grad()
+def test_the_page_computes_what_pytorch_does(open_page):
+    model, subwords = load_pretrained("transformer-en-de")
+    sentences = list(SENTENCES)
+    if extent.NIGHT:
+        from course_utils.data.multi30k import load_multi30k
+
+        sentences += load_multi30k("test_2016_flickr", "en-de").sources
+    rows = subwords.encode([" ".join(text.split()) for text in sentences])
+    page = translating(open_page)
+    page.evaluate(
+        "window.read = (() => { const { weights, config, subwords } = window.COURSE_TRANSLATOR;"
+        "const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));"
+        "return { model: new Attention.Transformer(Attention.load(bytes.buffer), config), subwords: new Subwords(subwords) }; })()"
+    )
+    found = page.evaluate(
+        "(texts) => texts.map((text) => { const ids = read.subwords.encode(text);"
+        "const steps = [...read.model.translate([...ids, Attention.EOS])];"
+        "return { ids, tokens: steps.map((step) => step.id), logits: Array.from(steps[0].logits),"
+        "text: read.subwords.decode(steps.map((step) => step.id)) }; })",
+        sentences,
+    )
+    for row, greedy, came in zip(rows, translate_all(model, rows, width=1), found, strict=True):
+        assert came["ids"] == row
+        assert came["tokens"] == [*greedy.tokens, EOS]
+        assert came["text"] == subwords.decode([greedy.tokens])[0]
+        logits = model(torch.tensor([[*row, EOS]]), torch.tensor([[1]]))[0, 0]
+        assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
+
+
+def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
+    page = translating(open_page)
+    translation, status = page.locator("[data-part=translation]"), page.get_by_role("status")
+    first = translation.inner_text()
+    page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True).click()
+    playwright.expect(translation).to_have_text(re.compile("^Ein "))
+    page.get_by_role("button", name="Translate").click()
+    playwright.expect(translation).to_have_text(first)
+    page.get_by_role("checkbox", name="switch this head off").check()
+    playwright.expect(status).to_contain_text("Switched off: source 1 head 0.")
+    page.get_by_role("button", name="all heads on").click()
+    playwright.expect(status).not_to_contain_text("Switched off")
+    playwright.expect(translation).to_have_text(first)
+
+
+def test_the_steps_of_a_head_add_up(open_page):
+    page = translating(open_page)
+    page.locator("[data-part=words]").get_by_role("button").nth(2).press("Enter")
+    rows = page.locator("[data-part=steps] tr").all()
+    numbers = [[float(cell.replace("−", "-")) for cell in row.locator("td").all_inner_texts()] for row in rows]
+    scaled, weights = (torch.tensor([row[place] for row in numbers]) for place in (1, 2))
+    assert torch.allclose(scaled.softmax(-1), weights, atol=0.01)
+    assert all(abs(score / 32**0.5 - one) < 0.01 for score, one, _ in numbers)
+    page.get_by_role("radio", name="the decoder to its own words").check()
+    assert page.locator("[data-part=steps] tr", has_text="masked").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("  ", "Type an English sentence"),
+        ("dog " * 61, "That is 61 words."),
+        ("🙂", "hardly ever read"),
+        ("北京 在 下雨", "hardly ever read"),
+    ],
+)  # fmt: skip
+def test_what_the_translator_can_not_read_gets_a_sentence(open_page, text, said):
+    page = translating(open_page)
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("textbox").press("Enter")
+    playwright.expect(page.get_by_role("status")).to_contain_text(said)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_translator_is_accessible(open_page, scheme):
+    assert not violations(translating(open_page, color_scheme=scheme))
+
+
+def test_without_scripts_a_lesson_reads_on(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site[0] / "notebooks/02_weighted_sums.html").as_uri())
+    playwright.expect(page.locator(".tag_reveals .cell_output").first).to_be_visible()
+    page.goto((site[0] / "translator.html").as_uri())
+    playwright.expect(page.get_by_text("The translator needs JavaScript")).to_be_visible()
+    context.close()
+
+
+# Without a browser
+
+
+def test_exercises_show_hints_and_a_solution_only_where_wanted():
+    name, one = "02_weighted_sums", tasks.tasks_of("02")[0]
+    with_one, without = (json.dumps(pages.exercises(ROOT, name, solutions)["cells"]) for solutions in (True, False))
+    assert "One solution" in with_one and "One solution" not in without
+    for text in (with_one, without):
+        assert json.dumps(one.hints[0])[1:-1] in text and "check(" not in text.replace("check()", "")
+
+
+def test_links_without_a_page_lead_to_the_repository():
+    text = "[a](../docs/setup.md#here), [b](../benchmarks/world.csv), [c](https://example.org), [d](#e)"
+    found = contents.led_on(text, "notebooks/02.ipynb", {"docs/setup.md"}, "https://host/course")
+    assert found == text.replace("../benchmarks", "https://host/course/blob/main/benchmarks")
+
+
+def test_the_glossary_names_a_term_once_with_all_its_lessons():
+    def page(text):
+        return {"cells": [{"cell_type": "markdown", "source": text} for text in ("**You need** it.", text)]}
+
+    found = contents.glossary(
+        {
+            "notebooks/02_a.ipynb": page("A **query** asks. **Next**: a **Query**."),
+            "notebooks/03_b.ipynb": page("A **query**."),
+        }
+    )
+    assert found.count("query") == 1 and "[lesson 02](notebooks/02_a.ipynb), [lesson 03](notebooks/03_b.ipynb)" in found
+    assert "next" not in found.lower().split("lessons in which")[1]
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds"),
+    [(r"\big(x\big)", "<mi>x</mi>"), (r"x_1, \dots, x_S", "…"), (r"x_1 … x_S", "…"), (r"\textstyle\sum_j a_j", "∑")],
+)  # fmt: skip
+def test_formulas_that_docutils_does_not_know_are_written(formula, holds):
+    assert holds in mathematics.mathml(formula, is_block=False)
+
+
+def test_every_formula_of_the_course_can_be_written():
+    count = 0
+    for file in (*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")):
+        for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+            text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+            for block, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", text, re.DOTALL):
+                mathematics.mathml(block or inline, is_block=bool(block))
+                count += 1
+    assert count > 500
+
+
+def test_a_slider_stops_where_it_begins_and_at_both_ends():
+    slider = ipywidgets.FloatSlider(value=0.55, min=0, max=1, step=0.1)
+    assert moving.positions(slider)[0] == 0 and 0.55 in moving.positions(slider) and len(moving.positions(slider)) == 11
+    log = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.5)
+    assert moving.positions(log) == pytest.approx([0.1, 10**-0.5, 1, 10**0.5, 10])
+    assert moving.positions(ipywidgets.Text(value="a")) == []
+
+
+@pytest.mark.parametrize("sizes", [(400,), (41, 41), (11, 40, 19, 19), (5, 4)])
+def test_sliders_get_fewer_stops_until_their_pictures_are_few(sizes):
+    stops = {str(place): list(range(size)) for place, size in enumerate(sizes)}
+    shown = {name: min(7, len(values) - 1) for name, values in stops.items()}
+    found = moving.thinned(stops, shown)
+    count = torch.tensor([len(values) for values in found.values()]).prod()
+    assert min(20, count) <= count <= moving.MOST
+    for name, values in found.items():
+        assert values == sorted(set(values)) and {0, stops[name][-1], shown[name]} <= set(values)
+
+
+def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        build, "build", lambda *a, **k: ["notebooks/02_weighted_sums.ipynb is stale: run `course build`."]
+    )
+    with pytest.raises(CourseError, match=r"up to date, and these are not: notebooks/02_weighted_sums.ipynb is stale"):
+        build.build_site(ROOT, tmp_path / "out", LESSONS)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_something_else_is_kept(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    monkeypatch.chdir(ROOT)
+    assert commands.main(["site", "02", "--out", str(tmp_path)]) == 2
+    assert (
+        "holds something that `course site` did not write: name another folder, or empty it." in capsys.readouterr().err
+    )
+    assert (tmp_path / "mine.txt").read_text() == "mine"
