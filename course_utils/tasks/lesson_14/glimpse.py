@@ -418,7 +418,7 @@ _mistake(
 )
 _mistake(
     "scales_last",
-    "The axis of scales is your last one. It comes right behind the batch: B×scales×size×size.",
+    "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.",
     stack=lambda patches: torch.stack(patches, -1),
 )
 _mistake(

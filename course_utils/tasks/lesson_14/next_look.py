@@ -179,7 +179,7 @@ _mistake("no_relu", "ReLU is missing: your new state has numbers below 0.", core
 _mistake("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", core=lambda a, b: (a + b).tanh())
 _mistake(
     "relu_of_each_part",
-    "ReLU stands around each of the two products. Add them first.",
+    "You apply ReLU to each of the two products. Add them first.",
     core=lambda a, b: a.relu() + b.relu(),
 )
 _mistake(
