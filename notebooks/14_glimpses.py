@@ -278,7 +278,7 @@ reveal("14.without", round(100 * found[1]))
 table({"whole": after, f"without the {part}": found}, columns, corner="share of fields")
 
 # %% [markdown]
-# Without the reward the second look misses most digits, and far fewer answers are right.
+# Without the reward the second look misses most digits, and fewer answers are right.
 #
 # What has the reward taught? We ask of 1,000 fields whether the place of the second look depends on the place of the digit: in the whole model, in the other one, and in a copy of the whole model whose layer `what` no longer reads patch 1. In which of the three will the points lie along the grey line, where both have the same x?
 
