@@ -40,6 +40,10 @@ class Apart(RecurrentAttentionModel):
         return super().aim(state.detach())
 
 
+def no_reward(logits, label, log_probability, reward, baseline):
+    return hybrid_loss(logits, label, torch.zeros_like(log_probability), reward, baseline)
+
+
 def no_baseline(logits, label, log_probability, reward, baseline):
     return hybrid_loss(logits, label, log_probability, reward, torch.zeros_like(baseline))
 
@@ -55,6 +59,7 @@ SETUPS = {  # the class of the model, clutter, what `fit` is told
     "learned, 3 glimpses": (RecurrentAttentionModel, 0, TWO | {"glimpses": 3}),
     "learned, 4 glimpses": (RecurrentAttentionModel, 0, TWO | {"glimpses": 4}),
     "looks anywhere": (Anywhere, 0, TWO),
+    "no reward for looking": (RecurrentAttentionModel, 0, TWO | {"loss": no_reward}),
     "no baseline": (RecurrentAttentionModel, 0, TWO | {"loss": no_baseline}),
     "reward 1 or 0": (RecurrentAttentionModel, 0, TWO | {"loss": right_or_wrong}),
     "narrow from the start": (RecurrentAttentionModel, 0, TWO | {"spread": (0.1, 0.1)}),

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You build parts of a model that sees an image only through a few small glimpses: its sensor, the layers that read a glimpse, and the loss that teaches it both what it sees and where to look. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
-# B images, Y and X height and width of an image in pixels, T glimpses, P pixels of a glimpse, H width of a hidden layer, D width of a glimpse's features, V classes.
+# You mend the sensor of a model that sees an image only through a few small glimpses, take the step from one look to the next, write the loss that teaches it both what it sees and where to look, and predict where a step of training moves its aim. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
+# B images, Y and X height and width of an image in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre, and (1, 1) its lower right corner. x runs to the right and y down.
 
 # %%
@@ -12,53 +12,30 @@ from course_utils.models.glimpses import corner as reference_corner
 from course_utils.models.glimpses import glimpse as reference_glimpse
 
 # %% [markdown]
-# ## 14.corner
-#
-# A location says where to look, whatever the size of the image. To cut something out, we need pixels. An image has `width` columns of pixels, counted from 0, and the location's pixel is the one in which it lies; a **patch** of `side` × `side` pixels is cut out around it. Its upper left corner is
-#
-# $$\text{left} = \left\lfloor \frac{x + 1}{2} \cdot \text{width} \right\rfloor - \left\lfloor \frac{\text{side}}{2} \right\rfloor \qquad \text{top} = \left\lfloor \frac{y + 1}{2} \cdot \text{height} \right\rfloor - \left\lfloor \frac{\text{side}}{2} \right\rfloor$$
-#
-# where $\lfloor\;\rfloor$ rounds down. Near a border the patch reaches beyond the image, and its corner may be negative: leave it as it is. Return `top` first, then `left`, as tensors of whole numbers.
-
-
-# %%
-def corner(location, height, width, side):
-    """Return the upper left corner of a square patch around a location.
-
-    Args:
-        location: B×2, (x, y) from -1 to 1.
-        height: of the image in pixels, an int.
-        width: likewise.
-        side: of the patch in pixels, an int.
-
-    Returns:
-        top: B, the patch's first row, a whole number, perhaps below 0.
-        left: B, its first column.
-
-    Example:
-        >>> corner(torch.tensor([[0.0, 0.0], [0.9, -0.7]]), 10, 20, 4)
-        (tensor([ 3, -1]), tensor([ 8, 17]))
-    """
-    ### BEGIN SOLUTION
-    x, y = location[:, 0], location[:, 1]  # B each
-    column = ((x + 1) / 2 * width).floor().long()
-    row = ((y + 1) / 2 * height).floor().long()
-    return row - side // 2, column - side // 2
-    ### END SOLUTION
-
-
-# %%
-check("14.corner", corner)
-
-# %% [markdown]
 # ## 14.glimpse
 #
-# The sensor of Mnih et al. (2014, section 3.1) works like a retina: sharp in the middle, coarse around it. A **glimpse** is made of several patches around one location. Patch $k$, counted from 0, has a side of $\text{size} \cdot 2^k$ pixels and begins at the corner that `14.corner` gives for this side.
-# Then it is reduced to $\text{size} \times \text{size}$ cells: each cell is the mean of a block of $2^k \times 2^k$ pixels. With $p$ for the pixels of patch $k$,
+# This sensor has three faults. None of them shows in a single patch well inside a square image:
 #
-# $$\text{patches}_{k, i, j} = \frac{1}{4^k} \sum_{a = 0}^{2^k - 1} \sum_{c = 0}^{2^k - 1} p_{\, i \cdot 2^k + a,\; j \cdot 2^k + c}$$
+# ```python
+# def glimpse(image, location, size, scales):
+#     (B, Y, X), patches = image.shape, []
+#     for k in range(scales):
+#         side = size * 2**k
+#         column, row = ((location + 1) / 2 * Y).floor().long().unbind(1)
+#         left, top = (column - side // 2).clamp(0, X - side), (row - side // 2).clamp(0, Y - side)
+#         rows, columns = (start[:, None] + torch.arange(side) for start in (top, left))
+#         pixels = image[torch.arange(B)[:, None, None], rows[:, :, None], columns[:, None]]
+#         patches.append(pixels[:, :: 2**k, :: 2**k])
+#     return torch.stack(patches, 1)
+# ```
 #
-# Where a patch reaches beyond the image there are **zeros**, and they count in the mean. A gradient reaches the image but not the location, which has been rounded. `reference_corner(location, height, width, side)` is `14.corner`; the first cell has imported it from `course_utils.models.glimpses`.
+# Find them and mend them. It should keep these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+#
+# 1. The pixel in which the location lies is row side // 2 and column side // 2 of each patch, also in images that are not square.
+# 2. Where a patch reaches beyond the image there are zeros, and they count in the mean.
+# 3. A cell of patch $k$ is the mean of its $2^k \times 2^k$ pixels.
+#
+# A gradient reaches the image, and none the location.
 
 
 # %%
@@ -82,14 +59,12 @@ def glimpse(image, location, size, scales):
                  [[3.]]]])
     """
     ### BEGIN SOLUTION
-    patches = []
+    patches, (Y, X), batch = [], image.shape[1:], torch.arange(len(image))[:, None, None]
+    column, row = ((location + 1) / 2 * torch.tensor([X, Y])).floor().long().unbind(1)  # B each
     for k in range(scales):
         side = size * 2**k
-        top, left = reference_corner(location, image.shape[1], image.shape[2], side)  # B each
         padded = F.pad(image, (side, side, side, side))  # zeros around it: everything moves by `side`
-        rows = (top + side)[:, None] + torch.arange(side)  # B side
-        columns = (left + side)[:, None] + torch.arange(side)
-        batch = torch.arange(len(image))[:, None, None]
+        rows, columns = (middle[:, None] + side - side // 2 + torch.arange(side) for middle in (row, column))
         pixels = padded[batch, rows[:, :, None], columns[:, None]]  # B side side
         patches.append(F.avg_pool2d(pixels, 2**k))  # B size size
     return torch.stack(patches, dim=1)
@@ -100,86 +75,59 @@ def glimpse(image, location, size, scales):
 check("14.glimpse", glimpse)
 
 # %% [markdown]
-# ## 14.glimpse_features
+# ## 14.next_look
 #
-# A stroke in the upper left means something else than the same stroke in the middle, so the model has to know **what** it has seen and **where**. Two small layers stand side by side, and their outputs are joined by a sum. With $p$ for all numbers of a glimpse in one row and $l$ for its location,
+# Take the step from one look to the next, with the paper's core and location network (section 4), without biases:
 #
-# $$g = \text{ReLU}\big(W_1 \, \text{ReLU}(W_{\text{what}}\, p) + W_2 \, \text{ReLU}(W_{\text{where}}\, l)\big)$$
+# $$h_t = \text{ReLU}(W_\text{features}\, g_t + W_\text{state}\, h_{t-1}) \qquad \mu = W_\text{location}\, h_t$$
 #
-# ReLU leaves what is above 0 and turns everything else into 0. The paper's layers (section 4) have biases as well; here we leave them out.
+# A place is drawn around $\mu$: the mean plus `std` times `noise`, whose numbers are standard normal. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
+#
+# 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
+# 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
+# 3. The state teaches the core's weights.
 
 
 # %%
-def glimpse_features(patches, location, weight_what, weight_where, weight_1, weight_2):
-    """Return one vector for what was seen and where.
+def next_look(features, state, weight_features, weight_state, weight_location, noise, std):
+    """Take the step from what a glimpse has shown to the next location.
 
     Args:
-        patches: B×P, all pixels of a glimpse in one row.
-        location: B×2.
-        weight_what: H×P.
-        weight_where: H×2.
-        weight_1: D×H, for what.
-        weight_2: D×H, for where.
+        features: of the glimpse, B×D.
+        state: of the core before it, B×D.
+        weight_features: D×D.
+        weight_state: D×D.
+        weight_location: 2×D, one row for x and one for y.
+        noise: B×2.
+        std: a number above 0.
 
     Returns:
-        The features, B×D.
+        state: the new one, B×D.
+        location: to look at next, B×2.
+        log_probability: of the place that was drawn, B.
 
     Example:
-        >>> patches, location = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, -1.0]])
-        >>> glimpse_features(patches, location, torch.ones(1, 2), torch.eye(2)[:1], torch.ones(1, 1), torch.ones(1, 1))
-        tensor([[3.5000]])
+        >>> one, xy = torch.ones(1, 1), torch.tensor([[1.0], [-1.0]])
+        >>> next_look(one / 4, one / 4, one, one, xy, torch.tensor([[2.0, 0.0]]), 1.0)
+        (tensor([[0.5000]]), tensor([[ 1.0000, -0.5000]]), tensor([-3.8379]))
     """
     ### BEGIN SOLUTION
-    what = torch.relu(patches @ weight_what.T)  # B H
-    where = torch.relu(location @ weight_where.T)  # B H
-    return torch.relu(what @ weight_1.T + where @ weight_2.T)
+    state = torch.relu(features @ weight_features.T + state @ weight_state.T)  # B D
+    mean = state @ weight_location.T  # B 2
+    drawn = (mean + std * noise).detach()  # B 2
+    away = (drawn - mean) / std  # B 2
+    log_probability = -(away**2).sum(1) / 2 - torch.log(torch.tensor(2 * torch.pi * std**2))  # B
+    return state, drawn.clamp(-1, 1), log_probability
     ### END SOLUTION
 
 
 # %%
-check("14.glimpse_features", glimpse_features)
-
-# %% [markdown]
-# ## 14.location_log_probability
-#
-# The network does not return the next location itself, but the mean $\mu$ of a **Gaussian** around which the location $l$ is drawn. Its spread $\sigma$ (`std`) is fixed and the same in both directions, and x and y are drawn independently of each other. To make good locations more probable, we need the logarithm of their density:
-#
-# $$\ln p(l) = \sum_{c \in \{x, y\}} \left( -\frac{(l_c - \mu_c)^2}{2 \sigma^2} - \ln \sigma - \frac12 \ln 2\pi \right)$$
-#
-# Return one number for each location, also where it lies 50 standard deviations away. A gradient reaches both `location` and `mean`: while the model learns, the location that was drawn is cut off with `.detach()` before it comes in here, so you need not do it again.
-
-
-# %%
-def location_log_probability(location, mean, std):
-    """Return the log density of a location under a Gaussian.
-
-    Args:
-        location: B×2, what was drawn.
-        mean: B×2, the middle of the Gaussian.
-        std: its standard deviation in both directions, a number above 0.
-
-    Returns:
-        log_probability: B, the natural logarithm of the density.
-
-    Example:
-        >>> location_log_probability(torch.tensor([[0.5, 0.0]]), torch.tensor([[0.0, 0.0]]), 1.0)
-        tensor([-1.9629])
-    """
-    ### BEGIN SOLUTION
-    away = (location - mean) / std  # B 2
-    constant = torch.log(torch.tensor(2 * torch.pi * std**2))  # ln σ + ½ ln 2π, for both directions
-    return -(away**2).sum(1) / 2 - constant
-    ### END SOLUTION
-
-
-# %%
-check("14.location_log_probability", location_log_probability)
+check("14.next_look", next_look)
 
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The label says what is in the image, but nobody says where to look. So the loss has three parts (section 3.2, "hybrid supervised loss"). The **cross-entropy** of the logits and the label trains what the model makes of its glimpses. **REINFORCE** trains where it looks: the reward $R$ of an image, such as 1 for a right answer and 0 for a wrong one, comes at the end, and all of its $T$ choices share it, as in `08.reinforce_loss`.
-# And each step's baseline $b_t$, which is a guess of the reward, learns from its own **squared error**:
+# The label says what is in the image, but nobody says where to look. So the loss has three parts (section 3.2, "hybrid supervised loss"). **Cross-entropy** trains what the model makes of its glimpses. **REINFORCE** trains where it looks: the reward $R$ of an image comes at the end, and all of its $T$ choices share it, as in `08.reinforce_loss`. And each step's baseline $b_t$, a guess of the reward, learns from its own **squared error**:
 #
 # $$\frac1B \sum_b -\ln \text{softmax}(\text{logits}_b)_{\text{label}_b} \;-\; \frac1B \sum_b \sum_t \underbrace{(R_b - b_{bt})}_{\text{a plain number}} \ln p_{bt} \;+\; \frac{1}{B\,T} \sum_b \sum_t (R_b - b_{bt})^2$$
 #
@@ -218,6 +166,46 @@ def hybrid_loss(logits, label, log_probability, reward, baseline):
 check("14.hybrid_loss", hybrid_loss)
 
 # %% [markdown]
+# ## 14.next_mean
+#
+# Predict a step of training before it is made. There is no network here: the mean $\mu$ itself is what learns. B locations were drawn from a Gaussian around it with standard deviation `std`; each earned a reward where its baseline was expected. Now one step of gradient descent with the step size `rate` is made on the loss's middle term,
+#
+# $$-\frac1B \sum_b (R_b - b_b) \ln p(l_b),$$
+#
+# in which rewards, baselines and locations are plain numbers. Where is the mean afterwards? Your result need not be differentiable.
+
+
+# %%
+def next_mean(mean, location, std, reward, baseline, rate):
+    """Return where the mean is after one step.
+
+    Args:
+        mean: 2 numbers.
+        location: what was drawn, B×2.
+        std: a number above 0.
+        reward: B.
+        baseline: B.
+        rate: of gradient descent, a number.
+
+    Returns:
+        The mean after the step, 2 numbers.
+
+    Example:
+        >>> one = torch.tensor([1.0])
+        >>> next_mean(torch.zeros(2), torch.tensor([[0.5, -0.5]]), 0.5, one, one / 2, 0.5)
+        tensor([ 0.5000, -0.5000])
+    """
+    ### BEGIN SOLUTION
+    surprise = reward - baseline  # B
+    pushes = surprise[:, None] * (location - mean) / std**2  # B 2
+    return mean + rate * pushes.mean(0)
+    ### END SOLUTION
+
+
+# %%
+check("14.next_mean", next_mean)
+
+# %% [markdown]
 # ## What has it seen?
 #
 # A model that is to learn where to look must not know what lies elsewhere. It is easy to tell it by accident: somebody subtracts the mean of the whole image, blurs it before cutting, or moves a glimpse that reaches beyond the border. The model then learns well, and what it shows about glimpses is wrong.
@@ -225,14 +213,12 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers. Return `True` if it keeps these promises, else `False`:
 #
-# 1. It sees the image only through its T glimpses, made as in `14.glimpse`: pixels that lie in none of them have **no effect** on any of its numbers.
-# 2. So it is for images of any shape, and for locations anywhere from −1 to 1.
-# 3. Its numbers are finite.
+# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers, in images of any shape and for locations anywhere from −1 to 1.
+# 2. Its numbers are finite, and it raises no error.
 #
-# It may use its glimpses as it likes, or not at all, and may know the locations and the image's shape. Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3. With random pixels of about 1, what peeks moves by more than $10^{-4}$ in some of them; rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test. No gradient passes through models.
-# `reference_corner` and `reference_glimpse` are `14.corner` and `14.glimpse`.
+# Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. What peeks moves by more than $10^{-4}$ in some; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%

@@ -13,6 +13,7 @@ from right_answers import HELD
 from test_tasks import TASKS, solution_of
 
 from course_utils.models.attention import scaled_dot
+from course_utils.models.glimpses import corner
 from course_utils.tasks.lesson_04.catch_wrong_scores import WRONG
 
 LN3 = log(3)
@@ -320,17 +321,6 @@ def test_the_example_of_a_clipped_gradient_is_right():
     assert gradient.clamp(-1, 1).tolist() == [1, 1] and (gradient * 10 / 5).tolist() == [6, 8]
 
 
-def test_the_example_of_a_corner_is_right():
-    corner, said = solution_of("14.corner"), TASKS["14.corner"].hints[1]
-    assert (
-        numbers(corner(torch.tensor([[0.3, -0.9]]), 6, 10, 4)) == [-2, 4]
-        and "left is 4" in said
-        and "top is -2" in said
-    )
-    assert numbers(corner(torch.tensor([[0.3, -0.9]]), 6, 10, 3)) == [-1, 5] and "(-1, 5)" in said
-    assert "0.65 of the width 10 is 6.5" in said and "0.05 of the height 6 is 0.3" in said
-
-
 def test_the_example_of_a_glimpse_is_right():
     glimpse, image = solution_of("14.glimpse"), torch.tensor([[[4.0, 8.0], [0.0, 2.0]]])
     assert numbers(glimpse(image, torch.tensor([[-0.5, -0.5]]), 1, 2)) == [4, 1]
@@ -354,7 +344,6 @@ def test_the_example_of_a_hybrid_loss_is_right():
 def test_the_example_of_a_model_that_peeks_is_right():
     image, said = torch.tensor([[[3.0, 5.0, 7.0, 9.0]]]), TASKS["14.catch_peeking"].hints[1]
     location = torch.tensor([[-0.25, 0.0]])
-    corner = solution_of("14.corner")
     assert numbers(corner(location, 1, 4, 1)) == [0, 1] and numbers(corner(location, 1, 4, 2))[1] == 0
     assert image.mean() == 6 and (image.sum() - 8) / 4 == 4 and "gives 6" in said and "gives 4" in said
 

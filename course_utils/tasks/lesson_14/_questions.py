@@ -118,4 +118,9 @@ predictions = (
         "In how many of 100 fields does the centre of the last glimpse lie within the digit's box?",
         why="The reward alone has taught it: glimpses that showed the digit led to better answers, and the means moved towards them.",
     ),
+    Prediction(
+        "14.without",
+        "In how many of 100 fields does the centre of the last glimpse lie within the digit's box now?",
+        why="The table further below has five seeds for each part.",
+    ),
 )

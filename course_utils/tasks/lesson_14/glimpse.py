@@ -15,19 +15,19 @@ OUTSIDE = "Pixels outside the image count as zeros"
 
 task = Task(
     "14.glimpse",
-    "what the sensor sees",
+    "a sensor with three faults",
     arguments=("image B×Y×X", "location B×2", "size", "scales"),
     result="patches B×scales×size×size",
     difficulty=4,
     importance=5,
     minutes=30,
     hints=(
-        "Cut out one patch after another, each twice as wide as the one before and around the same location, so each has a corner of its own. Then make it small: every block of 2ᵏ × 2ᵏ pixels becomes one cell, its mean. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
+        "Try the sensor as it is given on images that bring each fault out: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
         (
             "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location lies in pixel (0, 0). Patch 0 has the side 1 and begins there: its one cell is 4. "
             "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels lie outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 lies in the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
         ),
-        "For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top, left = corner(location, Y, X, side), each plus `side`, since padding has moved everything; for each image of the batch: patch = rows top to top + side and columns left to left + side; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d gives it. Stack cells over the batch, then scales behind it.",
+        "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, since padding has moved everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d gives it. Stack the patches after the batch axis.",
     ),
     offers=("models.glimpses.corner",),
     partial=USUAL,
@@ -387,6 +387,28 @@ def reduced_before_cutting(image, location, size, scales):
     return torch.stack(patches, 1)
 
 
+@task.mistake("This is the sensor as it was given, with its three faults.")
+def as_given(image, location, size, scales):
+    (B, Y, X), patches = image.shape, []
+    for k in range(scales):
+        side = size * 2**k
+        column, row = ((location + 1) / 2 * Y).floor().long().unbind(1)
+        left, top = (column - side // 2).clamp(0, X - side), (row - side // 2).clamp(0, Y - side)
+        rows, columns = (start[:, None] + torch.arange(side) for start in (top, left))
+        pixels = image[torch.arange(B)[:, None, None], rows[:, :, None], columns[:, None]]
+        patches.append(pixels[:, :: 2**k, :: 2**k])
+    return torch.stack(patches, 1)
+
+
+@task.mistake(
+    "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X."
+)
+def height_for_both(image, location, size, scales):
+    return _glimpse(
+        cut=lambda *args: _cut(*args, corner=lambda at, height, width, side: corner(at, height, height, side))
+    )(image, location, size, scales)
+
+
 # The result
 
 _mistake(
@@ -396,7 +418,7 @@ _mistake(
 )
 _mistake(
     "scales_last",
-    "The axis of scales is your last one. It comes right behind the batch: B×scales×size×size.",
+    "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.",
     stack=lambda patches: torch.stack(patches, -1),
 )
 _mistake(
