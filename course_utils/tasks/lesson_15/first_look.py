@@ -115,7 +115,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "half_a_tanh": (
         {"hide": lambda asked, keys: torch.tanh(asked) + keys},
-        "Put tanh around the sum of the query's part and the key's part, before it is multiplied by v.",
+        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same to the score of every cell, and the softmax takes that away.",
     ),
     "softmax_over_the_batch": (
         {"axis": 0},
@@ -129,12 +129,12 @@ def _with(parts):
     return lambda annotations, weights: _first_look(annotations, weights, **parts)
 
 
-for _number in range(1, 5):
+LEFT = ("One of the four faults is left.", "Two of the four faults are left.", "Three of the four faults are left.")
+LEFT = *LEFT, "This is the version shown, with its four faults."
+for _number, _left in enumerate(LEFT, 1):
     for _names in combinations(FAULTS, _number):
         _parts = {key: part for name in _names for key, part in FAULTS[name][0].items()}
-        _left = {1: "One of the four faults is left.", 4: "This is the version shown, with its four faults."}
-        _said = _left.get(_number, f"{('Two', 'Three')[_number - 2 & 1]} of the four faults are left.")
-        task.mistake(" ".join([_said, *(FAULTS[name][1] for name in _names)]), "_and_".join(_names))(_with(_parts))
+        task.mistake(" ".join([_left, *(FAULTS[name][1] for name in _names)]), "_and_".join(_names))(_with(_parts))
 
 
 def _mistake(name, sentence, **parts):
@@ -143,7 +143,6 @@ def _mistake(name, sentence, **parts):
 
 
 _mistake("no_tanh", "tanh is missing from the state.", squash=lambda product: product)
-_mistake("linear_score", "tanh is missing from the score.", hide=lambda asked, keys: asked + keys)
 _mistake(
     "one_minus_the_gate",
     "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.",

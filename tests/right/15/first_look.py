@@ -1,7 +1,5 @@
 """Right answers to 15.first_look in other styles than the solution's: einsum, linear, a matrix product, loops."""
 
-from math import log
-
 import torch
 import torch.nn.functional as F
 
@@ -53,15 +51,6 @@ RIGHT = [
     mean_after_the_product,
     # As beginners write them
     picture_by_picture,
-]
-WORKED = [
-    (
-        (
-            [[[1, 0], [3, 4]]],
-            {"first": [[1, -1]], "query": [[0]], "key": [[0, 0]], "v": [1], "gate": [log(3)]},
-        ),
-        "1 1",
-    )
 ]
 
 
