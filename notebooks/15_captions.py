@@ -183,7 +183,7 @@ columns = ["gate", "largest weight", "on the thing named next", "on the one name
 table(by_kind(told, unseen), columns, corner="means", digits=2)
 
 # %% [markdown]
-# At a name nearly all weight lies on the thing. A relation depends on the rows of two things; the next one gets 0.28 of the weight there, the last one 0.08, and both together less than half. The end of a caption has the lowest gate. But "a", which needs no picture, lets through as much as a name: the loss does not ask a gate to close where the context does no harm.
+# At a name nearly all weight lies on the thing. A relation depends on the rows of two things; the next one gets more of the weight there than the last one, and both together less than half. The end of a caption has the lowest gate. But "a", which needs no picture, lets through as much as a name: the loss does not ask a gate to close where the context does no harm.
 #
 # So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
 
@@ -216,22 +216,17 @@ def runs(name, setup, values):
     return torch.tensor(sorted(zip(*found, strict=True)))[:, 1:]
 
 
-soft, rows = runs("captions", "soft", ["words", "captions", "pointing"]), {}
-rows["soft"] = soft
-parts = (
-    "average",
-    "hard, half of the batches",
-    "hard, all batches",
-    "soft, read hard",
-    "no places",
-    "no gate",
-)
-for setup in parts:
-    rows[f"{setup}, less soft"] = runs("captions", setup, ["words", "captions", "pointing"]) - soft
+values = ["words", "captions", "pointing"]
+soft = runs("captions", "soft", values)
+rows = {"soft": soft}
+for setup in ("hard, half of the batches", "hard, all batches", "average", "soft, read hard"):
+    rows[f"{setup}, less soft"] = runs("captions", setup, values) - soft
+for setup, name in (("no places", "no row and column"), ("no gate", "no gate")):
+    rows[f"{name}, less soft"] = runs("captions", setup, values) - soft
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# With half of the batches soft, hard attention loses on average, in one run much. With draws alone it is no better than the average, which never looks. A captioner trained softly loses in every run if it reads one cell, perhaps because some words need a mixture. Every run loses without row and column, and none for sure without the gate.
+# Hard attention with half of the batches soft loses in every run, from hardly anything to most captions. With draws alone it is no better than the average, which never looks. A soft captioner that reads one cell loses in every run, perhaps because some words need a mixture. Every run loses without row and column; without the gate, the signs differ.
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR |
 # | --- | --- | --- |
@@ -244,7 +239,7 @@ table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# A caption of six words names two things in 25 cells. What is cheaper: to look three times at each thing, or at all cells alike?
+# A caption of six words names two things. What is cheaper: to look three times at each, or at all 25 cells alike?
 
 
 # %% tags=["nbval-check-output"]
