@@ -113,9 +113,8 @@ predictions = (
     ),
     Prediction(
         "15.penalty",
-        "What happens to the share of things that are pointed at when they are named?",
+        "With the penalty: for what share of the things does the largest weight lie on the thing, when its name is written?",
         why="The penalty asks each cell for a weight of 1 over the whole caption. It does not say at which word a cell should be looked at.",
-        choices=("a rise", "no change", "a fall to almost 0"),
     ),
     Prediction(
         "15.emptied",
