@@ -292,11 +292,11 @@ columns = [*columns[:4], "a thing's weight in all"]
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Again the differences are paired. In all five runs the penalty costs words and captions. In four of them no thing is pointed at any more, in the fifth a third are. A thing's cell, which got about 1.7 of weight over a caption, now gets less than 1, as the penalty asks. In our scenes most cells are empty, which perhaps is why that is no help; the authors report a gain on photos.
+# In all five runs the penalty costs words and captions. In four no thing is pointed at any more, in the fifth a third are. A thing's cell got about 1.7 of weight over a caption, and now gets less than 1. Perhaps it is no help because most cells of our scenes are empty.
 #
 # ## Is the map an explanation?
 #
-# Here is the penalised captioner's map for the first two words of a caption. Has it seen the thing that is framed? Weights alone can't tell. An **intervention** can: we take something away and see what changes. We give one cell the annotation of an empty cell, and read the second word again. Which cell must be emptied for the name to change?
+# Here is the penalised captioner's map for the first two words of a caption. Has it seen the thing that is framed? Weights alone can't tell, but an **intervention** can: we give one cell the annotation of an empty cell, and see what changes. Which cell must be emptied for the second word to change?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
