@@ -254,7 +254,7 @@ alike = torch.full((6, 25), 1 / 25)
 print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
 
 # %% [markdown]
-# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the image, and write that the penalty improved their BLEU and gave richer captions, without figures; a script with their code sets λ = 1. What happens here to the share of things that are pointed at, with λ = 0.01?
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the image. They write that the penalty improved their BLEU and gave richer captions, but give no figures. What happens here to the share of things that are pointed at, with λ = 0.01?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -300,8 +300,10 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
-right = elsewhere.logits[:, 1].argmax(-1) == unseen.wanted[:, 1]  # 500
-SCENE = int(right.nonzero()[0])  # the first scene whose first name is right; your turn: any from 0 to 499
+right = elsewhere.logits[:, 1].argmax(-1) == unseen.wanted[:, 1]  # 500: whether the first name is right
+seen = elsewhere.weights[:, 0].argmax(-1) == unseen.true[:, 1]  # 500: whether the word before looks at it
+once = (unseen.wanted == unseen.wanted[:, 1:2]).sum(1) == 1  # 500: whether no other thing has this name
+SCENE = int((right & seen & once).nonzero()[0])  # the first such scene; your turn: any from 0 to 499
 cell, weights = int(unseen.true[SCENE, 1]), elsewhere.weights[SCENE, :2]  # _, 2 25
 for ax, word in zip(plots.axes(2, width=3, height=3), (0, 1), strict=True):
     said = f"word {word + 1}: {WORDS[elsewhere.logits[SCENE, word].argmax()]}"

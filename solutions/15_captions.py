@@ -62,11 +62,11 @@ check("15.first_look", first_look)
 # %% [markdown]
 # ## 15.doubly_stochastic
 #
-# At each step the softmax makes the weights add up to 1 over the cells. Nothing makes them add up to anything over the **steps**: a cell may be looked at again and again, and another one never. A penalty in the loss asks for this other sum to be near 1 as well, so that over a whole caption every cell gets its share (equation 14 of the paper, without its factor λ). For one caption it is
+# For weights T×B×L, the code of Xu et al. (2015) computes the penalty as `((1 - weights.sum(0)) ** 2).sum(0).mean()`. So padding counts, and the penalty grows with the number of captions in a batch. Repair it: for one caption, equation 14 says, without its factor λ,
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
+# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
 
 
 # %%
@@ -98,9 +98,9 @@ check("15.doubly_stochastic", doubly_stochastic)
 # %% [markdown]
 # ## 15.pointing_accuracy
 #
-# Does the map of weights show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of words that are right, among all real words of the batch, as a number between 0 and 1.
+# Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number, or a tensor with one number.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
@@ -186,13 +186,13 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## 15.catch_blind_captioner
 #
-# The check hands your function one **captioner** after another, each with weights of its own: `captioner(annotations, words)` takes annotations B×L×5 and words B×T×3, float32, and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **captioner** after another, with weights of its own: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3 and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# 1. **It sees the whole picture.** Whichever single annotation changes, in whichever row, some feature of the same row moves, at some step.
-# 2. **It does not see words to come.** For every t and in every row, features at the steps 0 … t stay as they are when words after t change.
-# 3. It takes any B, L and T, and its features are finite.
+# 1. **It sees the whole picture.** When any single annotation changes, some feature of the same row moves.
+# 2. **It does not see words to come.** When words after step t change, the features at steps 0 to t stay.
+# 3. It takes any B, L and T, raises no error, and its features are finite.
 #
-# Nothing else is asked: it may look only once, and words need have no effect. A batch of two rows or more, with L and T of 3 or more that differ, shows a broken promise. Change things by adding random numbers of about 1, a different one for each feature: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$. A captioner that raises an error is wrong, and must not stop your test.
+# It may look only once, and words need have no effect. Use two rows or more, and L and T of 3 or more that differ. Add random numbers of about 1: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$.
 
 
 # %%
