@@ -29,7 +29,7 @@ for number, ax in enumerate(axes):
     pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
 
 # %% [markdown]
-# At the thing furthest to the right. In lesson 06 a decoder looked back at the words of the source, each of which was a vector. What are the "words" of a picture?
+# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at the words of the source, each of which was a vector. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 06: attention in a decoder; lesson 08: hard attention",
     reading=50,
-    runs="a minute",
+    runs="half a minute",
 )
