@@ -5,40 +5,59 @@
 Trains an encoder for each seed and a captioner for each setup, on 4,000 scenes (`course_utils/data/scenes.py`), and measures on 1,000
 scenes with other handwritten digits, given the right words before each word. The rows go to the table captions.csv in
 course_utils/data/measured_tables, which lesson 15 shows; what is in it already is not run again.
+
+The table emptied.csv is of the captioners that the lesson trains itself, with its encoder and its 3,000 scenes of two or three things: how
+many names are right when a cell of the picture is emptied, with the penalty and without.
 """
 
 import argparse
 import time
-from functools import cache
+from functools import cache, partial
 
 import torch
 
 from course_utils.data.measured import fill
 from course_utils.data.scenes import scenes
-from course_utils.models.captions import Captioner, Encoder, fit, score
+from course_utils.data.subwords import PAD
+from course_utils.models.captions import Captioner, Encoder, Look, fit, names_kept, score, soft_loss
 
-STEPS = 1200
+STEPS, STEPS_OF_LESSON = 1200, 600
 COLUMNS = ("setup", "seed", "steps", "words", "captions", "pointing", "one_earlier", "on_thing", "cpu_seconds")
 
 
-class Average(Captioner):
-    """Looks at all places alike, whatever it has to say."""
+class Average(Look):
+    """Looks at all cells alike, whatever it has to say."""
 
-    def attend(self, state, keys):
+    def weights(self, keys, state):
         return keys.new_full(keys.shape[:2], 1 / keys.shape[1])
 
 
-SETUPS = {  # the class, what it is made with, what `fit` is told
-    "soft": (Captioner, {}, {}),
-    "penalty 0.01": (Captioner, {}, {"penalty": 0.01}),
-    "penalty 1": (Captioner, {}, {"penalty": 1.0}),
-    "no gate": (Captioner, {"gate": False}, {}),
-    "no places": (Captioner, {}, {}),
-    "average": (Average, {}, {}),
-    "hard, half of the batches": (Captioner, {}, {"hard": 0.5}),
-    "hard, all batches": (Captioner, {}, {"hard": 1.0}),
-    "soft, read hard": (Captioner, {}, {}),
+SETUPS = {  # what a captioner is made with, and what `fit` is given
+    "soft": ({}, {}),
+    "penalty 0.01": ({}, {"loss": partial(soft_loss, penalty=0.01)}),
+    "penalty 1": ({}, {"loss": partial(soft_loss, penalty=1.0)}),
+    "no gate": ({"gate": False}, {}),
+    "no places": ({}, {}),
+    "average": ({"look": Average}, {}),
+    "hard, half of the batches": ({}, {"hard": 0.5}),
+    "hard, all batches": ({}, {"hard": 1.0}),
+    "soft, read hard": ({}, {}),
 }
+EMPTIED = (
+    "setup",
+    "seed",
+    "steps",
+    "words",
+    "captions",
+    "pointing",
+    "one_earlier",
+    "on_cell",
+    "whole",
+    "largest",
+    "before",
+    "random",
+)
+PENALTIES = {"no penalty": 0.0, "penalty 0.01": 0.01}
 
 
 @cache
@@ -54,11 +73,11 @@ def annotated(seed, places):
 @cache
 def trained(setup, seed):
     """Return a captioner and the CPU seconds of its training."""
-    kind, made, told = SETUPS[setup]
+    made, given = SETUPS[setup]
     annotations, seen = annotated(seed, setup != "no places")[0]
     torch.manual_seed(seed)
-    model, began = kind(**made), time.process_time()
-    fit(model, annotations, seen, seed, STEPS, **told)
+    model, began = Captioner(**made), time.process_time()
+    fit(model, annotations, seen, seed, STEPS, **given)
     return model, round(time.process_time() - began, 1)
 
 
@@ -70,12 +89,42 @@ def measure(setup, seed):
     return [(setup, seed, STEPS, *(round(value, 4) for value in found), seconds)]
 
 
+@cache
+def lesson():
+    """The lesson's scenes to learn from and others, each with its annotations, and the annotations of an empty picture."""
+    draw = torch.Generator().manual_seed(0)
+    found = scenes(3000, draw, most=3), scenes(500, draw, "test", most=3)
+    torch.manual_seed(0)
+    encoder = Encoder()
+    encoder.fit(steps=500)
+    return [(encoder(part.images), part) for part in found], encoder(torch.zeros(1, 50, 50))[0]
+
+
+def empty_cells(setup, seed):
+    """Train one of the lesson's captioners; return its row."""
+    (learned, (annotations, seen)), empty = lesson()
+    torch.manual_seed(seed)
+    model = Captioner()
+    fit(model, *learned, seed, STEPS_OF_LESSON, loss=partial(soft_loss, penalty=PENALTIES[setup]), rate=1e-2)
+    found = score(model, annotations, seen)
+    with torch.no_grad():
+        weights = model(annotations, seen.given).weights
+    picture, word = seen.named.nonzero(as_tuple=True)
+    in_all = (weights * (seen.wanted != PAD)[..., None]).sum(1)  # N L
+    anywhere = torch.randint(25, word.shape, generator=torch.Generator().manual_seed(seed))
+    cells = (None, weights[picture, word].argmax(-1), weights[picture, word - 1].argmax(-1), anywhere)
+    kept = [names_kept(model, annotations, seen, cell, empty) for cell in cells]
+    row = *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept
+    return [(setup, seed, STEPS_OF_LESSON, *(round(value, 4) for value in row))]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("captions", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in SETUPS), measure)
+    fill("emptied", EMPTIED, ((setup, seed) for seed in range(options.seeds) for setup in PENALTIES), empty_cells)
 
 
 if __name__ == "__main__":

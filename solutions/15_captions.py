@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write parts of a model that describes a picture: the state before its first word, the gate that says how much of the picture a word needs, the penalty on places that are overlooked, and a measure of whether a word points to what it names. At the end you write a test that finds captioners which do not see the whole picture. The letters:
-# B captions, each with its picture, T steps of a caption, L places of a picture, E width of an annotation, H width of a state, F features. **Places are counted from 0.**
+# You repair what a captioner reads before its first word, write the penalty on cells that are overlooked, and measure whether a word points to what it names. Then you empty one cell after another, to see what a word depends on, and write a test that finds captioners which do not see the whole picture. The letters:
+# B captions, each with its picture, T steps of a caption, L cells of a picture, E width of an annotation, H width of a state, A width in which scores are computed, F features. **Cells are counted from 0.**
 
 # %%
 import torch
@@ -8,91 +8,70 @@ import torch
 from course_utils import check, hint, progress, solution
 
 # %% [markdown]
-# ## 15.first_state
+# ## 15.first_look
 #
-# The encoder has turned a picture into L **annotations** $a_i$, one vector for each place. The decoder's state before the first word is made from their mean (Xu et al. 2015, section 3.1.2). The paper has a small network for this; here, as in the authors' code, it is one layer with tanh:
+# This version of what a captioner reads before its first word raises no error:
 #
-# $$s_0 = \tanh\Big(W\, \frac1L \sum_{i=1}^{L} a_i + b\Big)$$
+# ```python
+# def first_look(annotations, weights):
+#     state = torch.tanh(annotations.sum(1) @ weights["first"].T)  # B H
+#     query = torch.tanh(state @ weights["query"].T)[:, None]  # B 1 A
+#     scores = (query + annotations @ weights["key"].T) @ weights["v"]  # B L
+#     context = (scores.softmax(0)[..., None] * annotations).sum(1)  # B E
+#     return torch.tanh(state @ weights["gate"])[:, None] * context
+# ```
 #
-# (The authors' LSTM has two vectors to begin with, its state and its memory, and makes both in this way, with weights for each.) `weight` is $W$ and `bias` is $b$. The formula is written for one picture, with columns; `annotations` holds one picture per row, and each annotation as a row of it.
+# Repair its four faults, so that it keeps these promises:
+#
+# 1. If each cell is there twice, the result stays the same.
+# 2. The score is lesson 04's perceptron.
+# 3. A picture's result does not depend on the other pictures of the batch.
+# 4. The gate lies between 0 and 1, and is 1/2 for a state of zeros.
 
 
 # %%
-def first_state(annotations, weight, bias):
-    """Return the state before the first word, from the mean annotation.
+def first_look(annotations, weights):
+    """Return the gated context of the first word.
 
     Args:
         annotations: B×L×E.
-        weight: H×E.
-        bias: H.
-
-    Returns:
-        The state, B×H.
-
-    Example:
-        >>> annotations = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
-        >>> first_state(annotations, torch.tensor([[1.0, -1.0], [0.5, 0.0]]), torch.tensor([1.0, 0.0]))
-        tensor([[0.7616, 0.7616]])
-    """
-    ### BEGIN SOLUTION
-    mean = annotations.mean(dim=1)  # B E
-    return torch.tanh(mean @ weight.T + bias)
-    ### END SOLUTION
-
-
-# %%
-check("15.first_state", first_state)
-
-# %% [markdown]
-# ## 15.gated_context
-#
-# "Bird" has to be seen in the picture; "of", after "a flock", follows from the words. So the state of the step before decides how much of the context $\hat z_t$ the next word is given. It makes one number between 0 and 1 for each caption, a **gate** $\beta$, and the whole context is multiplied by it (section 4.2.1):
-#
-# $$\beta_t = \sigma(w^\top s_{t-1} + b) \qquad \text{gated}_t = \beta_t\, \hat z_t$$
-#
-# `state` is $s_{t-1}$, the state before the step; `weight` is $w$, and `bias` is $b$, a tensor with one number and no axis.
-
-
-# %%
-def gated_context(context, state, weight, bias):
-    """Return the context, multiplied by the gate that the state before the step decides on.
-
-    Args:
-        context: B×E.
-        state: B×H, before the step.
-        weight: H.
-        bias: one number, a tensor without an axis.
+        weights: a dict with "first", H×E, which makes the state of the mean annotation; "query", A×H, "key", A×E, and "v", A,
+            which make the scores; and "gate", H.
 
     Returns:
         The gated context, B×E.
 
     Example:
-        >>> context, state = torch.tensor([[4.0, -8.0]]), torch.tensor([[1.0, 2.0]])
-        >>> gated_context(context, state, torch.tensor([1.0986, 0.0]), torch.tensor(0.0))
-        tensor([[ 3.0000, -6.0000]])
+        >>> weights = {"first": torch.tensor([[1.0, -1.0]]), "query": torch.zeros(1, 1), "key": torch.zeros(1, 2)}
+        >>> weights |= {"v": torch.ones(1), "gate": torch.ones(1)}
+        >>> first_look(torch.tensor([[[1.0, 0.0], [3.0, 4.0]]]), weights)
+        tensor([[1., 1.]])
     """
     ### BEGIN SOLUTION
-    gate = torch.sigmoid(state @ weight + bias)  # B
-    return gate[:, None] * context
+    state = torch.tanh(annotations.mean(1) @ weights["first"].T)  # B H
+    query = (state @ weights["query"].T)[:, None]  # B 1 A
+    scores = torch.tanh(query + annotations @ weights["key"].T) @ weights["v"]  # B L
+    context = (scores.softmax(1)[..., None] * annotations).sum(1)  # B E
+    return torch.sigmoid(state @ weights["gate"])[:, None] * context
     ### END SOLUTION
 
 
 # %%
-check("15.gated_context", gated_context)
+check("15.first_look", first_look)
 
 # %% [markdown]
 # ## 15.doubly_stochastic
 #
-# At each step the softmax makes the weights add up to 1 over the places. Nothing makes them add up to anything over the **steps**: a place may be looked at again and again, and another one never. A penalty in the loss asks for this other sum to be near 1 as well, so that over a whole caption every place gets its share (equation 14 of the paper, without its factor λ). For one caption it is
+# For weights T×B×L, the code of Xu et al. (2015) computes the penalty as `((1 - weights.sum(0)) ** 2).sum(0).mean()`. So padding counts, and the penalty grows with the number of captions in a batch. Repair it: for one caption, equation 14 says, without its factor λ,
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
+# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
 
 
 # %%
 def doubly_stochastic(weights, mask):
-    """Return the mean penalty of captions whose places do not get 1 in all steps together.
+    """Return the mean penalty of captions whose cells do not get 1 in all steps together.
 
     Args:
         weights: B×T×L, α in the equation.
@@ -119,18 +98,18 @@ check("15.doubly_stochastic", doubly_stochastic)
 # %% [markdown]
 # ## 15.pointing_accuracy
 #
-# Does the map of weights show what a word is about? Where the true place of each word is known, this can be counted. A word **points** to the place of its largest weight, and it is right if that is the true place. Return the share of words that are right, among all real words of the batch, as a number between 0 and 1.
+# Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no place of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number, or a tensor with one number.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
 def pointing_accuracy(weights, true, mask):
-    """Return the share of the words whose largest weight stands at the true place.
+    """Return the share of the words whose largest weight stands at the true cell.
 
     Args:
         weights: B×T×L.
-        true: B×T, the true place of each word, a whole number from 0 to L − 1; anything at padding.
+        true: B×T, the true cell of each word, a whole number from 0 to L − 1; anything at padding.
         mask: B×T, True at real words, False at padding.
 
     Returns:
@@ -152,6 +131,54 @@ def pointing_accuracy(weights, true, mask):
 check("15.pointing_accuracy", pointing_accuracy)
 
 # %% [markdown]
+# ## 15.effect_map
+#
+# A map of weights says where a word's context came from. Whether the word *depends* on a cell shows when that cell is emptied. The check hands you a `captioner` whose code you can't see: it takes annotations and words, treats each row on its own, and returns logits B×T×V, plain numbers. For each wanted word and each cell, return by how much the word's log probability falls when this cell alone gets the annotation of an empty one:
+#
+# $$\text{effect}_{tl} = \log p(w_t \mid \text{picture}) - \log p(w_t \mid \text{picture with cell } l \text{ emptied})$$
+#
+# An effect near 0 says that the word can do without the cell, whatever its weight. `15.pointing_accuracy` can judge this map, too.
+
+
+# %%
+def effect_map(captioner, annotations, words, wanted, empty):
+    """Return by how much each wanted word's log probability falls when one cell is emptied.
+
+    Args:
+        captioner: a function (annotations B×L×E, words B×T×D) → logits B×T×V.
+        annotations: B×L×E.
+        words: B×T×D, what the captioner reads.
+        wanted: B×T, whole numbers from 0 to V − 1, the word that each step should say.
+        empty: L×E, the annotations of a picture without things.
+
+    Returns:
+        The effects, B×T×L.
+
+    Example:
+        >>> def captioner(annotations, words):  # looks at the first cell alone
+        ...     return annotations[:, :1].expand(-1, words.shape[1], -1)
+        >>> picture = torch.tensor([[[2.0, 0.0], [5.0, 0.0]]])
+        >>> effect_map(captioner, picture, torch.zeros(1, 1, 3), torch.tensor([[0]]), torch.zeros(2, 2))
+        tensor([[[0.5662, 0.0000]]])
+    """
+
+    ### BEGIN SOLUTION
+    def log_p(picture):
+        return captioner(picture, words).log_softmax(-1).gather(-1, wanted[..., None])[..., 0]  # B T
+
+    before, effects = log_p(annotations), []
+    for cell in range(len(empty)):
+        emptied = annotations.clone()
+        emptied[:, cell] = empty[cell]
+        effects.append(before - log_p(emptied))
+    return torch.stack(effects, dim=-1)
+    ### END SOLUTION
+
+
+# %%
+check("15.effect_map", effect_map)
+
+# %% [markdown]
 # ## Captions that never look
 #
 # A captioner that never looks still writes fluent sentences, and often true ones: most pictures of a street have a car in them. You can't see that from its loss. You see it when you change the picture: the features from which it predicts its words stay as they are.
@@ -159,13 +186,13 @@ check("15.pointing_accuracy", pointing_accuracy)
 # %% [markdown]
 # ## 15.catch_blind_captioner
 #
-# The check hands your function one **captioner** after another, each with weights of its own: `captioner(annotations, words)` takes annotations B×L×5 and words B×T×3, float32, and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **captioner** after another, with weights of its own: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3 and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# 1. **It sees the whole picture.** Whichever single annotation changes, in whichever row, some feature of the same row moves, at some step.
-# 2. **It does not see words to come.** For every t and in every row, features at the steps 0 … t stay as they are when words after t change.
-# 3. It takes any B, L and T, and its features are finite.
+# 1. **It sees the whole picture.** When any single annotation changes, some feature of the same row moves.
+# 2. **It does not see words to come.** When words after step t change, the features at steps 0 to t stay.
+# 3. It takes any B, L and T, raises no error, and its features are finite.
 #
-# Nothing else is asked: it may look only once, and words need have no effect. A batch of two rows or more, with L and T of 3 or more that differ, shows a broken promise. Change things by adding random numbers of about 1, a different one for each feature: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$. A captioner that raises an error is wrong, and must not stop your test.
+# It may look only once, and words need have no effect. Use two rows or more, and L and T of 3 or more that differ. Add random numbers of about 1: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$.
 
 
 # %%
@@ -193,9 +220,9 @@ def catch_blind_captioner(captioner):
     try:
         before = captioner(annotations, words)
         for b in range(2):
-            for place in range(5):
+            for cell in range(5):
                 changed = annotations.clone()
-                changed[b, place] += noise
+                changed[b, cell] += noise
                 if same(captioner(changed, words)[b], before[b]):
                     return False
         for t in (1, 2):

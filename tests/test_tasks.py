@@ -324,7 +324,6 @@ def gates_of_unequal_ties(logits, k):
     ("task_id", "slip"),
     [
         ("05.sequence_loss", loss_by_the_largest_of_the_batch),
-        ("15.first_state", lambda a, w, b: (a.mean(1) @ w.T + b).clamp(-4, 4).tanh()),
         ("16.answer", hops_by_the_largest_of_the_batch),
         ("17.content_weights", weights_by_a_cut_strength),
         ("18.top_k_gates", gates_of_unequal_ties),

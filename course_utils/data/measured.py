@@ -14,7 +14,7 @@ warm_up.csv                             benchmarks/warm_up.py         norms in f
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
-captions.csv                            benchmarks/captions.py        naming and pointing, softly, hard, and with a penalty
+captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 forgetting.csv, collapse.csv            benchmarks/experts.py         what experts forget, and how many of them get work

@@ -1,10 +1,10 @@
 """A network that describes a picture word by word and looks at a part of it for each word (Xu et al. 2015, Show, Attend and Tell).
 
 Here: the encoder that makes annotations of a picture, the decoder, which looks softly or at one place, its losses and its training.
-Not here: the pictures (`data/scenes.py`), the search for the best caption (`translation/search.py`).
+Not here: the pictures (`data/scenes.py`).
 
 Shape letters: B pictures, L places of a picture, E width of an annotation, T words, H width of a state, D width of a word, A alignment
-width, K hypotheses of a picture, V words of the vocabulary.
+width, V words of the vocabulary.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.scenes import GRID, THINGS, WORDS, Scenes, things
-from course_utils.data.subwords import PAD
+from course_utils.data.scenes import FIRST, GRID, THINGS, WORDS, Scenes, things
+from course_utils.data.subwords import EOS, PAD
 from course_utils.models.learn import learn
 
 VOCABULARY = len(WORDS)
@@ -57,46 +57,55 @@ class Encoder(nn.Module):
 
 
 class Told(NamedTuple):
-    """What a captioner said and where it looked: logits B×T×V; weights B×T×L; the places it drew, B×T, or None where it looked softly."""
+    """What a captioner says and where it looks: logits B×T×V, weights B×T×L, gates B×T×1; the places that it drew, B×T, or None where it looked softly."""
 
     logits: Tensor
     weights: Tensor
+    gates: Tensor
     places: Tensor | None = None
 
 
-class Captioner(nn.Module):
-    """An LSTM that attends to a picture's annotations before each word.
+class Look(nn.Module):
+    """A state's look at a picture: lesson 04's perceptron as the score, and a gate (equations 4, 5 and 13, section 4.2.1)."""
 
-    Args:
-        gate: whether the state says how much of the context a word needs (section 4.2.1).
-    """
-
-    def __init__(self, words=VOCABULARY, annotation=WIDTH, width=32, hidden=64, alignment=64, gate=True):
+    def __init__(self, annotation, hidden, alignment, gate=True):
         super().__init__()
-        self.embedding = nn.Embedding(words, width)
-        self.first_state, self.first_memory = nn.Linear(annotation, hidden), nn.Linear(annotation, hidden)
         self.key, self.query = nn.Linear(annotation, alignment), nn.Linear(hidden, alignment, bias=False)
         self.v = nn.Linear(alignment, 1, bias=False)
         self.gate = nn.Linear(hidden, 1) if gate else None
+
+    def weights(self, keys: Tensor, state: Tensor) -> Tensor:
+        """Return the weights of all places: keys B×L×A, state B×H → B×L."""
+        return self.v(torch.tanh(keys + self.query(state)[:, None])).squeeze(-1).softmax(-1)
+
+    def forward(self, annotations, keys, state, hard=False, draw=None):
+        """Return the gated context B×E, the weights B×L, the gate B×1, and the place that was read, B, or None."""
+        weights, place = self.weights(keys, state), None
+        if hard:
+            place = weights.argmax(-1) if draw is None else torch.multinomial(weights, 1, generator=draw)[:, 0]
+            context = annotations[torch.arange(len(place)), place]  # B E
+        else:
+            context = (weights[:, None] @ annotations)[:, 0]  # B E
+        gate = torch.ones_like(state[:, :1]) if self.gate is None else torch.sigmoid(self.gate(state))
+        return gate * context, weights, gate, place
+
+
+class Captioner(nn.Module):
+    """An LSTM that looks at a picture's annotations before each word.
+
+    Args:
+        gate: whether the state says how much of the context a word needs.
+        look: the class that looks.
+    """
+
+    def __init__(self, words=VOCABULARY, annotation=WIDTH, width=32, hidden=64, alignment=64, gate=True, look=Look):
+        super().__init__()
+        self.embedding = nn.Embedding(words, width)
+        self.first_state, self.first_memory = nn.Linear(annotation, hidden), nn.Linear(annotation, hidden)
+        self.look = look(annotation, hidden, alignment, gate)
         self.cell = nn.LSTMCell(width + annotation, hidden)
         self.from_state, self.from_context = nn.Linear(hidden, width), nn.Linear(annotation, width, bias=False)
         self.readout = nn.Linear(width, words)
-
-    def begin(self, annotations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the first state and memory, B×H each, made of the mean annotation."""
-        mean = annotations.mean(1)  # B E
-        return self.first_state(mean).tanh(), self.first_memory(mean).tanh()
-
-    def attend(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Return the weights of all places: state B×H, keys B×L×A → B×L (equations 4 and 5, with lesson 04's perceptron as the score)."""
-        return self.v((keys + self.query(state)[:, None]).tanh()).squeeze(-1).softmax(-1)
-
-    def say(self, word: Tensor, context: Tensor, state: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Read a word B×D and a context B×E: logits B×V, the next state and memory (equations 1 to 3 and 7)."""
-        if self.gate is not None:
-            context = self.gate(state).sigmoid() * context
-        state, memory = self.cell(torch.cat([word, context], -1), (state, memory))
-        return self.readout((word + self.from_state(state) + self.from_context(context)).tanh()), state, memory
 
     def forward(self, annotations: Tensor, given: Tensor, hard=False, draw: torch.Generator | None = None) -> Told:
         """Score each next word, given the right words before it.
@@ -107,20 +116,15 @@ class Captioner(nn.Module):
             hard: whether one place is drawn for each word, instead of a weighted sum of all.
             draw: where chance comes from; without it, hard attention takes the place of the largest weight.
         """
-        (state, memory), keys = self.begin(annotations), self.key(annotations)
-        logits, weights, places = [], [], []
+        mean, keys, told = annotations.mean(1), self.look.key(annotations), []
+        state, memory = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
         for word in self.embedding(given).unbind(1):
-            share = self.attend(state, keys)  # B L
-            if hard:
-                place = share.argmax(-1) if draw is None else torch.multinomial(share, 1, generator=draw)[:, 0]
-                context = annotations[torch.arange(len(place)), place]  # B E
-                places.append(place)
-            else:
-                context = (share[:, None] @ annotations)[:, 0]  # B E
-            scores, state, memory = self.say(word, context, state, memory)
-            logits.append(scores)
-            weights.append(share)
-        return Told(torch.stack(logits, 1), torch.stack(weights, 1), torch.stack(places, 1) if hard else None)
+            context, weights, gate, place = self.look(annotations, keys, state, hard, draw)
+            state, memory = self.cell(torch.cat([word, context], -1), (state, memory))
+            logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_context(context)))
+            told.append((logits, weights, gate, place))
+        *parts, places = zip(*told, strict=True)
+        return Told(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
 
 
 def soft_loss(told: Told, wanted: Tensor, penalty=0.0) -> Tensor:
@@ -147,25 +151,24 @@ def hard_loss(told: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tupl
     return -reward - policy - entropy * spread, reward.item()
 
 
-def fit(model: Captioner, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=0.0, penalty=0.0):
+def fit(model, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=0.0, loss=soft_loss, rate=5e-3):
     """Train a captioner on annotated scenes, N×L×E; return the loss of each step.
 
-    `hard` is the share of batches for which places are drawn; in the paper it is a half (section 4.1), as the others keep the noise low.
+    `loss` is a function(told, wanted) of softly read batches. `hard` is the share of batches for which places are drawn; in the paper
+    it is a half (section 4.1), as the others keep the noise low.
     """
     baseline = [-3.0]  # near the log probability of a word among 21
 
     def loss_of_batch(draw):
         rows = torch.randint(len(annotations), (batch,), generator=draw)
         wanted = seen.wanted[rows]
-        drawn = bool(torch.rand((), generator=draw) < hard)
-        told = model(annotations[rows], seen.given[rows], drawn, draw)
-        if not drawn:
-            return soft_loss(told, wanted, penalty)
-        loss, reward = hard_loss(told, wanted, baseline[0])
+        if not torch.rand((), generator=draw) < hard:
+            return loss(model(annotations[rows], seen.given[rows]), wanted)
+        found, reward = hard_loss(model(annotations[rows], seen.given[rows], True, draw), wanted, baseline[0])
         baseline[0] = 0.9 * baseline[0] + 0.1 * reward
-        return loss
+        return found
 
-    return learn(model, loss_of_batch, seed, steps, rate=5e-3)
+    return learn(model, loss_of_batch, seed, steps, rate)
 
 
 class Score(NamedTuple):
@@ -182,7 +185,7 @@ class Score(NamedTuple):
 @torch.no_grad()
 def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Score:
     """Say how well a captioner names and points, given the right words before each word."""
-    told = model(annotations, seen.given, hard)
+    told = model(annotations, seen.given, True) if hard else model(annotations, seen.given)
     real, right = seen.wanted != PAD, told.logits.argmax(-1) == seen.wanted  # B T each
     picture, word = seen.named.nonzero(as_tuple=True)
     true = seen.true[picture, word]
@@ -193,28 +196,34 @@ def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Sc
     return Score(words, captions, pointing, one_earlier, on_thing)
 
 
-class Described(nn.Module):
-    """A captioner as the search wants it, whose "source" is a picture: a row of ids, one for each annotation."""
+def by_kind(told: Told, seen: Scenes) -> dict[str, list[Tensor]]:
+    """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
+    wanted, a, rows = seen.wanted, WORDS.index("a"), {}
+    kinds = {"things": (wanted >= FIRST, 0), "“a”": (wanted == a, 1), "relations": ((wanted > a) & (wanted < FIRST), 2)}
+    for kind, (
+        where,
+        ahead,
+    ) in kinds.items():  # so many words before the next name, which comes three words after the last one
+        scene, word = (where & (torch.arange(wanted.shape[1]) + ahead >= 3)).nonzero(as_tuple=True)
+        on = [told.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
+        rows[kind] = [told.gates[scene, word].mean(), told.weights[scene, word].amax(-1).mean(), *on]
+    end = wanted == EOS
+    rows["end"] = [told.gates[end].mean(), told.weights[end].amax(-1).mean(), "", ""]
+    return rows
 
-    def __init__(self, model: Captioner, annotations: Tensor):
-        super().__init__()
-        B, L, _ = annotations.shape
-        self.model, self.annotations = model, annotations.flatten(0, 1)  # B·L E
-        self.source = 1 + torch.arange(B * L).view(B, L)  # from 1, as 0 is padding
 
-    def start(self, source: Tensor) -> tuple[dict, tuple]:
-        """Return the annotations with their keys, and the first state and memory, B×1×H each."""
-        annotations = self.annotations[source - 1]  # B L E
-        state, memory = self.model.begin(annotations)
-        return {"annotations": annotations, "keys": self.model.key(annotations)}, (state[:, None], memory[:, None])
+@torch.no_grad()
+def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, empty: Tensor) -> float:
+    """Return the share of names that are right when one cell is emptied for each of them.
 
-    def step(self, tokens: Tensor, memory: dict, state: tuple) -> tuple[Tensor, tuple, Tensor]:
-        """Read one more word of each hypothesis: tokens B×K → logits B×K×V, the next state, weights B×K×L."""
-        B, K = tokens.shape
-        annotations, keys = (value.repeat_interleave(K, 0) for value in (memory["annotations"], memory["keys"]))
-        h, c = (part.flatten(0, 1) for part in state)  # B·K H each
-        weights = self.model.attend(h, keys)  # B·K L
-        context = (weights[:, None] @ annotations)[:, 0]  # B·K E
-        logits, h, c = self.model.say(self.model.embedding(tokens.flatten()), context, h, c)
-        logits, h, c, weights = (part.view(B, K, -1) for part in (logits, h, c, weights))
-        return logits, (h, c), weights
+    Args:
+        annotations: N×L×E.
+        cells: one for each name, in the order of `seen.named.nonzero()`; with None nothing is emptied.
+        empty: L×E, the annotations of an empty picture.
+    """
+    picture, word = seen.named.nonzero(as_tuple=True)
+    rows, changed = torch.arange(len(word)), annotations[picture]
+    if cells is not None:
+        changed[rows, cells] = empty[cells]
+    said = model(changed, seen.given[picture]).logits[rows, word].argmax(-1)
+    return (said == seen.wanted[picture, word]).float().mean().item()

@@ -57,11 +57,11 @@ questions = (
             ),
             (
                 "It reads the weighted sum, and then rounds the weights to 0 and 1.",
-                "A weighted sum of all is what soft attention reads. Hard attention draws one place beforehand.",
+                "A weighted sum of all is what soft attention reads. Hard attention draws one cell beforehand.",
             ),
             (
-                "It reads the annotation with the largest weight, and the true place teaches the weights.",
-                "Nobody tells it the true place, neither in training nor afterwards. And in training the place is drawn.",
+                "It reads the annotation with the largest weight, and the true cell teaches the weights.",
+                "Nobody tells it the true cell, neither in training nor afterwards. And in training the cell is drawn.",
             ),
         ),
     ),
@@ -86,7 +86,7 @@ questions = (
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
             "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
-            "That is what the penalty made ours do: when we emptied the cell that it had looked at one word earlier, it lost the name.",
+            "Our penalised model lost few names when that cell was emptied, and many when the cell was emptied that it had looked at one word earlier.",
         ),
         wrong=(
             (
@@ -99,7 +99,7 @@ questions = (
             ),
             (
                 "That the empty cell holds what the model has taken for a seven.",
-                "An empty cell's annotation says nothing about a seven. The state is the other place from which the word can come.",
+                "An empty cell's annotation says nothing about a seven. The state is the other source from which the word can come.",
             ),
         ),
     ),
@@ -113,8 +113,12 @@ predictions = (
     ),
     Prediction(
         "15.penalty",
-        "What happens to the share of things that are pointed at when they are named?",
-        why="The penalty asks each cell to be looked at once in all, and not to be overlooked. It does not say which word should look at it.",
-        choices=("a rise", "no change", "a fall to almost 0"),
+        "With the penalty: for what share of the things does the largest weight lie on the thing, when its name is written?",
+        why="The penalty asks each cell for a weight of 1 over the whole caption. It does not say at which word a cell should be looked at.",
+    ),
+    Prediction(
+        "15.emptied",
+        "With the penalty: what share of the names is still right when, for each of them, the cell with the largest weight is emptied?",
+        why="At the name this model has its weight on cells that it does not need for the name. What it needs was read a word earlier, and its state has kept it.",
     ),
 )

@@ -38,7 +38,7 @@ task = Task(
     hints=(
         "There is no reference to compare with, so let the captioner answer for itself: call it once, change one thing in what it is given, and call it again. A changed annotation has to move some feature of its own row. Changed words have to leave all features before them as they are.",
         "Take a captioner that is blind to the last annotation and returns the mean of the others, and a picture with the annotations 2, 4 and 9: its feature is 3. Add 1 to all three and it is 4, so the captioner seems to look. Add 1 to the first alone and it is 3.5; to the last alone, and it is still 3. Only a change of one annotation at a time shows what is overlooked.",
-        "In a `try` that returns False on any exception: before = features of random annotations and words, with two captions or more, three words or more, and three places or more, but not as many as words. For each row b and each place: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of before. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to those before. Close means torch.allclose(…, atol=1e-5).",
+        "In a `try` that returns False on any exception: before = features of random annotations and words, with two captions or more, three words or more, and three cells or more, but not as many as words. For each row b and each cell: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of before. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to those before. Close means torch.allclose(…, atol=1e-5).",
     ),
 )
 
@@ -148,17 +148,17 @@ _mistaken(
 )
 _mistaken(
     "first_place_alone",
-    "Captioners that overlook an annotation other than the first pass your test, since you change the first alone. Change one place after another.",
+    "Captioners that overlook an annotation other than the first pass your test, since you change the first alone. Change one cell after another.",
     groups=lambda B, L: [(b, 0) for b in range(B)],
 )
 _mistaken(
     "last_place_alone",
-    "Captioners that overlook an annotation other than the last pass your test, since you change the last alone. Change one place after another.",
+    "Captioners that overlook an annotation other than the last pass your test, since you change the last alone. Change one cell after another.",
     groups=lambda B, L: [(b, -1) for b in range(B)],
 )
 _mistaken(
     "both_ends_alone",
-    "A captioner that overlooks an annotation in the middle of the picture passes your test, since you change the first and the last alone. Change one place after another.",
+    "A captioner that overlooks an annotation in the middle of the picture passes your test, since you change the first and the last alone. Change one cell after another.",
     groups=lambda B, L: [(b, place) for b in range(B) for place in (0, -1)],
 )
 _mistaken(
@@ -173,7 +173,7 @@ _mistaken(
 )
 _mistaken(
     "place_of_all_rows_at_once",
-    "Captioners that look at the picture of another row, or at none in some rows, pass your test, since you change a place in all rows at once and ask only that something moves. Change the annotation of one row, and compare the features of that row.",
+    "Captioners that look at the picture of another row, or at none in some rows, pass your test, since you change a cell in all rows at once and ask only that something moves. Change the annotation of one row, and compare the features of that row.",
     groups=lambda B, L: [(slice(None), place) for place in range(L)],
     moved=lambda after, before, b: not torch.allclose(after, before, atol=1e-5),
 )
@@ -193,12 +193,12 @@ _mistaken(
 )
 _mistaken(
     "one_place",
-    "Captioners that look at a part of the picture, such as the place with the largest weight, pass your test, since your pictures have a single place. Use three or more.",
+    "Captioners that look at a part of the picture, such as the cell with the largest weight, pass your test, since your pictures have a single cell. Use three or more.",
     sizes=(3, 1, 3),
 )
 _mistaken(
     "as_many_words_as_places",
-    "A captioner that works only where there are as many words as places passes your test. Use another number of places than of words.",
+    "A captioner that works only where there are as many words as cells passes your test. Use another number of cells than of words.",
     sizes=(3, 4, 4),
 )
 _mistaken(
@@ -264,7 +264,7 @@ _mistaken(
 )
 _mistaken(
     "order_has_no_effect",
-    "Your test refuses right captioners that attend by location: it puts the annotations in another order and asks that the features stay. Here a place may have a weight of its own.",
+    "Your test refuses right captioners that attend by location: it puts the annotations in another order and asks that the features stay. Here a cell may have a weight of its own.",
     also=(_order_is_nothing,),
 )
 _mistaken(

@@ -1,4 +1,4 @@
-"""Task 15.doubly_stochastic: the penalty on places that a caption looks at too little, or too much."""
+"""Task 15.doubly_stochastic: the penalty on cells that a caption looks at too little, or too much."""
 
 from operator import sub
 
@@ -12,15 +12,15 @@ from course_utils.tasks.shares import USUAL
 
 task = Task(
     "15.doubly_stochastic",
-    "every place gets its share",
+    "every cell gets its share",
     arguments=("weights B×T×L", "mask B×T"),
     result="penalty",
     difficulty=3,
     importance=4,
     minutes=15,
     hints=(
-        "The softmax makes the weights of one step add up to 1 over the places. The penalty asks for the other sum as well: what one place gets in all steps of a caption should come near 1. So the first sum runs over steps, then comes the square, and the squares are added up over the places.",
-        "Take a picture of two places and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first place gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
+        "The softmax makes the weights of one step add up to 1 over the cells. The penalty asks for the other sum as well: what one cell gets in all steps of a caption should come near 1. So the first sum runs over steps, then comes the square, and the squares are added up over the cells.",
+        "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first cell gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
         "kept = weights with zeros at the steps where mask is False; total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
     ),
     partial=USUAL
@@ -38,7 +38,7 @@ def a_sum_of_squares_is_not_negative(case, value):
 
 
 def _shares(draw, B, T, L, dtype=torch.float32):
-    """Weights that sum to 1 over the places, none of them 0."""
+    """Weights that sum to 1 over the cells, none of them 0."""
     counts = draw.whole(1, 6, B, T, L).to(dtype)
     return counts / counts.sum(-1, keepdim=True)
 
@@ -48,26 +48,26 @@ def _(draw):
     for size in sizes(B=3, T=5, L=7):
         T = size.T if size.full else size.T + 1  # so that there is padding
         mask = words_first(lengths_below(draw, size.B, T), T)
-        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} places"
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} cells"
         yield Case(name, (_shares(draw, size.B, T, size.L), mask), size.full)
     every = torch.ones(5, 7, dtype=torch.bool)
     yield Case("no padding", (_shares(draw, 3, 5, 2), every[:3, :5]), True)
     mask = draw.lengths_mask(5, 7)
-    yield Case("as many steps as places", (_shares(draw, 5, 7, 7), mask))
+    yield Case("as many steps as cells", (_shares(draw, 5, 7, 7), mask))
     yield Case("as many captions as steps", (_shares(draw, 3, 3, 5), words_first(torch.tensor([2, 1, 3]), 3)))
     yield Case("False steps anywhere", (_shares(draw, 3, 5, 2), scattered(draw)), True)
     gated = _shares(draw, 2, 5, 3) * draw.whole(1, 4, 2, 5, 1) / 4
     yield Case("weights that sum to less than 1", (gated, words_first(torch.tensor([4, 2]), 5)))
     looks = torch.nn.functional.one_hot(draw.whole(0, 3, 2, 5), 3).float()
     yield Case("steps that look at one place alone", (looks, words_first(torch.tensor([5, 3]), 5)), edge=True)
-    yield Case("a single step and place", (torch.ones(1, 1, 1), every[:1, :1]), edge=True)
+    yield Case("a single step and cell", (torch.ones(1, 1, 1), every[:1, :1]), edge=True)
     mask = words_first(torch.tensor([2, 0, 4]), 5)
     yield Case("a caption without words", (_shares(draw, 3, 5, 7), mask), True, edge=True)
     nothing = torch.zeros(2, 3, dtype=torch.bool)
     yield Case("no word in the whole batch", (_shares(draw, 2, 3, 5), nothing), True, hazard=True)
     long = words_first(torch.tensor([200, 127]), 200)
     yield Case("200 steps", (_shares(draw, 2, 200, 3), long), True, edge=True)
-    yield Case("196 places", (_shares(draw, 2, 5, 196), words_first(torch.tensor([5, 3]), 5)), True, edge=True)
+    yield Case("196 cells", (_shares(draw, 2, 5, 196), words_first(torch.tensor([5, 3]), 5)), True, edge=True)
     mask = words_first(torch.tensor([3, 1, 4]), 5)
     weights = with_garbage(_shares(draw, 3, 5, 7).flatten(0, 1), mask.flatten()).view(3, 5, 7)
     yield Case("NaN and infinity at padding", (weights, mask), True, hazard=True)
@@ -82,8 +82,8 @@ def _(weights, mask):
     penalties = []
     for b in range(len(weights)):
         steps = mask[b].nonzero()[:, 0].tolist()
-        for place in range(weights.shape[2]):
-            penalties.append((sum((weights[b, t, place] for t in steps), zero) - 1) ** 2)
+        for cell in range(weights.shape[2]):
+            penalties.append((sum((weights[b, t, cell] for t in steps), zero) - 1) ** 2)
     return sum(penalties) / len(weights)
 
 
@@ -91,9 +91,9 @@ def _(weights, mask):
 def _(weights, mask):
     weights = weights.masked_fill(~mask[..., None], 0.0)
     kept = yield "the weights with zeros at padding", lambda weights, mask: weights * mask[..., None], weights, mask
-    total = yield "what each place gets in all steps", lambda kept: kept.sum(1), kept
-    missing = yield "1 minus what each place gets", sub, 1, total
-    squared = yield "the square of 1 minus what each place gets", torch.square, missing
+    total = yield "what each cell gets in all steps", lambda kept: kept.sum(1), kept
+    missing = yield "1 minus what each cell gets", sub, 1, total
+    squared = yield "the square of 1 minus what each cell gets", torch.square, missing
     penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
     mean = yield "the mean over the batch", torch.mean, penalties
     return mean
@@ -148,12 +148,12 @@ _mistake(
 )
 _mistake(
     "mask_along_the_places",
-    "Your mask meets the places and not the steps. This runs without an error only where there are as many steps as places. Give it a last axis of size 1: B×T×1.",
+    "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.",
     keep=lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0),
 )
 _mistake(
     "ones_at_padding",
-    "You put 1 in place of the weights at padding, as if each such step looked at every place. Put 0 there.",
+    "You put 1 in place of the weights at padding, as if each such step looked at every cell. Put 0 there.",
     keep=lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0),
 )
 _mistake(
@@ -167,12 +167,12 @@ _mistake(
 
 _mistake(
     "sum_over_places",
-    "Your first sum runs over the places of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each place has its own sum.",
+    "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.",
     total=lambda kept, mask: kept.sum(2),
 )
 _mistake(
     "sum_over_places_of_words",
-    "Your first sum runs over the places of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the places: add up over the steps, axis 1, so that each place has its own sum.",
+    "Your first sum runs over the cells of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the cells: add up over the steps, axis 1, so that each cell has its own sum.",
     total=lambda kept, mask: torch.where(mask, kept.sum(2), 1.0),
 )
 _mistake(
@@ -182,22 +182,22 @@ _mistake(
 )
 _mistake(
     "mean_over_all_steps",
-    "You take the mean over the T steps. A place then gets its share of a single step, and never comes near 1. Take the sum.",
+    "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.",
     total=lambda kept, mask: kept.mean(1),
 )
 _mistake(
     "mean_over_real_steps",
-    "You take the mean over the steps that are words. A place then gets its share of a single step, and hardly ever comes near 1. Take the sum.",
+    "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.",
     total=lambda kept, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1),
 )
 _mistake(
     "largest_of_all_steps",
-    "You take the largest weight that a place gets in any step. Add its weights up over the steps.",
+    "You take the largest weight that a cell gets in any step. Add its weights up over the steps.",
     total=lambda kept, mask: kept.amax(1),
 )
 _mistake(
     "cut_anew",
-    "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several places. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
+    "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several cells. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
     total=lambda kept, mask: kept.reshape(len(kept), kept.shape[2], -1).sum(2),
 )
 
@@ -218,37 +218,37 @@ def squared_before_the_sum_and_padding(weights, mask):
 
 _mistake(
     "squared_after_the_sum",
-    "You add up the differences of a caption's places and square their sum, in which too much at one place and too little at another cancel. Square each place's difference first, then add up.",
+    "You add up the differences of a caption's cells and square their sum, in which too much at one cell and too little at another cancel. Square each cell's difference first, then add up.",
     cost=lambda total, mask, T: 1 - total,
     end=lambda costs, mask: (costs.sum(1) ** 2).mean(),
 )
 
 
-# What each place should get
+# What each cell should get
 
 _mistake(
     "steps_over_places",
-    "You compare each place's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.",
+    "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.",
     cost=lambda total, mask, T: (T / total.shape[1] - total) ** 2,
 )
 _mistake(
     "words_over_places",
-    "You compare each place's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.",
+    "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.",
     cost=lambda total, mask, T: (mask.sum(1, keepdim=True) / total.shape[1] - total) ** 2,
 )
 _mistake(
     "one_over_places",
-    "You compare each place's sum with 1 / L. The equation compares with 1.",
+    "You compare each cell's sum with 1 / L. The equation compares with 1.",
     cost=lambda total, mask, T: (1 / total.shape[1] - total) ** 2,
 )
 _mistake(
     "nothing_to_compare_with",
-    "You square what each place gets. Square how far it is from 1.",
+    "You square what each cell gets. Square how far it is from 1.",
     cost=lambda total, mask, T: total**2,
 )
 _mistake(
     "not_squared",
-    "The square is missing: places that get too much make up for places that get too little. Square each difference before you add them up.",
+    "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.",
     cost=lambda total, mask, T: 1 - total,
 )
 _mistake(
@@ -268,11 +268,11 @@ _mistake(
 )
 
 
-# Sum over places, mean over captions
+# Sum over cells, mean over captions
 
 _mistake(
     "mean_over_places",
-    "You take the mean over the places as well, as much code does. The equation adds up over the L places; the mean is over the captions alone.",
+    "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone.",
     end=lambda costs, mask: costs.mean(),
 )
 _mistake(
@@ -282,7 +282,7 @@ _mistake(
 )
 _mistake(
     "mean_and_sum_exchanged",
-    "You add up over the captions and take the mean over the places, as the authors' own code does. The equation has it the other way round: the sum over the places, and then the mean over the batch.",
+    "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch.",
     end=lambda costs, mask: costs.sum(0).mean(),
 )
 _mistake(
@@ -307,21 +307,21 @@ _mistake(
 )
 _mistake(
     "one_for_each_place",
-    "You return one number for each place. Add up over the places, and take the mean over the captions.",
+    "You return one number for each cell. Add up over the cells, and take the mean over the captions.",
     end=lambda costs, mask: costs.mean(0),
 )
 _mistake(
     "nothing_added_up",
-    "You return B×L numbers, one for each place of each caption. Add up over the places, and take the mean over the captions.",
+    "You return B×L numbers, one for each cell of each caption. Add up over the cells, and take the mean over the captions.",
     end=lambda costs, mask: costs,
 )
 _mistake(
     "empty_left_out",
-    "You leave captions without words out of the mean. Each of their places got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
+    "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
     end=lambda costs, mask: (costs.sum(1) * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1),
 )
 _mistake(
     "empty_costs_nothing",
-    "In your version a caption without words costs nothing. Each of its places got 0 where it should get 1, so it costs L.",
+    "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L.",
     end=lambda costs, mask: (costs.sum(1) * mask.any(1)).mean(),
 )

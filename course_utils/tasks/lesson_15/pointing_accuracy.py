@@ -19,13 +19,13 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A word points to the place of its largest weight. Compare that place with the true one for each real step of the batch; all of them count alike, whichever caption they stand in, and padding counts neither as right nor as wrong.",
-        "Take a caption of two words with the weights [0.7, 0.2, 0.1] and [0.1, 0.3, 0.6] and the true places 0 and 1, and one of a single word with [0.2, 0.5, 0.3] and the true place 1, followed by padding. The words point to 0, 2 and 1, so two of three are right, and the share is 2 / 3 = 0.6667. Divided by all 4 steps it would be 0.5, and the mean of the captions' shares is (0.5 + 1) / 2 = 0.75.",
-        "pointed = the place of the largest weight along the last axis, B×T; right = pointed is equal to true, and mask is True; return the number of True in right, divided by the number of True in mask, or 0 where mask has none.",
+        "A word points to the cell of its largest weight. Compare that cell with the true one for each real step of the batch; all of them count alike, whichever caption they stand in, and padding counts neither as right nor as wrong.",
+        "Take a caption of two words with the weights [0.7, 0.2, 0.1] and [0.1, 0.3, 0.6] and the true cells 0 and 1, and one of a single word with [0.2, 0.5, 0.3] and the true cell 1, followed by padding. The words point to 0, 2 and 1, so two of three are right, and the share is 2 / 3 = 0.6667. Divided by all 4 steps it would be 0.5, and the mean of the captions' shares is (0.5 + 1) / 2 = 0.75.",
+        "pointed = the cell of the largest weight along the last axis, B×T; right = pointed is equal to true, and mask is True; return the number of True in right, divided by the number of True in mask, or 0 where mask has none.",
     ),
     partial=EDGE
     | {
-        "looked_up_everywhere": (0.5, "right where the places at padding are places of the picture."),
+        "looked_up_everywhere": (0.5, "right where the cells at padding are cells of the picture."),
     },
 )
 
@@ -38,7 +38,7 @@ def a_share_lies_between_0_and_1(case, value):
 
 
 def _weights(draw, B, T, L, dtype=torch.float32):
-    """Weights that sum to 1 over the places, no two of a step alike."""
+    """Weights that sum to 1 over the cells, no two of a step alike."""
     counts = torch.stack([draw.distinct(L, 1, 4 * L) for _ in range(B * T)]).view(B, T, L).to(dtype)
     return counts / counts.sum(-1, keepdim=True)
 
@@ -63,12 +63,12 @@ def _(draw):
     for size in sizes(B=3, T=5, L=7):
         T = size.T if size.full else size.T + 1  # so that there is padding
         mask = words_first(lengths_below(draw, size.B, T), T)
-        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} places"
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} cells"
         yield Case(name, _inputs(draw, mask, size.L))
-    yield Case("5 captions of 7 steps, 3 places", _inputs(draw, draw.lengths_mask(5, 7), 3))
+    yield Case("5 captions of 7 steps, 3 cells", _inputs(draw, draw.lengths_mask(5, 7), 3))
     every = torch.ones(11, 13, dtype=torch.bool)
     yield Case("no padding", _inputs(draw, every[:5, :11], 3))
-    yield Case("as many steps as places", _inputs(draw, words_first(torch.tensor([7, 4, 2, 5, 1]), 7), 7))
+    yield Case("as many steps as cells", _inputs(draw, words_first(torch.tensor([7, 4, 2, 5, 1]), 7), 7))
     weights, true, mask = _inputs(draw, scattered(draw), 7)
     right = weights.argmax(-1)
     for row, real in zip(range(3), mask, strict=True):  # the last word is right, and padding before it is wrong
@@ -79,7 +79,7 @@ def _(draw):
     right = weights.argmax(-1)
     yield Case("every word is right, and padding is not", (weights, torch.where(mask, right, (right + 1) % 3), mask))
     yield Case("no word is right, and padding is", (weights, torch.where(mask, (right + 1) % 3, right), mask))
-    yield Case("a single word and place", (torch.ones(1, 1, 1), torch.zeros(1, 1).long(), every[:1, :1]), edge=True)
+    yield Case("a single word and cell", (torch.ones(1, 1, 1), torch.zeros(1, 1).long(), every[:1, :1]), edge=True)
     mask = words_first(torch.tensor([3, 0, 5, 0]), 5)
     yield Case("captions without words", _inputs(draw, mask, 3), edge=True)
     yield Case("no word in the whole batch", _inputs(draw, torch.zeros(2, 3, dtype=torch.bool), 5), hazard=True)
@@ -87,7 +87,7 @@ def _(draw):
     weights, true, _ = _inputs(draw, mask, 7)
     outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].view(mask.shape)
     yield Case(
-        "true places outside the picture at padding", (weights, torch.where(mask, true, outside), mask), edge=True
+        "true cells outside the picture at padding", (weights, torch.where(mask, true, outside), mask), edge=True
     )
     garbage = with_garbage(weights.flatten(0, 1), mask.flatten()).view(weights.shape)
     # NaN counts as the largest: the true place of padding is where it stands first
@@ -115,7 +115,7 @@ def _(weights, true, mask):
 
 @task.steps
 def _(weights, true, mask):
-    pointed = yield "the places that are pointed to", lambda weights: weights.argmax(-1), weights
+    pointed = yield "the cells that are pointed to", lambda weights: weights.argmax(-1), weights
     hits = yield "where they are the true ones", lambda pointed, true: (pointed == true).double(), pointed, true
     right = yield "the words that are right", lambda hits, mask: (hits * mask).sum(), hits, mask
     steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
@@ -148,53 +148,53 @@ def _mistake(name, sentence, **parts):
 
 _mistake(
     "least_weight",
-    "You take the place of the smallest weight. A word points to that of the largest.",
+    "You take the cell of the smallest weight. A word points to that of the largest.",
     pointed=lambda weights: weights.argmin(-1),
 )
 _mistake(
     "largest_over_the_steps",
-    "You look for the largest weight along the steps, which tells for each place at which step it is looked at most. This runs without an error only where there are as many steps as places. Look along the last axis.",
+    "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.",
     pointed=lambda weights: weights.argmax(1),
 )
 _mistake(
     "largest_over_the_batch",
-    "You look for the largest weight along the batch. Look along the places, the last axis.",
+    "You look for the largest weight along the batch. Look along the cells, the last axis.",
     pointed=lambda weights: weights.argmax(0),
 )
 _mistake(
     "counted_from_one",
-    "You count places from 1. The first place is place 0.",
+    "You count cells from 1. The first cell is cell 0.",
     pointed=lambda weights: weights.argmax(-1) + 1,
 )
 _mistake(
     "counted_from_the_end",
-    "You count places from the end of the picture. The first place is place 0.",
+    "You count cells from the end of the picture. The first cell is cell 0.",
     pointed=lambda weights: weights.shape[-1] - 1 - weights.argmax(-1),
 )
 _mistake(
     "word_before",
-    "You compare the weights of each step with the true place of the next one: they stand one step apart. Weights and true place of the same step belong together.",
+    "You compare the weights of each step with the true cell of the next one: they stand one step apart. Weights and true cell of the same step belong together.",
     pointed=lambda weights: weights.argmax(-1).roll(1, 1),
 )
 _mistake(
     "word_after",
-    "You compare the weights of each step with the true place of the step before: they stand one step apart. Weights and true place of the same step belong together.",
+    "You compare the weights of each step with the true cell of the step before: they stand one step apart. Weights and true cell of the same step belong together.",
     pointed=lambda weights: weights.argmax(-1).roll(-1, 1),
 )
 _mistake(
     "centre_of_mass",
-    "You take the mean of the places, weighted by the weights, and round it. Two places far apart then give one in between, at which the word does not look. Take the place of the largest weight.",
+    "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.",
     pointed=lambda weights: (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round(),
 )
 _mistake(
     "caption_as_a_whole",
-    "You add up the weights over the steps of a caption, and all its words point to the same place. Each step has a largest weight of its own.",
+    "You add up the weights over the steps of a caption, and all its words point to the same cell. Each step has a largest weight of its own.",
     pointed=lambda weights: weights.nan_to_num().sum(1, keepdim=True).argmax(-1).expand(weights.shape[:2]),
 )
 
 
 @task.mistake(
-    "A word counts as right only where more than half of its weight lies at the true place. The largest weight may be smaller than that."
+    "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that."
 )
 def above_half(weights, true, mask):
     at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
@@ -202,7 +202,7 @@ def above_half(weights, true, mask):
 
 
 @task.mistake(
-    "You return the mean weight at the true place, and not how often the largest weight stands there. Count words: each is either right or wrong."
+    "You return the mean weight at the true cell, and not how often the largest weight stands there. Count words: each is either right or wrong."
 )
 def weight_at_the_true_place(weights, true, mask):
     at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
@@ -210,7 +210,7 @@ def weight_at_the_true_place(weights, true, mask):
 
 
 @task.mistake(
-    "A word counts as right also where the second largest weight stands at the true place. The largest alone counts."
+    "A word counts as right also where the second largest weight stands at the true cell. The largest alone counts."
 )
 def among_the_two_largest(weights, true, mask):
     best = weights.topk(min(2, weights.shape[-1]), -1).indices
@@ -218,7 +218,7 @@ def among_the_two_largest(weights, true, mask):
 
 
 @task.mistake(
-    "You look up the weight at the true place of every step, padding included. There `true` may hold anything, also numbers that are no place of the picture. Compare places, or leave padding out first."
+    "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first."
 )
 def looked_up_everywhere(weights, true, mask):
     at_true = weights.gather(-1, true.long()[..., None])[..., 0]
@@ -249,7 +249,7 @@ _mistake(
 )
 _mistake(
     "padding_counts_as_right",
-    "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the places that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
+    "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
     end=lambda hits, mask: (hits | ~mask).double().mean().item(),
 )
 _mistake(

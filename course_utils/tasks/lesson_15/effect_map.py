@@ -1,0 +1,203 @@
+"""Task 15.effect_map: what each word depends on, seen by emptying one cell of the picture after another."""
+
+import torch
+
+from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Task
+from course_utils.tasks.lesson_15._captioners import ANNOTATION, FEATURES, RIGHT, WORD
+from course_utils.tasks.shares import USUAL
+
+LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:7]}
+
+
+def _of_any_numbers(captioner):
+    """A captioner that takes float64 numbers too, and says what is wrong with what it is given."""
+
+    def call(annotations, words):
+        if annotations.dim() != 3 or words.dim() != 3 or len(annotations) != len(words):
+            raise ValueError("annotations B×L×E and words B×T×D are expected, with as many rows")
+        with torch.no_grad():
+            return captioner(annotations.float(), words.float()).to(annotations.dtype)
+
+    return call
+
+
+task = Task(
+    "15.effect_map",
+    "what a word depends on",
+    arguments=("captioner", "annotations B×L×E", "words B×T×D", "wanted B×T", "empty L×E"),
+    result="effects B×T×L",
+    candidates=tuple(map(_of_any_numbers, LOOKED_INTO)),
+    suspects=False,
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Ask the captioner as often as there are cells, and once more: with the picture as it is, and with each cell emptied alone. What a word loses is what it owed to the cell.",
+        "Let the right word have the probability 0.8 with the whole picture, 0.2 when cell 0 is empty, and 0.8 when cell 1 is. The effect of cell 0 is ln 0.8 - ln 0.2 = 1.3863, and that of cell 1 is 0. So the word depends on cell 0, wherever the weights may lie.",
+        "log_p(picture) = log_softmax over the V logits of captioner(picture, words), and of it the entry of each wanted word, B×T. before = log_p(annotations). For each cell l: copy annotations, put empty[l] at cell l of every row, and subtract log_p of the copy from before. Stack the results along a last axis.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.cases
+def _(draw):
+    for key, name in enumerate(LOOKED_INTO.values()):
+        B, L, T = (int(draw.whole(low, high)) for low, high in ((2, 4), (4, 7), (2, 4)))
+        inputs = draw.numbers(B, L, ANNOTATION), draw.numbers(B, T, WORD), draw.whole(0, FEATURES, B, T)
+        yield Case(f"{name}, {L} cells, {T} words", (Candidate(key), *inputs, draw.numbers(L, ANNOTATION) + 0.5))
+    same = draw.numbers(3, 3, ANNOTATION), draw.numbers(3, 3, WORD), draw.whole(0, FEATURES, 3, 3)
+    yield Case("soft attention, as many cells as words", (Candidate(0), *same, draw.numbers(3, ANNOTATION)))
+    one = draw.numbers(1, 1, ANNOTATION), draw.numbers(1, 1, WORD), draw.whole(0, FEATURES, 1, 1)
+    yield Case("soft attention, a single cell and word", (Candidate(0), *one, draw.numbers(1, ANNOTATION)), edge=True)
+
+
+@task.oracle
+def _(captioner, annotations, words, wanted, empty):
+    (B, T), L = wanted.shape, len(empty)
+    effects = torch.zeros(B, T, L, dtype=annotations.dtype)
+    for b in range(B):
+        pictures = [
+            annotations[b],
+            *(torch.cat([annotations[b, :i], empty[i : i + 1], annotations[b, i + 1 :]]) for i in range(L)),
+        ]
+        logits = captioner(torch.stack(pictures), words[b].expand(L + 1, -1, -1))  # L+1 T V
+        for t in range(T):
+            log_p = logits[:, t, wanted[b, t]] - logits[:, t].logsumexp(-1)
+            effects[b, t] = log_p[0] - log_p[1:]
+    return effects
+
+
+def _log_softmax(logits):
+    return logits.log_softmax(-1)
+
+
+def _emptied(annotations, cell, empty):
+    changed = annotations.clone()
+    changed[:, cell] = empty[cell]
+    return changed
+
+
+def _effects(captioner, annotations, words, wanted, empty, change=_emptied, of=_log_softmax, pick=None, end=torch.sub):
+    """A right answer, but for the parts that are given."""
+    pick = pick or (lambda values, before: values.gather(-1, wanted[..., None])[..., 0])
+    values = of(captioner(annotations, words))
+    before, effects = pick(values, values), []
+    for cell in range(len(empty)):
+        after = pick(of(captioner(change(annotations, cell, empty), words)), values)
+        effects.append(end(before, after))
+    return torch.stack(effects, -1)
+
+
+def _mistake(name, sentence, **parts):
+    """Register a map that is right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda *given: _effects(*given, **parts))
+
+
+# What is changed
+
+_mistake(
+    "zeros",
+    "You put zeros in place of a cell's annotation. An empty cell has an annotation of its own, which also says where it is: use `empty`.",
+    change=lambda annotations, cell, empty: _emptied(annotations, cell, torch.zeros_like(empty)),
+)
+_mistake(
+    "first_empty_cell",
+    "You put the first row of `empty` into every cell. Each cell has an empty annotation of its own: `empty[cell]`.",
+    change=lambda annotations, cell, empty: _emptied(annotations, cell, empty[:1].expand_as(empty)),
+)
+_mistake(
+    "only_this_cell_kept",
+    "You empty all cells but one. Empty one cell, and leave the others as they are.",
+    change=lambda annotations, cell, empty: torch.cat(
+        [
+            empty[:cell].expand(len(annotations), -1, -1),
+            annotations[:, cell : cell + 1],
+            empty[cell + 1 :].expand(len(annotations), -1, -1),
+        ],
+        1,
+    ),
+)
+_mistake(
+    "first_row_alone",
+    "You empty the cell in the first picture of the batch alone, so all other pictures show no effect. Empty it in every row.",
+    change=lambda annotations, cell, empty: torch.cat([_emptied(annotations[:1], cell, empty), annotations[1:]]),
+)
+_mistake(
+    "taken_out",
+    "You add the empty annotation to what the cell holds. Replace it.",
+    change=lambda annotations, cell, empty: torch.cat(
+        [annotations[:, :cell], annotations[:, cell : cell + 1] + empty[cell], annotations[:, cell + 1 :]], 1
+    ),
+)
+
+
+@task.mistake(
+    "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`."
+)
+def changes_add_up(captioner, annotations, words, wanted, empty):
+    changed = annotations.clone()
+
+    def change(_, cell, empty):
+        changed[:, cell] = empty[cell]
+        return changed
+
+    return _effects(captioner, annotations, words, wanted, empty, change)
+
+
+# What is compared
+
+_mistake(
+    "sign",
+    "The sign is wrong: subtract the new log probability from the old one.",
+    end=lambda before, after: after - before,
+)
+_mistake(
+    "size_alone",
+    "You return sizes without a sign. A word may also become more probable when a cell is emptied.",
+    end=lambda before, after: (before - after).abs(),
+)
+_mistake(
+    "logits",
+    "You compare logits. Only their differences within a word mean something: take log_softmax over V first.",
+    of=lambda logits: logits,
+)
+_mistake("probabilities", "You compare probabilities. Compare their logarithms.", of=lambda logits: logits.softmax(-1))
+_mistake("ratio", "You divide the logarithms. Subtract them.", end=lambda before, after: before / after)
+_mistake(
+    "softmax_over_words",
+    "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis.",
+    of=lambda logits: logits.log_softmax(1),
+)
+_mistake(
+    "most_probable_word",
+    "You follow the word that the captioner finds most probable. Follow the one in `wanted`.",
+    pick=lambda values, before: values.gather(-1, before.argmax(-1, keepdim=True))[..., 0],
+)
+_mistake(
+    "word_changes",
+    "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.",
+    pick=lambda values, before: (values.argmax(-1) != before.argmax(-1)).to(values.dtype),
+    end=lambda before, after: after,
+)
+_mistake(
+    "whole_caption",
+    "Each word of a caption gets the effect on all its words together. Keep the words apart.",
+    end=lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before),
+)
+_mistake(
+    "whole_batch",
+    "Every row gets the mean effect of the batch. Keep the rows apart.",
+    end=lambda before, after: (before - after).mean(0, keepdim=True).expand_as(before),
+)
+_mistake(
+    "new_log_probability",
+    "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.",
+    end=lambda before, after: after,
+)
+
+
+@task.mistake("Cells and words are exchanged: return B×T×L, with the cells along the last axis.")
+def axes_exchanged(*given):
+    return _effects(*given).mT
