@@ -175,7 +175,7 @@ hops, seed = 1, 0  # change them afterwards: three hops, other seeds
 predict("16.one_hop", ...)
 
 # %% tags=["reveals"]
-print(f"With {hops} hop{'s' * (hops > 1)} and seed {seed}:")
+print("Without the other hop, or with what you chose:")
 changed = train(hops, seed)
 reveal("16.one_hop", round(score(changed, unseen).right, 2))
 look(changed)
@@ -229,9 +229,7 @@ def weights_of(story):
     one, weights = new_texts[number], told.weights[number, :, : len(new_texts[number].facts)]  # hops M
     said = ANSWERS[told.logits[number].argmax()]
     ax = plots.axes(width=4.6, height=0.6 + 0.3 * len(one.facts))
-    plots.weights(
-        weights.T, ["hop 1", "hop 2"], one.facts, f"{one.question}? {said}", ax, xlabel="", ylabel=""
-    )
+    plots.weights(weights.T, ["hop 1", "hop 2"], one.facts, f"{one.question}?", ax, xlabel="", ylabel="")
     first, second = (one.facts[int(row.argmax())] for row in weights)
     return f"{one.question}? Hop 1 looks most at “{first}” and hop 2 at “{second}”. The network says {said}; right is {one.answer}."
 
@@ -308,12 +306,13 @@ columns = ["commonest answer", "no question", "1 hop", "2 hops", "2nd hop adds",
 table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The first columns warn: counting and lists are right in seven of ten stories even without the question, and for two facts, two hops without it do better than one hop with it.
+# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The first columns warn: about 0.7 of the answers to counting and lists are right even without the question, and for two facts, two hops without it do better than one hop with it.
 #
 # How do such networks fare on bAbI itself, whose stories are longer? All have three hops. PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
 
 # %%
-# From github.com/jojonki/MemoryNetworks (the paper's column, and its own) and github.com/vinhkhuc/MemN2N-babi-python (a run of the authors' code)
+# The first and the last from github.com/jojonki/MemoryNetworks, which quotes the paper; the second, a run of the
+# authors' code, from github.com/vinhkhuc/MemN2N-babi-python.
 paper = (0.999, 0.784, 0.358, 0.962, 0.921, 0.784, 0.874)
 authors = (0.999, 0.918, 0.582, 0.956, 0.921, 0.797, 0.883)
 more_stories = (1.00, 0.978, 0.936, 0.786, 0.936, 0.894, 0.956)
@@ -344,11 +343,11 @@ print("longer stories, three hops: what random noise adds, by seed:", noise - pl
 table(rows, ["as trained", "without, or longer", "lost, seed by seed"], corner="right answers", digits=2)
 
 # %% [markdown]
-# Without the order of the words "north of" falls to one half, as two places remain possible; "two facts" loses next to nothing. Without ages, the last move is like earlier ones. In longer stories the ages from the eleventh fact on are untrained. Random noise trains some of them, and perhaps that is why it gains there with every seed.
+# Without the order of the words "north of" falls to one half, as two places remain possible; "two facts" loses next to nothing. Without ages, the last move is lost among earlier ones. In longer stories the ages from the eleventh fact on are untrained. Random noise trains some: perhaps that is why it gains with every seed.
 #
 # ## Why is "yes or no" so hard?
 #
-# One fact answers "Is Mary in the kitchen?". Suppose that a hop has found it. Then $u'$ holds the place asked for plus the place read, and the linear readout gives "yes" a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. Can you find numbers for which both "yes" cases score higher than both "no" cases?
+# One fact answers "Is Mary in the kitchen?" If a hop has found it, $u'$ holds the place asked for plus the place read, and the linear readout gives "yes" a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. Can you find numbers for which both "yes" cases score higher than both "no" cases?
 
 # %% tags=["nbval-check-output"]
 a = {"kitchen": 2.0, "garden": -1.0}  # change them
@@ -386,7 +385,7 @@ for name, setup in setups.items():
 table(rows, ["right answers", "gained, seed by seed", "weight on the fact"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# With the ReLU every seed gains a quarter; two layers without it gain with some seeds and lose with others. So it was the readout that could not compare. It held the attention back, too: with the ReLU the hop gives the fact 0.8 of its weight or more, without it less than 0.7.
+# With the ReLU every seed gains, a third on average; two layers without it gain with some seeds and lose with others. So it was the readout that could not compare. It held the attention back, too: with the ReLU the hop gives the fact 0.8 of its weight or more, without it less than 0.7.
 #
 # ## Memory networks today: retrieval
 #
@@ -418,7 +417,7 @@ reveal("16.nearest", round(rights["the nearest alone"][0], 2))
 table(rights, ["right answers"], corner="each hop reads", digits=2)
 
 # %% [markdown]
-# One fact each is enough, and without it little is right, so here the weights can be trusted (lesson 15). Systems of today look up the nearest memories:
+# One fact each is enough, and without it little is right, so here the weights can be trusted (lesson 15). Today's systems look up the nearest ones:
 #
 # | | memories | asked with |
 # | --- | --- | --- |
@@ -426,15 +425,15 @@ table(rights, ["right answers"], corner="each hop reads", digits=2)
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
 # | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
 #
-# kNN-LM lowered a perplexity by 2.9, to 15.79, without more training. RAG is one hop; MDR's next question is $u' = u + o$ in words.
+# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop; MDR's next question is $u' = u + o$ in words. Each layer of a Transformer is a hop that all words take at once.
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain, and nobody told it which facts to use. But it first learns a shortcut that answers nearly all questions; only longer training made it follow most stories.
+# It can follow a chain, and nobody told it which facts to use. But first it learns a shortcut; only longer training made it follow most stories.
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question; replace the dots with a letter in quotes or a number.
 
 # %%
 check("16.q1", ...)

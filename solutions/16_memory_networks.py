@@ -91,15 +91,9 @@ def answer(question, memories, mask, readout):
 check("16.answer", answer)
 
 # %% [markdown]
-# ## 16.two_hops_by_hand
+# ## A network whose numbers you choose
 #
-# In this tiny world a fact has two words: a person and a thing (who has it), or a person and a place (where the person is). The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages, and the network below is fixed. Choose its three embeddings, so that in every story
-#
-# 1. hop 1 gives most of its weight to the fact that says who has the thing,
-# 2. hop 2 gives most of its weight to facts about that person,
-# 3. the right place has the largest logit, by 0.5 or more.
-#
-# Many choices are right, and $D$ is yours. Try yours with `logits_of`.
+# In a tiny world a fact has two words: a person and a thing (who has it), or a person and a place (where the person is). The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and its three embeddings are yours to choose.
 
 
 # %%
@@ -112,6 +106,19 @@ def logits_of(facts, question, places, embeddings):
     return C[-places:] @ u
 
 
+# %% [markdown]
+# ## 16.two_hops_by_hand
+#
+# Choose the three embeddings of `logits_of`, so that in every story
+#
+# 1. hop 1 gives most of its weight to the fact that says who has the thing,
+# 2. hop 2 gives most of its weight to facts about that person,
+# 3. the right place has the largest logit, by 0.5 or more.
+#
+# A person may have several things. Many choices are right, and the width $D$ is yours.
+
+
+# %%
 def two_hops_by_hand(people, things, places):
     """Return three embeddings with which two hops find where a thing is.
 
