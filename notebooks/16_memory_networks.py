@@ -54,9 +54,10 @@ for name, weights in (("plain sum:", torch.ones(6, 20)), ("position encoding:", 
         (weights * torch.stack([vectors[word] for word in text.split()])).sum(0) for text in (one, other)
     )
     print(f"{name:20} the two questions are the same vector: {torch.allclose(m, other_m, atol=1e-5)}")
+print("first and last word, features 1, 10 and 20:", position_encoding(6, 20)[[0, 5]][:, [0, 9, 19]])
 
 # %% [markdown]
-# It cannot, although their answers differ. With the encoding the first word gives most to the first features, and the last word to the last ones.
+# It cannot, although their answers differ. With the encoding the first word gives most to the first features, the last word to the last ones, and so their order shows in the sum.
 #
 # The *facts* have an order, too, which a weighted sum does not notice (lesson 11). So each memory gets a learned vector added for its **age**: one for the latest fact, another for the fact before it, and so on.
 #

@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.tasks.lesson_05._padded import lengths_below, words_first
 from course_utils.tasks.lesson_06._looking import scattered
-from course_utils.tasks.shares import USUAL
+from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "16.memories",
@@ -23,7 +23,7 @@ task = Task(
         "Let the vectors have width 2, word 1 be [4, 8] and word 2 be [2, 6], and let there be two positions. The weights are [0.5, 0.5] at the first and [0.5, 1] at the second. The fact “1 2” gives [2, 4] + [1, 6] = [3, 10], and the fact “2 0” gives [1, 3]. In the story “1 2”, “2 0” the second fact is the latest, so with the ages [10, 10] and [20, 20] the memories are [23, 30] and [11, 13].",
         "real = facts above 0, B×M×J; words = rows of embedding at facts, with zeros where real is False; j = 1, 2, … J divided by J, as a column, and k = 1, 2, … D divided by D; weights = 1 - j - k·(1 - 2j); encoded = the sum over J of words times weights; mask = whether any of real is True, B×M; after = the number of True values of mask in the row minus their running sum; memories = encoded plus the rows of ages at after, with zeros where mask is False.",
     ),
-    partial=USUAL,
+    partial=EDGE | SIDE_EFFECT,
 )
 
 
@@ -65,6 +65,7 @@ def _(draw):
     facts, embedding, ages = _inputs(draw, scattered(draw), 4, 3)
     embedding[0] = 1000.0
     yield Case("a vector of 1,000 for the padding word", (facts, embedding, ages), edge=True)
+    yield Case("float64 numbers", _inputs(draw, scattered(draw), 4, 3, dtype=torch.float64), True, edge=True)
 
 
 @task.oracle

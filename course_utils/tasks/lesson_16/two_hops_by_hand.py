@@ -33,7 +33,7 @@ task = Task(
 def _(draw):
     for low in (2, 4, 6):
         people, things, places = (int(n) for n in draw.whole(low, low + 3, 3))
-        yield Case(f"{people} people, {things} things and {places} places", (people, things, places + 1))
+        yield Case(f"{people} people, {things} things and {places} places", (people, things, places))
     yield Case("10 people, 10 things and 12 places", (10, 10, 12), edge=True)
 
 
