@@ -57,9 +57,9 @@ for name, weights in (("plain sum:", torch.ones(6, 20)), ("position encoding:", 
 print("first and last word, features 1, 10 and 20:", position_encoding(6, 20)[[0, 5]][:, [0, 9, 19]])
 
 # %% [markdown]
-# It cannot, although their answers differ. With the encoding the first word gives most to the first features, the last word to the last ones, and so their order shows in the sum.
+# It cannot, although their answers differ. With the encoding the first word gives most to the first features and the last word to the last ones.
 #
-# The *facts* have an order, too, which a weighted sum does not notice (lesson 11). So each memory gets a learned vector added for its **age**: one for the latest fact, another for the fact before it, and so on.
+# The *facts* have an order, too, which a sum does not notice (lesson 11). So each memory gets a learned vector added for its **age**: one for the latest fact, another for the fact before it, and so on.
 #
 # ## One hop
 #
