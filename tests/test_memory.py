@@ -9,7 +9,15 @@ from programs import program
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.stories import ANSWERS, KINDS, PEOPLE, PLACES, THINGS, VOCABULARY, Stories, stories, story
-from course_utils.models.memory import Answered, MemoryNetwork, fit, memory_hop, position_encoding, score, with_empty_memories
+from course_utils.models.memory import (
+    Answered,
+    MemoryNetwork,
+    fit,
+    memory_hop,
+    position_encoding,
+    score,
+    with_empty_memories,
+)
 
 
 def read(facts, question):
@@ -106,7 +114,9 @@ def test_empty_memories_make_earlier_facts_older():
     network = MemoryNetwork(1, width=3)
     aged = network.memories(every, all_mask, 0)[all_mask]  # four memories
     torch.testing.assert_close(aged[1], network.ages[0][2])  # the empty one is nothing but its age
-    torch.testing.assert_close(aged[0] - network.memories(facts, mask, 0)[0, 0], network.ages[0][3] - network.ages[0][1])
+    torch.testing.assert_close(
+        aged[0] - network.memories(facts, mask, 0)[0, 0], network.ages[0][3] - network.ages[0][1]
+    )
 
 
 def test_training_with_noise_is_another_training():
