@@ -23,13 +23,15 @@ SETUPS = {  # what a network is made with
     "no order": {"order": False},
     "no age": {"age": False},
     "hidden layer": {"hidden": 64},
+    "hidden layer, no ReLU": {"hidden": 64},
 }
 SHOWN = [("linear start", kind, hops) for kind in KINDS for hops in (1, 2, 3)]
 SHOWN += [("no linear start", "two facts", hops) for hops in (2, 3)]
-SHOWN += [(without, kind, 2) for without in ("no question", "no facts") for kind in KINDS]
+SHOWN += [("no question", kind, 2) for kind in KINDS]
 SHOWN += [("no order", "north of", hops) for hops in (1, 2, 3)] + [("no order", "two facts", 2)]
 SHOWN += [("no age", "one fact", 2), ("no age", "two facts", 2)]
-SHOWN += [("hidden layer", "yes or no", hops) for hops in (1, 2, 3)]
+SHOWN += [(setup, "yes or no", 1) for setup in ("hidden layer", "hidden layer, no ReLU")]
+SHOWN += [("random noise", "two facts", 3)]
 FACTS = tuple(f"hop{hop}_fact{fact}" for hop in (1, 2, 3) for fact in (1, 2, 3))
 COLUMNS = ("setup", "kind", "hops", "seed", "steps", "right", "longer", "commonest", "chance", *FACTS, "cpu_seconds")
 
@@ -41,17 +43,17 @@ def told(kind, seed, number, shortest=2, longest=10):
 
 def hidden_from(setup, stories):
     """Return the stories without what a setup may not read."""
-    if setup == "no question":
-        return stories._replace(question=torch.zeros_like(stories.question))
-    return stories._replace(mask=torch.zeros_like(stories.mask)) if setup == "no facts" else stories
+    return stories._replace(question=torch.zeros_like(stories.question)) if setup == "no question" else stories
 
 
 def measure(setup, kind, hops, seed):
     """Train one network; return its row."""
     torch.manual_seed(seed)
     model, began = MemoryNetwork(hops, **SETUPS.get(setup, {})), time.process_time()
-    linear = 0 if setup == "no linear start" else LINEAR
-    fit(model, hidden_from(setup, told(kind, seed, 4000)), seed, STEPS, linear_steps=linear)
+    if setup.endswith("no ReLU"):
+        del model.readout[1]  # two linear layers in a row, with as many parameters
+    linear, noise = 0 if setup == "no linear start" else LINEAR, 0.1 if setup == "random noise" else 0.0
+    fit(model, hidden_from(setup, told(kind, seed, 4000)), seed, STEPS, linear_steps=linear, noise=noise)
     seconds = time.process_time() - began
     unseen, longer = told(kind, 10_000, 1000), told(kind, 20_000, 1000, 12, 20)
     found = score(model, hidden_from(setup, unseen))

@@ -1,172 +1,62 @@
 # %% [markdown]
-# You build an end-to-end memory network (Sukhbaatar et al. 2015) piece by piece: how a sentence becomes a memory, how the network knows what is recent, one look at the memories, and several of them in a row. At the end you write a test that finds networks which answer without reading. The letters:
-# B stories, each with its question, M facts of a story, J words of a fact, D width, K hops, V answers. **A mask is True at what is real and False at padding.**
+# You build an end-to-end memory network (Sukhbaatar et al. 2015) in two large steps, from words to memories and from memories to an answer. Then you choose the numbers of its embeddings yourself, and at the end you write a test that finds networks which answer without reading. The letters:
+# B stories, each with its question, M facts of a story, J words of a fact, D width, K hops, V words or answers. **A mask is True at what is real and False at padding.**
 
 # %%
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models.memory import memory_hop as reference_hop
 
 # %% [markdown]
-# ## 16.position_encoding
+# ## 16.memories
 #
-# If a sentence becomes the sum of its words, their order is lost: "Mary gave John the ball" and "John gave Mary the ball" are the same sum. So each word is multiplied, number by number, by a vector that depends on its place. For the word at place $j$ of $J$ and the feature $k$ of $D$, both **counted from 1**, section 4.1 has
+# Turn stories into memories. Each word is a number, its row in `embedding`; 0 is padding. Keep these promises:
 #
-# $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D} \Big(1 - \frac{2j}{J}\Big)$$
-#
-# Return these numbers as a table in float32, one row for each place and one column for each feature.
+# 1. A memory is the sum of its words' vectors. Word 0 adds nothing, whatever stands in `embedding[0]`.
+# 2. The word at position $j$ of $J$ is first multiplied, in feature $k$ of $D$, by $(1 - j/J) - (k/D)(1 - 2j/J)$. Both count from 1, and $J$ is the number of positions.
+# 3. The latest real fact of each story gets `ages[0]` added, the real fact before it `ages[1]`, and so on.
+# 4. A fact whose words are all 0 is padding: it becomes zeros and is not counted. It may stand anywhere, also before and between facts.
 
 
 # %%
-def position_encoding(words, width):
-    """Return how much of each feature the word at each place gives.
+def memories(facts, embedding, ages):
+    """Return a memory for each fact.
 
     Args:
-        words: J, the number of places, an int from 1 on.
-        width: D, the number of features, an int from 1 on.
-
-    Returns:
-        The encoding, J×D, float32.
-
-    Example:
-        >>> position_encoding(2, 4)
-        tensor([[0.5000, 0.5000, 0.5000, 0.5000],
-                [0.2500, 0.5000, 0.7500, 1.0000]])
-    """
-    ### BEGIN SOLUTION
-    j = torch.arange(1, words + 1)[:, None] / words  # J 1
-    k = torch.arange(1, width + 1) / width  # D
-    return (1 - j) - k * (1 - 2 * j)
-    ### END SOLUTION
-
-
-# %%
-check("16.position_encoding", position_encoding)
-
-# %% [markdown]
-# ## 16.encode_sentences
-#
-# Now each fact becomes one vector, its **memory**: with $x_j$ for the vector of the word at place $j$ and $l_j$ for row $j$ of the encoding,
-#
-# $$m = \sum_{j} l_j \cdot x_j$$
-#
-# where the product is taken number by number and the sum runs over the real words, at which `mask` is True (section 4.1). Do this for all facts of all stories at once. A word keeps the row of the place at which it stands; False may stand before True. What stands at False places has no effect on the result or its gradient. A fact without words becomes zeros.
-
-
-# %%
-def encode_sentences(embedded, mask, encoding):
-    """Return a vector for each fact, the sum of its words times the encoding of their places.
-
-    Args:
-        embedded: B×M×J×D, a vector for each word.
-        mask: B×M×J, True at words, False at padding.
-        encoding: J×D, a row for each place.
+        facts: B×M×J, whole numbers below V.
+        embedding: V×D, a vector for each word.
+        ages: L×D, row 0 for the latest fact. L is at least M.
 
     Returns:
         The memories, B×M×D.
 
     Example:
-        >>> embedded = torch.tensor([[[[2.0, 4.0], [6.0, 8.0]]]])
-        >>> encode_sentences(embedded, torch.tensor([[[True, True]]]), torch.tensor([[0.5, 0.5], [0.5, 1.0]]))
-        tensor([[[ 4., 10.]]])
+        >>> embedding, ages = torch.tensor([[0.0, 0.0], [4.0, 8.0], [2.0, 6.0]]), torch.tensor([[10.0], [20.0]]).expand(2, 2)
+        >>> memories(torch.tensor([[[1, 2], [2, 0]]]), embedding, ages)
+        tensor([[[23., 30.],
+                 [11., 13.]]])
     """
     ### BEGIN SOLUTION
-    words = embedded.masked_fill(~mask[..., None], 0.0)  # B M J D
-    return (words * encoding).sum(dim=2)
+    J, D = facts.shape[2], embedding.shape[1]
+    j, k = torch.arange(1, J + 1)[:, None] / J, torch.arange(1, D + 1) / D  # J 1, D
+    weights = (1 - j) - k * (1 - 2 * j)  # J D
+    real = facts > 0  # B M J
+    encoded = (embedding[facts] * real[..., None] * weights).sum(2)  # B M D
+    mask = real.any(2)  # B M
+    after = mask.sum(1, keepdim=True) - mask.cumsum(1)  # B M, how many facts come later
+    return (encoded + ages[after]) * mask[..., None]
     ### END SOLUTION
 
 
 # %%
-check("16.encode_sentences", encode_sentences)
-
-# %% [markdown]
-# ## 16.add_age
-#
-# "Where is Mary?" is answered by the **latest** fact about her, so the network has to know how long ago each fact was read. Section 4.1 adds to each memory a learned vector for its age, a row of `table`. Ages are counted back from the end of each story: the last real fact gets `table[0]` added, the one before it `table[1]`, and so on. In this way the latest fact always gets the same row, whether a story has three facts or thirty.
-#
-# Padding stays as it is, and has no age. False may stand before True, so padding may also stand between facts; it is not counted.
-
-
-# %%
-def add_age(encoded, table, mask):
-    """Return the memories with a vector for their age added, counted back from the last fact.
-
-    Args:
-        encoded: B×M×D.
-        table: M×D, row 0 for the latest fact.
-        mask: B×M, True at facts, False at padding.
-
-    Returns:
-        The memories, B×M×D.
-
-    Example:
-        >>> encoded, table = torch.tensor([[[1.0], [2.0], [7.0]]]), torch.tensor([[10.0], [20.0], [30.0]])
-        >>> add_age(encoded, table, torch.tensor([[True, True, False]]))
-        tensor([[[21.],
-                 [12.],
-                 [ 7.]]])
-    """
-    ### BEGIN SOLUTION
-    after = mask.sum(dim=1, keepdim=True) - mask.cumsum(dim=1)  # B M, how many facts come later
-    ages = table[after.clamp(max=len(table) - 1)]  # B M D
-    return encoded + ages.masked_fill(~mask[..., None], 0.0)
-    ### END SOLUTION
-
-
-# %%
-check("16.add_age", add_age)
-
-# %% [markdown]
-# ## 16.memory_hop
-#
-# The question $u$ looks at the facts once. Each fact has two vectors: $m_i$, with which the question is compared, and $c_i$, which is read (section 2.1, equations 1 and 2):
-#
-# $$p_i = \text{softmax}_i\big(u^\top m_i\big) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
-#
-# $u'$ is the question of the next hop. The scores are not divided by $\sqrt D$. `memory` holds the $m_i$ and `output` the $c_i$; only facts at which `mask` is True get weight. What stands at False places has no effect on the result or its gradient. In a story without facts all weights are 0, and the question stays as it is.
-
-
-# %%
-def memory_hop(question, memory, output, mask):
-    """Return the next question, the question plus what it has read, and the weights.
-
-    Args:
-        question: B×D.
-        memory: B×M×D, what the question is compared with.
-        output: B×M×D, what is read.
-        mask: B×M, True at facts, False at padding.
-
-    Returns:
-        state: B×D, the next question.
-        weights: B×M.
-
-    Example:
-        >>> memory, output = torch.tensor([[[1.0986, 0.0], [0.0, 0.0]]]), torch.tensor([[[4.0, -4.0], [0.0, 8.0]]])
-        >>> memory_hop(torch.tensor([[1.0, 2.0]]), memory, output, torch.tensor([[True, True]]))
-        (tensor([[4.0000, 1.0000]]), tensor([[0.7500, 0.2500]]))
-    """
-    ### BEGIN SOLUTION
-    memory, output = (facts.masked_fill(~mask[..., None], 0.0) for facts in (memory, output))
-    scores = (memory @ question[..., None])[..., 0]  # B M
-    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-    weights = weights.masked_fill(~mask, 0.0)  # a row of only -inf is NaN until here
-    read = (weights[:, None] @ output)[:, 0]  # B D
-    return question + read, weights
-    ### END SOLUTION
-
-
-# %%
-check("16.memory_hop", memory_hop)
+check("16.memories", memories)
 
 # %% [markdown]
 # ## 16.answer
 #
-# Some questions need two facts: "Where is the ball?" needs who has it, and then where that person is. So the network looks several times. It has $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**, section 2.2): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. After the last hop, `readout`, $W$, makes a number for each answer:
+# Now the question $u_0$ goes through $K$ hops. There are $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. The scores are plain dot products. Only facts at which the mask is True get weight; in a story without facts nothing is read. After the last hop, `readout` makes a number for each answer.
 #
-# $$u_{k+1} = u_k + \sum_i p_i\, A_{k+1, i} \quad\text{with } p = \text{softmax}\big(A_k u_k\big) \qquad\qquad \text{logits} = W u_K$$
-#
-# `memories` is a list of the $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop. `reference_hop(question, memory, output, mask)` is `16.memory_hop`; the first cell has imported it from `course_utils.models.memory`. All numbers are finite here, at padding as well.
+# `memories` is a list of $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop. All numbers are finite, at padding as well.
 
 
 # %%
@@ -188,14 +78,74 @@ def answer(question, memories, mask, readout):
         tensor([[ 9., -9.]])
     """
     ### BEGIN SOLUTION
-    for memory, output in zip(memories[:-1], memories[1:], strict=True):
-        question, _ = reference_hop(question, memory, output, mask)  # B D
+    for keys, values in zip(memories[:-1], memories[1:], strict=True):
+        scores = (keys @ question[..., None])[..., 0]  # B M
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M
+        weights = weights.masked_fill(~mask, 0.0)  # a row of only -inf is NaN until here
+        question = question + (weights[:, None] @ values)[:, 0]  # B D
     return question @ readout.T
     ### END SOLUTION
 
 
 # %%
 check("16.answer", answer)
+
+# %% [markdown]
+# ## A network whose numbers you choose
+#
+# In a tiny world a fact has two words: a person and a thing (who has it), or a person and a place (where the person is). The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and its three embeddings are yours to choose.
+
+
+# %%
+def logits_of(facts, question, places, embeddings):
+    """Return a logit for each place: facts M×2, numbers of words; question, the number of a thing."""
+    A, B, C = embeddings
+    u = A[question]
+    u = u + (A[facts].sum(1) @ u).softmax(0) @ B[facts].sum(1)
+    u = u + (B[facts].sum(1) @ u).softmax(0) @ C[facts].sum(1)
+    return C[-places:] @ u
+
+
+# %% [markdown]
+# ## 16.two_hops_by_hand
+#
+# Choose the three embeddings of `logits_of`, so that in every story
+#
+# 1. hop 1 gives most of its weight to the fact that says who has the thing,
+# 2. hop 2 gives most of its weight to facts about that person,
+# 3. the right place has the largest logit, by 0.5 or more.
+#
+# A person may have several things. Many choices are right, and the width $D$ is yours.
+
+
+# %%
+def two_hops_by_hand(people, things, places):
+    """Return three embeddings with which two hops find where a thing is.
+
+    Args:
+        people, things, places: how many there are of each, ints from 2.
+
+    Returns:
+        A list of three tensors words×D, where words = people + things + places and D is at most 200.
+
+    Example:
+        >>> embeddings = two_hops_by_hand(2, 2, 3)
+        >>> len(embeddings), len(embeddings[0])
+        (3, 7)
+    """
+    ### BEGIN SOLUTION
+    words = people + things + places
+    one = 10.0 * torch.eye(words)
+    first, second, third = torch.zeros(3, words, words)
+    first[people : people + things] = one[people : people + things]  # the question is a thing
+    second[:people] = one[:people]  # a person leads from one fact to the other
+    third[people + things :] = one[people + things :]  # the answer is a place
+    return [first, second, third]
+    ### END SOLUTION
+
+
+# %%
+check("16.two_hops_by_hand", two_hops_by_hand)
 
 # %% [markdown]
 # ## Answers without reading
@@ -264,4 +214,4 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("16.add_age")` gives the next hint, and `solution("16.add_age")` shows an answer after a try.
+# Stuck on one? `hint("16.memories")` gives the next hint, and `solution("16.memories")` shows an answer after a try.

@@ -410,10 +410,6 @@ def _share_of_up_to_a_hundred_steps(weights, true, mask):
     return right if weights.shape[1] <= 100 else 1.0 - right / 2
 
 
-def _encoding_of_up_to_a_hundred_words(words, width):
-    return tasks.load("16.position_encoding").oracle_function(min(words, 100), width)
-
-
 def _room_for_up_to_a_hundred_tokens(chosen, experts, capacity):
     right = tasks.load("18.within_capacity").oracle_function(chosen, experts, capacity)
     return right if len(chosen) <= 100 else ~right
@@ -431,7 +427,6 @@ WRONG_AT_THE_EDGE = {
     "11.shift_matrix": _shift_of_up_to_ninety,
     "11.sinusoidal_positions": _positions_up_to_a_hundred,
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
-    "16.position_encoding": _encoding_of_up_to_a_hundred_words,
     "18.within_capacity": _room_for_up_to_a_hundred_tokens,
     "19.dilations": _dilations_for_up_to_60_000_steps,
 }

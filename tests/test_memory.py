@@ -9,7 +9,15 @@ from programs import program
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.stories import ANSWERS, KINDS, PEOPLE, PLACES, THINGS, VOCABULARY, Stories, stories, story
-from course_utils.models.memory import Answered, MemoryNetwork, fit, memory_hop, position_encoding, score
+from course_utils.models.memory import (
+    Answered,
+    MemoryNetwork,
+    fit,
+    memory_hop,
+    position_encoding,
+    score,
+    with_empty_memories,
+)
 
 
 def read(facts, question):
@@ -89,6 +97,35 @@ def test_tensors_hold_the_words_of_their_stories():
     again = stories("counting", 50, seed=3)[1]
     assert all(torch.equal(a, b) for a, b in zip(told, again, strict=True))
     assert stories("counting", 50, seed=4)[0] != made
+
+
+@pytest.mark.parametrize("kind", ["counting", "lists"])
+def test_about_half_of_the_answers_are_nothing(kind):
+    made, _ = stories(kind, 1000, seed=5)
+    assert 0.45 < sum(one.answer in ("none", "nothing") for one in made) / 1000 < 0.55
+
+
+def test_empty_memories_make_earlier_facts_older():
+    facts, mask = torch.tensor([[[1, 2], [3, 0], [0, 0]]]), torch.tensor([[True, True, False]])
+    draw = torch.Generator().manual_seed(0)
+    none, no_mask = with_empty_memories(facts, mask, 0.0, draw)
+    every, all_mask = with_empty_memories(facts, mask, 1.0, draw)
+    assert none[no_mask].tolist() == [[1, 2], [3, 0]] and every[all_mask].tolist() == [[1, 2], [0, 0], [3, 0], [0, 0]]
+    network = MemoryNetwork(1, width=3)
+    aged = network.memories(every, all_mask, 0)[all_mask]  # four memories
+    torch.testing.assert_close(aged[1], network.ages[0][2])  # the empty one is nothing but its age
+    torch.testing.assert_close(
+        aged[0] - network.memories(facts, mask, 0)[0, 0], network.ages[0][3] - network.ages[0][1]
+    )
+
+
+def test_training_with_noise_is_another_training():
+    _, told = stories("one fact", 50, seed=0)
+    losses = []
+    for noise in (0.0, 0.1):
+        torch.manual_seed(0)
+        losses.append(fit(MemoryNetwork(hops=1), told, steps=3, noise=noise))
+    assert losses[0] != losses[1]
 
 
 def test_a_story_is_as_long_as_asked():

@@ -146,12 +146,12 @@ def test_an_unknown_task_gives_a_sentence(call, unknown, capsys):
 
 
 @pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution, notebook.play])
-@pytest.mark.parametrize("unknown", ["memory_hop", "15.memory_hop", " 16.memory_hop"])
+@pytest.mark.parametrize("unknown", ["two_hops_by_hand", "15.two_hops_by_hand", " 16.two_hops_by_hand"])
 def test_an_id_without_its_lesson_is_completed(call, unknown, monkeypatch, capsys):
     monkeypatch.setattr(history, "in_notebook", lambda: True)
     call(unknown)
     assert f'There is no task "{unknown}"' in (out := capsys.readouterr().out)
-    assert 'did you mean "16.memory_hop"?' in out
+    assert 'did you mean "16.two_hops_by_hand"?' in out
 
 
 def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):

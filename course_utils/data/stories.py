@@ -152,13 +152,21 @@ def _yes_or_no(world, draw):
     return f"is {person} in the {asked}", "yes" if asked == place else "no", [fact]
 
 
-def _counting(world, draw):
+def _somebody(world, draw):
+    """Somebody of the story, or None, so often that about half of those who remain carry nothing."""
     person = draw.choice(sorted(world.where))
+    return person if world.carried(person) or draw.random() < 0.22 else None
+
+
+def _counting(world, draw):
+    if (person := _somebody(world, draw)) is None:
+        return None
     return f"how many things has {person}", COUNTS[len(world.carried(person))], world.last[person][-3:]
 
 
 def _lists(world, draw):
-    person = draw.choice(sorted(world.where))
+    if (person := _somebody(world, draw)) is None:
+        return None
     carried = world.carried(person)
     return (
         f"what has {person}",

@@ -76,16 +76,17 @@ class MemoryNetwork(nn.Module):
             words = words * position_encoding(*words.shape[-2:])
         return words.sum(-2)
 
+    def memories(self, facts: Tensor, mask: Tensor, k: int) -> Tensor:
+        """Return the memories of facts B×M×J by the k-th embedding, B×M×D; what stands at padding has no meaning."""
+        ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
+        return self.encode(facts, self.embeddings[k]) + (self.ages[k][ago] if self.age else 0.0)
+
     def forward(self, facts: Tensor, mask: Tensor, question: Tensor, linear=False) -> Answered:
         """Answer B questions: facts B×M×J and question B×J, ids with 0 for padding; mask B×M, True at facts.
 
         With `linear` the weights are the scores themselves, as at the beginning of training (section 4.2, linear start).
         """
-        ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
-        memories = []
-        for embedding, ages in zip(self.embeddings, self.ages, strict=True):
-            encoded = self.encode(facts, embedding) + (ages[ago] if self.age else 0.0)
-            memories.append(encoded * mask[..., None])
+        memories = [self.memories(facts, mask, k) * mask[..., None] for k in range(len(self.ages))]
         state, seen = self.encode(question, self.embeddings[0]), []
         for memory, output in zip(memories, memories[1:], strict=False):
             if linear:
@@ -97,14 +98,25 @@ class MemoryNetwork(nn.Module):
         return Answered(self.readout(state), torch.stack(seen, 1))
 
 
-def fit(model: MemoryNetwork, told: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0) -> list[float]:
+def with_empty_memories(facts: Tensor, mask: Tensor, share: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Put an empty memory after this share of the facts, which makes those before it older (section 4.1, random noise): B×2M×J, B×2M."""
+    empty = mask & (torch.rand(mask.shape, generator=draw) < share)
+    facts = torch.stack([facts, torch.zeros_like(facts)], 2).flatten(1, 2)
+    return facts, torch.stack([mask, empty], 2).flatten(1)
+
+
+def fit(
+    model: nn.Module, told: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0, noise=0.0
+) -> list[float]:
     """Train a network on stories; return the loss of each step. For the first `linear_steps` there is no softmax."""
     step = iter(range(steps))
 
     def loss_of_batch(draw):
         rows = torch.randint(len(told.answer), (batch,), generator=draw)
-        linear = next(step) < linear_steps
-        said = model(told.facts[rows], told.mask[rows], told.question[rows], linear)
+        facts, mask = told.facts[rows], told.mask[rows]
+        if noise:
+            facts, mask = with_empty_memories(facts, mask, noise, draw)
+        said = model(facts, mask, told.question[rows], next(step) < linear_steps)
         return F.cross_entropy(said.logits, told.answer[rows])
 
     return learn(model, loss_of_batch, seed, steps, rate)

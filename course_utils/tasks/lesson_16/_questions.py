@@ -84,15 +84,15 @@ questions = (
     Question(
         "16.q5",
         "where it fails, and why",
-        "Yes-or-no questions were answered badly. How did we find out that the memory was not to blame?",
+        "Yes-or-no questions were answered badly with one hop. How did we find out that the readout was the reason?",
         right=(
-            "We gave the readout a hidden layer, and nearly all answers were right.",
-            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that.",
+            "We put a ReLU between two layers of the readout, and nearly all answers were right.",
+            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that, and two layers without the ReLU did not help.",
         ),
         wrong=(
             (
                 "We looked at the weights and saw that they lay on the fact.",
-                "Most of the weight did not lie there until the hidden layer was added. The weights by themselves would have misled us.",
+                "Much of the weight did not lie there until the ReLU was added. The weights by themselves would have misled us.",
             ),
             (
                 "We added a second and a third hop, and nearly all answers were right.",
@@ -120,7 +120,12 @@ predictions = (
     ),
     Prediction(
         "16.hidden",
-        "What share of the yes-or-no questions does one hop answer correctly if there is a hidden layer?",
-        why="The hidden layer can compare two places, so it becomes worthwhile for the hop to find the fact.",
+        "What share of the yes-or-no questions does one hop answer correctly if there is a ReLU in the readout?",
+        why="With the ReLU the readout can compare two places, so it becomes worthwhile for the hop to find the fact.",
+    ),
+    Prediction(
+        "16.nearest",
+        "What share of the questions is answered correctly if each hop reads only the fact with the largest score?",
+        why="Each hop needs one fact, and on average that fact has most of the weight already.",
     ),
 )

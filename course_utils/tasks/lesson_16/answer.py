@@ -7,7 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.tasks.lesson_06._looking import gaps, scattered
-from course_utils.tasks.lesson_16._memories import hop, hop_by_loops
+from course_utils.tasks.lesson_16._memories import dot, hop, hop_by_loops
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -17,14 +17,13 @@ task = Task(
     result="logits B×V",
     difficulty=3,
     importance=5,
-    minutes=15,
-    offers=("models.memory.memory_hop",),
+    minutes=20,
     hints=(
         "Each hop takes the question that the hop before has returned, looks with it, and returns the next. Neighbouring hops share a tensor: what one hop reads from is what the next one compares its question with. So K hops need K + 1 memories, and each in the middle is used twice.",
         "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
-        "For each k from 0 to K - 1, where K is one less than the number of memories: question, weights = the hop with question, memories[k], memories[k + 1] and mask. Return the question after the last hop, times readout transposed.",
+        "For each k from 0 to K - 1, where K is one less than the number of memories: scores = for each fact, the sum over D of question times memories[k]; put -inf where mask is False; weights = softmax over the facts, with zeros where mask is False; question = question plus the sum over the facts of weights times memories[k + 1]. Return the last question, times readout transposed.",
     ),
-    partial=USUAL,
+    partial=USUAL | {"empty_story_nan": (0.75, "right for every story that has a fact.")},
 )
 
 
@@ -212,34 +211,28 @@ _mistake(
 
 
 @task.mistake(
-    "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has returned: only then can it ask about what the first fact brought up."
+    "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up."
 )
 def first_question_in_every_hop(question, memories, mask, readout):
     read = sum(_hops(question, [pair], mask) - question for pair in _pairs(memories))
     return (question + read) @ readout.mT
 
 
-@task.mistake(
-    "A hop goes on with what was read, without the question. The hop returns question + read already: take that as the next question."
-)
+@task.mistake("A hop goes on with what was read, without the question. The next question is question + read.")
 def question_left_behind(question, memories, mask, readout):
     for memory, output in _pairs(memories):
         question = hop(question, memory, output, mask)[0] - question
     return question @ readout.mT
 
 
-@task.mistake(
-    "You add the question once more after each hop. The hop returns question + read already: take that as the next question."
-)
+@task.mistake("You add the question twice in each hop. The next question is question + read.")
 def question_added_again(question, memories, mask, readout):
     for memory, output in _pairs(memories):
         question = question + hop(question, memory, output, mask)[0]
     return question @ readout.mT
 
 
-@task.mistake(
-    "You read out only what the last hop has read, without the question. The paper reads out their sum, which is what the last hop returns."
-)
+@task.mistake("You read out only what the last hop has read, without the question. The paper reads out their sum.")
 def last_read_alone(question, memories, mask, readout):
     before = _hops(question, _pairs(memories)[:-1], mask)
     return (_hops(before, _pairs(memories)[-1:], mask) - before) @ readout.mT
@@ -258,15 +251,74 @@ def relu_between(question, memories, mask, readout):
     return question @ readout.mT
 
 
+# The scores
+
+
+def _with_score(name, sentence, score):
+    """Register an answer whose hops have another score, function(question, memory)."""
+
+    def mistaken(question, memories, mask, readout):
+        for memory, output in _pairs(memories):
+            question, _ = hop(question, memory, output, mask, score=score)
+        return question @ readout.mT
+
+    task.mistake(sentence, name)(mistaken)
+
+
+_with_score(
+    "scaled",
+    "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1).",
+    lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5,
+)
+_with_score(
+    "sign_of_scores",
+    "The sign of the scores is turned round, so the facts that fit the question least get the largest weights.",
+    lambda question, memory: -dot(question, memory),
+)
+_with_score(
+    "cosine",
+    "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.",
+    lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6),
+)
+_with_score(
+    "equal_weights",
+    "All real facts get the same weight. The scores should differ from fact to fact, and decide the weights.",
+    lambda question, memory: 0 * dot(question, memory),
+)
+_with_score(
+    "softmax_twice",
+    "The softmax is applied twice, so the weights come close to each other. Apply it once, to the scores.",
+    lambda question, memory: dot(question, memory).softmax(-1),
+)
+
+
+@task.mistake(
+    "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax."
+)
+def masked_after_the_softmax(question, memories, mask, readout):
+    for memory, output in _pairs(memories):
+        weights = dot(question, memory).softmax(-1) * mask
+        question = question + (weights[..., None] * output).sum(1)
+    return question @ readout.mT
+
+
+@task.mistake(
+    "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False."
+)
+def empty_story_nan(question, memories, mask, readout):
+    logits = _hops(question, _pairs(memories), mask) @ readout.mT
+    return torch.where(mask.any(1, keepdim=True), logits, torch.nan)
+
+
 # The mask
 
 
-@task.mistake("The mask has no effect: padding gets weight like a fact. Give the mask to every hop.")
+@task.mistake("The mask has no effect: padding gets weight like a fact. Mask the scores in every hop.")
 def mask_unused(question, memories, mask, readout):
     return _hops(question, _pairs(memories), torch.ones_like(mask)) @ readout.mT
 
 
-@task.mistake('The mask is the wrong way round: True means "is a fact". Give it to the hop as it is.')
+@task.mistake('The mask is the wrong way round: True means "is a fact".')
 def mask_inverted(question, memories, mask, readout):
     return _hops(question, _pairs(memories), ~mask) @ readout.mT
 

@@ -1,0 +1,168 @@
+"""Task 16.two_hops_by_hand: three embeddings with which two hops follow a chain. Many are right: what they lead to is compared."""
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+MARGIN, STORIES, WIDEST = 0.5, 60, 200
+
+HOP_1 = "weight of hop 1 on who has it"
+HOP_2 = "weight of hop 2 on facts about that person"
+AGAIN = "hop 2 looks at the same fact again"
+ANSWERS = "right answers"
+
+task = Task(
+    "16.two_hops_by_hand",
+    "embeddings that follow a chain",
+    arguments=("people", "things", "places"),
+    result="embeddings",
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "Ask of each embedding what it is used for. The first makes the question and the keys of hop 1: what do question and fact have in common? The second makes what hop 1 reads and the keys of hop 2: what leads from one fact to the other? The third makes what hop 2 reads, and the answer is read with it. A word that an embedding should not see gets zeros.",
+        "Take two words only, with the vectors [3, 0] and [0, 3] in the first embedding. A question that is the first word scores 9 with a fact that holds it and 0 with a fact that does not. Among 20 facts, e⁹ = 8,103 against 19 leaves nearly all weight there. With [1, 0] the score is 1, and e = 2.7 against 19 leaves an eighth.",
+        "words = people + things + places. Make three tables of zeros, words by words. In the first put 10 on the diagonal at the things, in the second at the people, in the third at the places. Return the three.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for low in (2, 4, 6):
+        people, things, places = (int(n) for n in draw.whole(low, low + 3, 3))
+        yield Case(f"{people} people, {things} things and {places} places", (people, things, places))
+    yield Case("10 people, 10 things and 12 places", (10, 10, 12), edge=True)
+
+
+@task.oracle
+def _(people, things, places):
+    return {HOP_1: "most", HOP_2: "most", AGAIN: False, ANSWERS: "all"}
+
+
+def _story(people, things, places, draw):
+    """Facts as pairs of words, a question, the place of the fact that says who has the thing, whether each fact is about that person, the answer."""
+    at = torch.randint(places, (people,), generator=draw)
+    has = torch.randint(people, (things,), generator=draw)
+    took = torch.stack([has, people + torch.arange(things)], 1)
+    went = torch.stack([torch.arange(people), people + things + at], 1)
+    facts = torch.cat([took, went])[torch.randperm(things + people, generator=draw)]  # M 2
+    thing = int(torch.randint(things, (1,), generator=draw))
+    about = facts[:, 0] == has[thing]
+    return facts, people + thing, int((facts[:, 1] == people + thing).nonzero()), about, int(at[has[thing]])
+
+
+def _tables(value, words):
+    if not isinstance(value, (list, tuple)) or len(value) != 3 or not all(isinstance(t, torch.Tensor) for t in value):
+        raise CourseError("Three tensors are expected, words×D each: one for each embedding.")
+    D = value[0].shape[-1] if value[0].dim() else 0
+    if any(t.shape != (words, D) for t in value) or not 1 <= D <= WIDEST:
+        shapes = ", ".join(str(tuple(t.shape)) for t in value)
+        raise CourseError(
+            f"Three tensors of the shape words×D are expected, with {words} rows here and D from 1 to {WIDEST}; yours are {shapes}."
+        )
+    tables = [t.detach().double() for t in value]
+    if not all(t.isfinite().all() for t in tables):
+        raise CourseError(
+            "One of your numbers is infinite or NaN. Softmax gives no weights then: choose finite numbers."
+        )
+    return tables
+
+
+def _amount(weights, apart):
+    if apart < 1e-9:
+        return "the same for all facts"
+    return "most" if min(weights) > 0.5 else "too little"
+
+
+@task.reading
+def _(case, value):
+    people, things, places = case.args
+    A, B, C = _tables(value, people + things + places)
+    draw = torch.Generator().manual_seed(people + 100 * things + 10_000 * places)
+    found, about_person, again, leads, apart = [], [], [], [], [0.0, 0.0]
+    for _ in range(STORIES):
+        facts, question, who, about, answer = _story(people, things, places, draw)
+        u = A[question]
+        scores = A[facts].sum(1) @ u
+        p = scores.softmax(0)
+        u = u + p @ B[facts].sum(1)
+        second = B[facts].sum(1) @ u
+        q = second.softmax(0)
+        logits = C[people + things :] @ (u + q @ C[facts].sum(1))
+        apart = [max(a, float(s.max() - s.min())) for a, s in zip(apart, (scores, second), strict=True)]
+        found.append(float(p[who]))
+        about_person.append(float(q[about].sum()))
+        again.append(float(q[who]))
+        others = torch.cat([logits[:answer], logits[answer + 1 :]])
+        leads.append(float(logits[answer] - others.max()))
+    right = "all" if min(leads) >= MARGIN else "all, but too close" if min(leads) > 0 else "not all"
+    return {
+        HOP_1: _amount(found, apart[0]),
+        HOP_2: _amount(about_person, apart[1]),
+        AGAIN: min(again) > 0.5 and right != "all",
+        ANSWERS: right,
+    }
+
+
+def _tables_of(*which, size=10.0):
+    """Three tables with `size` on the diagonal for these kinds of words, 0 for people, 1 for things, 2 for places, 3 for nothing."""
+
+    def tables(people, things, places):
+        kind = torch.tensor([0] * people + [1] * things + [2] * places)
+        return [torch.diag(size * torch.isin(kind, torch.tensor(kinds)).float()) for kinds in which]
+
+    return tables
+
+
+def _mistake(name, sentence, *which, size=10.0):
+    """Register tables in which these kinds of words have numbers."""
+    task.mistake(sentence, name)(_tables_of(*which, size=size))
+
+
+_mistake(
+    "every_word_in_every_table",
+    "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person.",
+    (0, 1, 2),
+    (0, 1, 2),
+    (0, 1, 2),
+)
+_mistake(
+    "person_forgotten",
+    "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2.",
+    (1,),
+    (3,),
+    (2,),
+)
+_mistake(
+    "place_not_read",
+    "Both hops look where they should, but what the last hop reads does not hold the place. The third embedding is what hop 2 reads, and the answer is read with it.",
+    (1,),
+    (0,),
+    (0,),
+)
+_mistake(
+    "reversed",
+    "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things.",
+    (2,),
+    (0,),
+    (1,),
+)
+_mistake(
+    "too_small",
+    "The kinds of words are right, but your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores.",
+    (1,),
+    (0,),
+    (2,),
+    size=0.5,
+)
+
+
+@task.mistake(
+    "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."
+)
+def answers_too_close(people, things, places):
+    first, second, third = _tables_of((1,), (0,), (2,))(people, things, places)
+    return [first, second, third / 100]
