@@ -2,6 +2,7 @@
 import ipywidgets
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured_once
@@ -10,6 +11,7 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import experts
+from course_utils.models.learn import learn
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -21,14 +23,14 @@ def drawn(seed):
 # %% [markdown]
 # ## Different inputs, different rules
 #
-# In lesson 17 one network used many places of a memory. Now there are several networks, and for each input something has to decide who answers. Here are points that follow different rules in different places. How many networks would you use, if each can draw one straight line?
+# In lesson 17 one network used many positions of a memory. Now there are several networks, and for each input something has to decide which of them answers. Here are points that follow a different rule in each of several ranges of x. How many networks would you use, if each can draw one straight line?
 
 # %%
 points = on_lines(300, drawn(0))
 plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 
 # %% [markdown]
-# Three, one for each piece. But nobody tells us where one piece ends and the next begins. So a **gate** has to learn who should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
+# The points lie on three straight pieces, so three networks are enough. But nobody tells us where one piece ends and the next begins. So a **gate** has to learn who should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
 #
 # ## A gate is attention over networks
 #
@@ -38,18 +40,37 @@ plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 #
 # Where are the query, the keys and the values?
 
-# %%
+
+# %% tags=["nbval-check-output"]
+class Mixture(nn.Module):
+    def __init__(self, D, E, N):  # width of an input, width of an answer, number of experts
+        super().__init__()
+        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, E) for _ in range(N))
+
+    def forward(self, x):  # B D
+        outputs = torch.stack([expert(x) for expert in self.experts], 1)  # B N E
+        return outputs, self.gate(x).softmax(-1)  # B N E, B N
+
+
+def mix(outputs, gates):
+    return (gates[..., None] * outputs).sum(1)  # B E
+
+
+mixture, shipped, x = Mixture(2, 3, N=4), experts.Mixture(2, 3, experts=4), torch.randn(5, 2)
+shipped.load_state_dict(mixture.state_dict())
+same = torch.allclose(mix(*mixture(x)), experts.mix(*shipped(x)), atol=1e-6)
+print("the package's mixture agrees:", same)
 diagrams.attention(
     "input: *x*", "rows of *W*", "outputs: *E*_i (*x*)", "dot", then="answer", title="A mixture of experts"
 )
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and what the experts say are the values. (The mask hides nothing yet.) Suppose two experts say 2 and 6, and the gate's scores are ln 3 and 0. What does the mixture answer?
+# The input is the query, the rows of $W$ are the keys, and the outputs of the experts are the values. (The mask hides nothing yet.) Suppose two experts answer 2 and 6, and the gate's scores are ln 3 and 0. What does the mixture answer?
 
 # %% tags=["nbval-check-output"]
 gates = torch.tensor([[3.0, 1.0]]).log().softmax(-1)
-said = torch.tensor([[[2.0], [6.0]]])  # B N E
-print("gates:", gates, " answer:", experts.mix(said, gates))
+outputs = torch.tensor([[[2.0], [6.0]]])  # B N E
+print("gates:", gates, " answer:", mix(outputs, gates))
 
 # %% [markdown]
 # The gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
@@ -60,52 +81,67 @@ print("gates:", gates, " answer:", experts.mix(said, gates))
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i E_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - E_i \|^2}$$
 #
-# (The second is equation 1.3 of Jacobs et al.) The target is 3, two experts say 3 and 7, and both gates are 1/2. Which of the two losses asks the first expert to change?
+# (The second is equation 1.3 of Jacobs et al.) The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which of the two losses asks the first expert to change?
 
 # %% tags=["nbval-check-output"]
-said, target, half = torch.tensor([[[3.0], [7.0]]]), torch.tensor([[3.0]]), torch.tensor([[0.5, 0.5]])
-print("sum:   ", (experts.mix(said, half) - target).square().sum() / 2)
-print("expert:", experts.mixture_loss(said, half, target))
+outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
+half = torch.tensor([[0.5, 0.5]])
+losses = {"sum": (mix(outputs, half) - target).square().sum() / 2}
+losses["expert"] = experts.mixture_loss(outputs, half, target)
+for name, loss in losses.items():
+    (gradient,) = torch.autograd.grad(loss, outputs)  # B N E
+    print(f"{name:7} loss {loss.item():.2f}, gradient of the two answers {gradient.flatten().tolist()[0]:.2f}", end="")
+    print(f" and {gradient.flatten().tolist()[1]:.2f}")
 
 # %% [markdown]
-# The first loss is 2, since the weighted sum is 5: both experts should say less. The second is ln 2 = 0.69: one expert is right, and its gate should grow. So under the second loss experts compete, and each learns most where it is already best. We train three linear experts with each loss. What will their lines look like?
+# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second, the first expert is right and stays as it is. So experts compete there, and each learns most where it is already best. We train three linear experts with each loss. What will their lines look like?
 
 # %%
-seen = on_lines(1000, drawn(1))
+seen, trained = on_lines(1000, drawn(1)), {}
 x = torch.linspace(-3, 3, 25)[:, None]
-axes = plots.axes(2, width=4, height=3)
-for ax, compete in zip(axes, (False, True), strict=True):
+for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete"), strict=True):
     torch.manual_seed(0)
-    mixture = experts.Mixture(1, 1, experts=3)
-    experts.fit(mixture, seen.x, seen.y, steps=1000, rate=3e-2, compete=compete)
+    trained[name] = experts.Mixture(1, 1, experts=3)
+    experts.fit(trained[name], seen.x, seen.y, steps=1000, rate=3e-2, compete=name == "compete")
     with torch.no_grad():
-        said = mixture(x)
-    lines = {f"expert {i + 1}": said.outputs[None, :, i, 0] for i in range(3)}
-    lines["weighted sum"] = experts.mix(said.outputs, said.gates)[None, :, 0]
-    plots.curves(x[:, 0], lines, "x", "y", "compete" if compete else "work together", ax, legend="upper left")
+        outputs, gates = trained[name](x)
+    lines = {f"expert {i + 1}": outputs[None, :, i, 0] for i in range(3)}
+    lines["weighted sum"] = mix(outputs, gates)[None, :, 0]
+    plots.curves(x[:, 0], lines, "x", "y", name, ax, legend="upper left")
     ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
     ax.set(ylim=(-5, 13))
 
 # %% [markdown]
-# On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows the points. On the right they compete, and each has made one piece its own. Here, over five seeds, are the squared errors of the weighted sum, and of the expert with the largest gate when it answers by itself. (The noise in the points accounts for 0.01.) Which experts can be asked one at a time?
+# On the left, the experts work together: their lines cross the points at odd angles, and only the weighted sum follows the points. On the right they compete, and each has made one piece its own.
+#
+# Is one loss better? Here are the squared errors of 20 runs with each, of which noise in the points accounts for 0.01. The best expert is the one with the largest gate, answering by itself. The last row compares runs with the same seed. Does the mean tell the same story as the median?
 
 # %%
-names = ("error", "best_error", "largest_gate")
-rows = {setup: measured_once("lines", *names, setup=setup) for setup in ("work together", "compete")}
-table(rows, ["error of the sum", "error of the best expert", "mean of the largest gate"], digits=2)
+errors = {
+    name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained
+}  # 2 S
+errors["compete minus together"] = errors["compete"] - errors["work together"]
+rows = {}
+for name, (of_sum, of_best) in errors.items():
+    rows[name] = [of_sum.median(), of_sum.mean(), of_sum.min(), of_sum.max(), of_best.median()]
+better = (errors["compete minus together"][0] < 0).sum()
+print(f"The sum of competing experts has the smaller error in {better} of {len(of_sum)} runs.")
+table(rows, ["median", "mean", "lowest", "highest", "median of the best expert"], corner="squared error", digits=3)
 
 # %% [markdown]
-# Those that competed: their best expert is nearly as good as their sum. (In one of five runs they divided the pieces badly.) Of those that worked together, the best expert is mostly far off by itself.
+# XXX
 #
 # ## What is not attended to does not change
 #
-# Such gates were also meant to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ best experts, and take the softmax over these (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
+# Such gates were also meant to protect parts of a network from change. If the gate of an expert is exactly 0, this expert has no effect on the loss, so it gets no gradient. A softmax never gives exactly 0. So we keep only the $k$ largest scores, and take the softmax over these (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
 
 # %% tags=["nbval-check-output"]
-print(experts.top_k_gates(torch.tensor([[1.0, 3.0, 2.0]]), k=2))
+scores = torch.tensor([[1.0, 3.0, 2.0]])  # B N
+kept = torch.zeros(1, 3, dtype=torch.bool).scatter(1, scores.topk(2).indices, True)  # B N
+print(scores.masked_fill(~kept, -torch.inf).softmax(-1))
 
 # %% [markdown]
-# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both. We train four so that their weighted sum is right, and the best two answer. (As in that paper, we add noise to the gate's scores and a loss for balance; more on both below.) How will they share the work?
+# The first expert gets 0, the others the softmax of 3 and 2. Our next world has digits in white on black and in black on white, and a linear expert can't read both well. We train four so that their weighted sum is right, and the best two answer. (As in that paper there is a loss for balance, explained below, and noise on the gate's scores. The paper learns the noise's size for each input and expert; ours has a standard deviation of 2.) How will they share the work?
 
 # %%
 white, black = written("white"), written("black")
@@ -121,7 +157,7 @@ with torch.no_grad():
 table(rows, [f"expert {i + 1}" for i in range(4)], corner="mean gate", digits=2)
 
 # %% [markdown]
-# Nobody said which digits are white, and yet the gate has found out: two experts read white digits and one reads black ones. One has no work.
+# Nobody said which digits are white, and yet the gate has found out: no expert gets much of both. One has no work.
 #
 # Now the rule for black digits changes: each label moves on by one, so a 3 should be called “four”. White digits keep their rule. Which experts get a gradient from black digits with their new labels, if the best two answer, and if only the best one does?
 
@@ -131,10 +167,10 @@ rows = {}
 for k in (2, 1):
     mixture.k = k
     mixture.zero_grad()
-    said = mixture(black.x)
-    experts.loss_of(said, moved, compete=False).backward()
+    answered = mixture(black.x)
+    experts.loss_of(answered, moved, compete=False).backward()
     norms = [expert.weight.grad.norm() for expert in mixture.experts]
-    rows[f"best {k}: largest gate"] = [f"{gate:.1g}" for gate in said.gates.max(0).values]
+    rows[f"best {k}: largest gate"] = [f"{gate:.1g}" for gate in answered.gates.max(0).values]
     rows[f"best {k}: gradient"] = [f"{norm:.1g}" for norm in norms]
 table(rows, [f"expert {i + 1}" for i in range(4)])
 
@@ -149,16 +185,19 @@ table(rows, [f"expert {i + 1}" for i in range(4)])
 predict("18.forgetting", ...)
 
 # %% tags=["reveals"]
-print("Five seeds, before and after:")
-reveal("18.forgetting", "best one")
-columns = ["white before", "white, SGD", "white, Adam", "black, SGD", "black, Adam"]
-names = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam")
+print("Five seeds. Forgotten: the share of white digits read before, minus that read afterwards.")
 kinds = ("one network", "all four", "best two", "best one", "all four, gate free", "best two, gate free")
-rows = {setup: measured_once("forgetting", *names, setup=setup) for setup in kinds}
-table(rows, columns, corner="share of right answers", digits=2)
+names, rows = ("white", "white_sgd", "white_adam", "black_adam"), {}
+for setup in kinds:
+    before, by_sgd, by_adam, new = torch.tensor(measured_once("forgetting", *names, setup=setup))
+    alone = before - by_adam if setup == "one network" else alone
+    rows[setup] = [before - by_sgd, before - by_adam, before - by_adam - alone, new]
+reveal("18.forgetting", "best one")
+columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "new labels right, Adam"]
+table(rows, columns, corner="mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# One network forgets. With plain gradient steps, a mixture forgets little or nothing. With Adam and a fixed gate it forgets more than the single network does, and with a free gate about as much. If only the best expert answers, it forgets nothing. (It reads black digits somewhat less well than the single network.)
+# With Adam and a fixed gate, all four and the best two forget more than the one network with every seed. With a free gate some seeds forget more and some less. If only the best expert answers, nothing is forgotten, though the new labels are learned less well than by the one network. (That one is larger: it has 4,810 parameters, the mixture 2,860.)
 #
 # Why does Adam change experts that are hardly attended to? Here is one step of SGD and one of Adam, with the same learning rate and a gradient of 0.0001. How far does each go?
 
@@ -172,32 +211,136 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # Adam divides a gradient by its usual size (lesson 13), so even a very small one makes a full step. A gate of exactly 0 protects an expert from this, if Adam remembers no earlier gradients.
 #
-# ## Who gets work?
+# ## One expert for each token
 #
-# An expert that is favoured learns more and is favoured even more, until a few do all the work: the experts **collapse**. Two losses work against this. One uses the sum $I_i$ of an expert's gates over a batch (**importance**; Shazeer et al., equation 7), the other the share $f_i$ of inputs it gets and its mean probability $P_i$ (**balance**; Fedus et al. 2021, equation 4):
-#
-# $$\frac{\text{Var}(I)}{\text{mean}(I)^2} \qquad\text{and}\qquad N \sum_i f_i P_i$$
-#
-# Over a batch, two experts get gates that sum to 3 and 1. What is the importance loss?
-
-# %% tags=["nbval-check-output"]
-gates = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])
-print(experts.importance_loss(gates))
-
-# %% [markdown]
-# The mean is 2 and the variance 1, so the loss is 1/4. If all experts get the same, it is 0, and the balance loss is 1. Now eight experts read the digits, and the best two answer. We try noise on the scores, the importance loss, both, and neither. How many experts get work, that is, a mean gate above 0.01?
+# A **switch** (Fedus et al. 2021) asks a single expert, the one with the largest probability $p_i$. On a device of its own, an expert has room for a limited number of tokens of a batch, its **capacity**. In this batch each token goes to one of three experts, which have room for two each. Which token finds no room, and which one would have gone elsewhere without the noise?
 
 # %%
-kinds = ("neither", "noise", "importance loss", "noise and importance loss")
-rows = {setup: measured_once("collapse", "used", "busiest", "right", setup=setup) for setup in kinds}
-table(rows, ["experts with work", "share of the busiest", "right answers"], corner="five seeds", digits=2)
+scores = torch.tensor([[2.0, 0.5, 0.0], [1.5, 0.0, 1.0], [1.8, 0.2, 0.4], [1.2, 1.0, 0.1], [0.3, 1.9, 0.2], [0.1, 0.0, 2.0]])
+noise = torch.tensor([[0.1, 0.0, -0.2], [0.0, 0.3, -0.1], [0.2, 0.1, 0.0], [-0.3, 0.4, 0.0], [0.1, -0.2, 0.0], [0.0, 0.1, -0.1]])
+p = (scores + noise).softmax(-1)  # B N
+gate, chosen = p.max(-1)  # B, B
+kept = experts.within_capacity(chosen, 3, capacity=2)  # B
+f = F.one_hot(chosen, 3).float().mean(0)  # N: the share of the tokens that each expert gets
+loss = 3 * (f * p.mean(0)).sum()
+diagrams.routing(scores, noise, gate, chosen, kept, 2, loss)
 
 # %% [markdown]
-# With neither, about half of the experts have work. Noise was meant to give each a chance, but by itself it left work for only two in every run. The importance loss gives work to more of them. All four rows get about the same share right: two linear experts are enough here, so collapse does no harm. It would if there were more to know.
+# Token 3 comes as the third to expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. Below is the **balance loss** of that paper (equation 4). The share $f_i$ of the tokens that an expert gets is a count and passes no gradient, so the loss lowers the mean probability $P_i$ of those that get many:
+#
+# $$N \sum_i f_i P_i \qquad\quad y = p_i(x)\, E_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
+#
+# The loss is 1 if all experts get the same. Why is the output multiplied by $p_i$, although there is nothing to sum?
+
+
+# %% tags=["nbval-check-output"]
+class Switch(nn.Module):
+    def __init__(self, D, N):  # width of a token, number of experts
+        super().__init__()
+        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, D) for _ in range(N))
+
+    def forward(self, x):  # B D
+        p = self.gate(x).softmax(-1)  # B N
+        best, chosen = p.max(-1)  # B, B
+        y = torch.zeros_like(x)  # B D
+        for i, expert in enumerate(self.experts):
+            sent = chosen == i  # B
+            y[sent] = best[sent, None] * expert(x[sent])
+        return y, p, chosen
+
+
+def balance_loss(p, chosen):
+    N = p.shape[1]
+    f = F.one_hot(chosen, N).float().mean(0)  # N
+    return N * (f * p.mean(0)).sum()
+
+
+model, x = Switch(4, 3), torch.randn(10, 4)
+shipped = experts.ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True)
+shipped.load_state_dict(model.state_dict())
+y, p, chosen = model(x)
+same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(balance_loss(p, chosen), shipped.balance)
+print("the package's layer agrees:", same)
+
+# %% [markdown]
+# The gate gets its gradient through this factor, since choosing passes none.
+#
+# ## Take the balance loss out
+#
+# In a world with eight languages, each of 64 words has its own translation in each language. A linear expert can learn one language exactly, and there are eight experts. First we train with the balance loss. How many experts will a language go to?
+
+# %%
+world = dictionaries(0, languages=8)
+D = 8 + WORDS  # an input marks a language and a word, an output scores all of these
+
+
+def batch(draw, size=64):
+    given, wanted = world.batch(draw, size, said=1)  # B 2, B 1
+    return F.one_hot(given, D).sum(1).float(), 8 + wanted[:, 0], given[:, 0]  # B D, B, B
+
+
+def train(weight, seed=0):
+    torch.manual_seed(seed)
+    model = Switch(D, 8)
+
+    def loss_of_batch(draw):
+        x, translation, _ = batch(draw)
+        y, p, chosen = model(x)
+        return F.cross_entropy(y, translation) + weight * balance_loss(p, chosen)
+
+    learn(model, loss_of_batch, seed, steps=700, rate=0.015)
+    return model
+
+
+# %%
+@torch.no_grad()
+def show(model, title, ax=None):
+    x, translation, language = batch(drawn(1), size=4000)
+    y, _, chosen = model(x)
+    shares = torch.stack([F.one_hot(chosen[language == i], 8).float().mean(0) for i in range(8)])  # L N
+    used, right = (shares.mean(0) > 0.01).sum(), (y.argmax(-1) == translation).float().mean().item()
+    print(f"{title}: {used} of 8 experts have work, {right:.2f} of the words are right")
+    plots.weights(shares, range(1, 9), range(1, 9), title, ax, xlabel="expert", ylabel="language")
+    return right
+
+
+balanced = train(weight=0.1)
+untrained, after = plots.axes(2, width=4.2, height=3.6)
+torch.manual_seed(0)
+show(Switch(D, 8), "before training", untrained)
+_ = show(balanced, "with the balance loss", after)
+
+# %% [markdown]
+# Most languages have found an expert or two of their own. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
+
+# %%
+weight, seed = 0.0, 0  # afterwards try 0.001, 10.0, or another seed
+predict("18.without_balance", ...)
+
+# %% tags=["reveals"]
+print("The same training with another weight of the balance loss:")
+reveal("18.without_balance", round(show(left_alone := train(weight, seed), f"balance loss times {weight}"), 2))
+
+# %% [markdown]
+# Now a few experts do all the work: they have **collapsed**. All eight had work before training. But only experts that are asked learn, and those that have learned are asked again. Each of these has to know several languages, which is more than a linear expert can.
+#
+# Here are five seeds. Besides the loss and nothing we measured noise on the gate's scores, and **offsets**, of which more below. What did noise by itself do?
+
+# %%
+weights = ("balance loss", "nothing", "noise", "offsets")
+found = {setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup)) for setup in weights}
+rows = {
+    setup: [*runs, runs[2] - found["nothing"][2]] for setup, runs in found.items()
+}
+columns = ["experts with work", "share of the busiest", "right words", "more than with nothing"]
+table(rows, columns, corner="balanced by", digits=2)
+
+# %% [markdown]
+# With every seed the balance loss is worth about half of the words. Noise is meant to give each expert a chance, but here it leaves work for one alone, or nearly so. (Its standard deviation was 1 for all.)
 #
 # ## Experts in a Transformer
 #
-# In lesson 12, each token went through the same feed-forward network. A **switch** layer (Fedus et al. 2021) has $N$ of them and sends each token to the one with the largest probability $p_i$, whose output it multiplies by $p_i$. Why multiply, if there is nothing to sum?
+# In lesson 12, each token went through the same feed-forward network. A switch with $N$ such networks can take its place. This layer learns 32 languages, named at the beginning of a sentence, so there are 2,048 translations to remember. What share would it get right with a single feed-forward network, as large as one expert?
 
 # %%
 world = dictionaries(0)
@@ -209,11 +352,6 @@ translator.eval()
 with torch.no_grad():
     found = (translator(given).argmax(-1) == wanted).float().mean()
 print(f"right words with 8 experts: {found:.2f}")
-
-# %% [markdown]
-# The gate gets its gradient through this factor, since choosing passes none. The layer here learns to translate 64 words into 32 invented languages, one of which is named at the beginning of each sentence. Each word has its own translation in each language, so there are 2,048 to remember. What share would the layer get right with a single feed-forward network, as large as one expert?
-
-# %% tags=["nbval-check-output"]
 predict("18.translators", ...)
 
 # %% tags=["reveals"]
@@ -221,12 +359,14 @@ print("Five seeds:")
 made = {"no experts": {}, "8 experts": {"experts": 8}, "8 times as wide": {"hidden": 256}}
 rows = {}
 for setup, sizes in made.items():
-    sent = experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward
-    numbers = sum(p.numel() for p in sent.parameters())
+    parameters = sum(p.numel() for p in experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward.parameters())
     work = 2 * 32 * sizes.get("hidden", 32) + 32 * sizes.get("experts", 0)
-    rows[setup] = [*measured_once("translators", "right", "cpu_seconds", setup=setup), numbers, work]
-reveal("18.translators", round(sum(rows["no experts"][0]) / 5, 2))
-table(rows, ["right words", "CPU seconds", "numbers", "multiplications per token"], digits=2)
+    right, seconds = torch.tensor(measured_once("translators", "right", "cpu_seconds", setup=setup))
+    small = right if setup == "no experts" else small
+    rows[setup] = [right, right - small, seconds, parameters, work]
+reveal("18.translators", round(small.mean().item(), 2))
+columns = ["right words", "more than no experts", "CPU seconds", "parameters", "multiplications per token"]
+table(rows, columns, digits=2)
 
 # %% [markdown]
 # One small network knows about half of the words. Eight experts know most of them, for an eighth more multiplications per token, since each token meets one expert and the gate. One network that is eight times as wide knows more still, for eight times the work. So experts add knowledge for little more work per token. They save no time here, where batches are small and each expert is called by itself.
@@ -265,24 +405,55 @@ expert_explorer = explore(sent_to, first=ipywidgets.IntSlider(value=0, min=0, ma
 expert_explorer
 
 # %% [markdown]
-# On the left each language is spread over all experts, on the right most words have one, and some are shared. How the work is divided is up to the gate. (In large models, the first and last layers divide it by language; Bandarkar et al. 2025.)
+# On the left each language is spread over all experts, on the right most words have one, and some are shared. (In large models, early and late layers choose experts by language, those in the middle much less; Bandarkar et al. 2025.)
 #
-# ## Capacity
-#
-# An expert on its own device has room for a limited number of tokens of a batch: its **capacity**. Once it is full, tokens only pass through the residual connection. If four tokens choose the experts 0, 0, 1 and 0, and the capacity is 2, the last one is dropped. In training, what does a capacity of 1.5 fair shares (tokens divided by experts) cost, or of one?
+# What does it cost to leave out the balance loss here, or to train with a capacity of 1.5 fair shares (tokens divided by experts), or of one? Tokens that are dropped only pass through the residual connection.
 
 # %%
 kinds = ("8 experts", "8 experts, no balance", "8 experts, capacity 1.5", "8 experts, capacity 1")
-names = ("right", "most_used", "least_used", "dropped")
-rows = {setup: measured_once("translators", *names, setup=setup) for setup in kinds}
-table(rows, ["right words", "busiest expert", "least busy", "tokens dropped"], corner="five seeds", digits=2)
+names, rows = ("right", "most_used", "least_used", "dropped"), {}
+for setup in kinds:
+    right, *counts = torch.tensor(measured_once("translators", *names, setup=setup))
+    plain = right if setup == "8 experts" else plain
+    rows[setup] = [right, right - plain, *counts]
+columns = ["right words", "more than plain", "busiest expert", "least busy", "tokens dropped"]
+table(rows, columns, corner="five seeds", digits=2)
 
 # %% [markdown]
-# In the last batch, hardly any token is dropped with 1.5 fair shares. With one, a tenth are dropped, and somewhat fewer words are right. Even without the balance loss, the experts do not collapse here.
+# With one fair share a tenth of the tokens is dropped in the last batch, and every seed gets fewer words right. With 1.5 hardly any is dropped, and the difference has no one sign. Nor has it without the balance loss: in this layer, whose gate has no bias $b$, the experts do not collapse by themselves.
+#
+# ## Mixtures today
+#
+# | | experts in a layer, asked | parameters, per token | balance |
+# | --- | --- | --- | --- |
+# | Switch-C (Fedus et al. 2021) | 2,048, 1 | 1.6 trillion, – | loss, weight 0.01; capacity |
+# | Mixtral 8x7B (Jiang et al. 2024) | 8, 2 | 47 billion, 13 billion | – |
+# | DeepSeek-V3 (2024) | 256, 8, and one for all tokens | 671 billion, 37 billion | offsets |
+#
+# A balance loss also pulls at what the model should learn. Wang et al. 2024 add an offset to each expert's score. It counts in choosing, not in the gate. After each batch, offsets of experts with too few tokens rise by a small fixed step, and those with too many fall. With 1 billion parameters the busiest expert got 4 % more than its fair share, against 72 % with a loss, and perplexity fell from 9.56 to 9.50. In our table offsets do as well as the loss. You will write them in the exercises. In Mixtral, too, experts show no obvious preference for topics.
 #
 # ## So: who should answer?
 #
-# Whoever the gate attends to. Gate and experts learn together which expert suits which input. If only a few answer, more can be known for the same work, and the others get no gradient. But a gate left to itself may give all the work to a few.
+# Does the gate ask the right expert? For each input we ask *all* experts. How often did the gate choose the one that is best?
+
+# %%
+rows = {}
+with torch.no_grad():
+    for name, mixture in trained.items():
+        outputs, gates = mixture(seen.x)
+        best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
+        rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item()]
+    world = dictionaries(0, languages=8)
+    x, translation, _ = batch(drawn(1), size=4000)
+    for name, model in (("with the balance loss", balanced), ("without it", left_alone)):
+        _, _, chosen = model(x)
+        outputs = torch.stack([expert(x).log_softmax(-1) for expert in model.experts], 1)  # B N D
+        best = outputs.gather(2, translation[:, None, None].expand(-1, 8, 1))[..., 0].argmax(1)  # B
+        rows[f"languages, {name}"] = [(chosen == best).float().mean().item()]
+table(rows, ["the best expert is asked"], corner="share of inputs", digits=2)
+
+# %% [markdown]
+# YYY
 #
 # ## Questions
 #
@@ -306,11 +477,7 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? A gate learns this: it is attention over networks, called experts.
-# - Experts that compete can answer one at a time. Experts that work together are best together.
-# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
-# - A few experts may do all the work. Losses for balance bring work to more of them.
-# - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
+# - ZZZ
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #
