@@ -90,7 +90,10 @@ losses = {"sum": (mix(outputs, half) - target).square().sum() / 2}
 losses["expert"] = experts.mixture_loss(outputs, half, target)
 for name, loss in losses.items():
     (gradient,) = torch.autograd.grad(loss, outputs)  # B N E
-    print(f"{name:7} loss {loss.item():.2f}, gradient of the two answers {gradient.flatten().tolist()[0]:.2f}", end="")
+    print(
+        f"{name:7} loss {loss.item():.2f}, gradient of the two answers {gradient.flatten().tolist()[0]:.2f}",
+        end="",
+    )
     print(f" and {gradient.flatten().tolist()[1]:.2f}")
 
 # %% [markdown]
@@ -126,7 +129,12 @@ for name, (of_sum, of_best) in errors.items():
     rows[name] = [of_sum.median(), of_sum.mean(), of_sum.min(), of_sum.max(), of_best.median()]
 better = (errors["compete minus together"][0] < 0).sum()
 print(f"The sum of competing experts has the smaller error in {better} of {len(of_sum)} runs.")
-table(rows, ["median", "mean", "lowest", "highest", "median of the best expert"], corner="squared error", digits=3)
+table(
+    rows,
+    ["median", "mean", "lowest", "highest", "median of the best expert"],
+    corner="squared error",
+    digits=3,
+)
 
 # %% [markdown]
 # XXX
@@ -190,8 +198,9 @@ kinds = ("one network", "all four", "best two", "best one", "all four, gate free
 names, rows = ("white", "white_sgd", "white_adam", "black_adam"), {}
 for setup in kinds:
     before, by_sgd, by_adam, new = torch.tensor(measured_once("forgetting", *names, setup=setup))
-    alone = before - by_adam if setup == "one network" else alone
-    rows[setup] = [before - by_sgd, before - by_adam, before - by_adam - alone, new]
+    rows[setup] = [before - by_sgd, before - by_adam, new]
+for row in rows.values():
+    row.insert(2, row[1] - rows["one network"][1])  # seed by seed
 reveal("18.forgetting", "best one")
 columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "new labels right, Adam"]
 table(rows, columns, corner="mean [lowest to highest]", digits=2)
@@ -216,8 +225,19 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # A **switch** (Fedus et al. 2021) asks a single expert, the one with the largest probability $p_i$. On a device of its own, an expert has room for a limited number of tokens of a batch, its **capacity**. In this batch each token goes to one of three experts, which have room for two each. Which token finds no room, and which one would have gone elsewhere without the noise?
 
 # %%
-scores = torch.tensor([[2.0, 0.5, 0.0], [1.5, 0.0, 1.0], [1.8, 0.2, 0.4], [1.2, 1.0, 0.1], [0.3, 1.9, 0.2], [0.1, 0.0, 2.0]])
-noise = torch.tensor([[0.1, 0.0, -0.2], [0.0, 0.3, -0.1], [0.2, 0.1, 0.0], [-0.3, 0.4, 0.0], [0.1, -0.2, 0.0], [0.0, 0.1, -0.1]])
+scores = torch.tensor(
+    [[2.0, 0.5, 0.0], [1.5, 0.0, 1.0], [1.8, 0.2, 0.4], [1.2, 1.0, 0.1], [0.3, 1.9, 0.2], [0.1, 0.0, 2.0]]
+)
+noise = torch.tensor(
+    [
+        [0.1, 0.0, -0.2],
+        [0.0, 0.3, -0.1],
+        [0.2, 0.1, 0.0],
+        [-0.3, 0.4, 0.0],
+        [0.1, -0.2, 0.0],
+        [0.0, 0.1, -0.1],
+    ]
+)
 p = (scores + noise).softmax(-1)  # B N
 gate, chosen = p.max(-1)  # B, B
 kept = experts.within_capacity(chosen, 3, capacity=2)  # B
@@ -259,7 +279,9 @@ model, x = Switch(4, 3), torch.randn(10, 4)
 shipped = experts.ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True)
 shipped.load_state_dict(model.state_dict())
 y, p, chosen = model(x)
-same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(balance_loss(p, chosen), shipped.balance)
+same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(
+    balance_loss(p, chosen), shipped.balance
+)
 print("the package's layer agrees:", same)
 
 # %% [markdown]
@@ -319,7 +341,9 @@ predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
 print("The same training with another weight of the balance loss:")
-reveal("18.without_balance", round(show(left_alone := train(weight, seed), f"balance loss times {weight}"), 2))
+reveal(
+    "18.without_balance", round(show(left_alone := train(weight, seed), f"balance loss times {weight}"), 2)
+)
 
 # %% [markdown]
 # Now a few experts do all the work: they have **collapsed**. All eight had work before training. But only experts that are asked learn, and those that have learned are asked again. Each of these has to know several languages, which is more than a linear expert can.
@@ -328,10 +352,11 @@ reveal("18.without_balance", round(show(left_alone := train(weight, seed), f"bal
 
 # %%
 weights = ("balance loss", "nothing", "noise", "offsets")
-found = {setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup)) for setup in weights}
-rows = {
-    setup: [*runs, runs[2] - found["nothing"][2]] for setup, runs in found.items()
+found = {
+    setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup))
+    for setup in weights
 }
+rows = {setup: [*runs, runs[2] - found["nothing"][2]] for setup, runs in found.items()}
 columns = ["experts with work", "share of the busiest", "right words", "more than with nothing"]
 table(rows, columns, corner="balanced by", digits=2)
 
@@ -359,11 +384,15 @@ print("Five seeds:")
 made = {"no experts": {}, "8 experts": {"experts": 8}, "8 times as wide": {"hidden": 256}}
 rows = {}
 for setup, sizes in made.items():
-    parameters = sum(p.numel() for p in experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward.parameters())
+    parameters = sum(
+        p.numel() for p in experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward.parameters()
+    )
     work = 2 * 32 * sizes.get("hidden", 32) + 32 * sizes.get("experts", 0)
     right, seconds = torch.tensor(measured_once("translators", "right", "cpu_seconds", setup=setup))
-    small = right if setup == "no experts" else small
-    rows[setup] = [right, right - small, seconds, parameters, work]
+    rows[setup] = [right, seconds, parameters, work]
+small = rows["no experts"][0]
+for row in rows.values():
+    row.insert(1, row[0] - small)  # seed by seed
 reveal("18.translators", round(small.mean().item(), 2))
 columns = ["right words", "more than no experts", "CPU seconds", "parameters", "multiplications per token"]
 table(rows, columns, digits=2)
@@ -413,9 +442,9 @@ expert_explorer
 kinds = ("8 experts", "8 experts, no balance", "8 experts, capacity 1.5", "8 experts, capacity 1")
 names, rows = ("right", "most_used", "least_used", "dropped"), {}
 for setup in kinds:
-    right, *counts = torch.tensor(measured_once("translators", *names, setup=setup))
-    plain = right if setup == "8 experts" else plain
-    rows[setup] = [right, right - plain, *counts]
+    rows[setup] = [*torch.tensor(measured_once("translators", *names, setup=setup))]
+for row in rows.values():
+    row.insert(1, row[0] - rows["8 experts"][0])  # seed by seed
 columns = ["right words", "more than plain", "busiest expert", "least busy", "tokens dropped"]
 table(rows, columns, corner="five seeds", digits=2)
 
