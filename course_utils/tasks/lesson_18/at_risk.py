@@ -11,7 +11,7 @@ task = Task(
     "18.at_risk",
     "what may be forgotten",
     arguments=("old B×N", "new C×N"),
-    result="at risk B",
+    result="risk B",
     difficulty=2,
     importance=4,
     minutes=10,
@@ -126,19 +126,9 @@ _mistake(
     end=lambda both, axis: ~both.any(axis),
 )
 _mistake(
-    "everything",
-    "You call every old input at risk, as if a gate were never exactly 0. Those whose experts are all left alone are answered as before.",
-    both=lambda asked, learns: asked | True,
-)
-_mistake(
     "nothing",
     "You call no old input at risk. One is if it asks an expert that a new input asks, too.",
     end=lambda both, axis: both.any(axis) & False,
-)
-_mistake(
-    "either",
-    "You join the two conditions with “or”. An expert matters here if it is asked by the old input *and* by a new one.",
-    both=torch.logical_or,
 )
 _mistake(
     "experts_returned",
