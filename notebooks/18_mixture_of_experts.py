@@ -192,7 +192,7 @@ columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "n
 table(rows, columns, corner="mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# With Adam and a fixed gate, mixtures forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate the difference has no one sign. With gates of exactly 0 nothing is forgotten, though the new labels are learned less well than by the larger network.
+# With Adam and a fixed gate, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate the difference has no one sign. With gates of exactly 0 nothing is forgotten, though the new labels are learned less well than by the larger network.
 #
 # ## One expert for each token
 #
@@ -252,7 +252,7 @@ print("the package's layer agrees:", same)
 #
 # ## Take the balance loss out
 #
-# In a world with eight languages, each of 64 words has its own translation in each language. A linear expert can learn one language exactly, and there are eight experts. First we train with the balance loss. How many experts will a language go to?
+# In a world with eight languages, each of 64 words has its own translation in each language. A linear expert has room for one language, and there are eight experts. First we train with the balance loss. How many experts will a language go to?
 
 # %%
 world = dictionaries(0, languages=8)
@@ -296,7 +296,7 @@ show(Switch(D, 8), "before training", untrained)
 _ = show(balanced, "with the balance loss", after)
 
 # %% [markdown]
-# Most languages have found an expert or two of their own. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
+# Each language divides its words among a few experts, and all experts have work. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
 
 # %%
 weight, seed = 0.0, 0  # afterwards try 0.001, 10.0, or another seed
@@ -309,7 +309,7 @@ reveal(
 )
 
 # %% [markdown]
-# Now a few experts do all the work: they have **collapsed**. Before training most of them had work. But only experts that are asked learn, and those that have learned are asked again. Each of these has to know several languages, which is more than a linear expert can.
+# Now a few experts do all the work: they have **collapsed**. Before training most of them had work. But only experts that are asked learn, and those that have learned are asked again. The few have to know several languages, and a linear expert cannot: it adds scores for the word to scores for the language, whatever the pair.
 #
 # Here are five seeds, each compared with the run without any balance. Shazeer et al. add noise to the gate's scores, which is to help the balance, too. Does it?
 
@@ -323,7 +323,7 @@ columns = ["experts with work", "share of the busiest", "right words", "more tha
 table(rows, columns, corner="balanced by", digits=2)
 
 # %% [markdown]
-# With every seed the balance loss is worth two fifths of the words or more. Noise by itself makes it worse: it leaves work for one expert only. (Its standard deviation is 1 for all; theirs is learned.)
+# With every seed the balance loss is worth two fifths of the words or more. Noise by itself makes it worse: it leaves work for one expert only. (Its standard deviation is 1 throughout. Shazeer et al. learn it for each input and expert, equation 4.)
 #
 # ## Experts in a Transformer
 #
@@ -397,10 +397,11 @@ table(rows, ["in a language", "for a word"], corner="share of the busiest expert
 # %%
 rows = {setup: balance[setup] for setup in ("balance loss", "offsets")}
 rows["offsets minus loss"] = balance["offsets"] - balance["balance loss"]
-table({name: [*runs] for name, runs in rows.items()}, columns[:3], corner="balanced by", digits=2)
+columns = ["experts with work", "share of the busiest", "right words"]
+table({name: [*runs] for name, runs in rows.items()}, columns, corner="balanced by", digits=3)
 
 # %% [markdown]
-# They do, and the work is shared more evenly. In a model of 1 billion parameters, Wang et al. found the busiest expert 4 % above its fair share with offsets and 72 % with a loss, and perplexities of 9.50 and 9.56. You will write the offsets in the exercises. And what do experts specialise in? Jiang et al. saw no obvious pattern by topic.
+# They do: with every seed more words are right, and the work is shared more evenly. (We tuned neither.) In a model of 1 billion parameters, Wang et al. found the busiest expert 4 % above its fair share with offsets and 72 % with a loss, and perplexities of 9.50 and 9.56. You will write the offsets in the exercises. And what do experts specialise in? Jiang et al. saw no obvious pattern by topic.
 #
 # ## So: who should answer?
 #

@@ -509,7 +509,7 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
     boxes, arrows, told, taken = [], [], [], {}
     for b, expert in enumerate(chosen.tolist()):
         place = taken[expert] = taken.get(expert, 0) + 1
-        end = f"place {place} of {capacity}" if kept[b] else "full: the token is dropped"
+        end = f"place {place} of {capacity}" if kept[b] else "full, so it is dropped"
         texts = {
             "token": f"token {b + 1}: scores {_listed(scores[b])}",
             "noise": f"noise: {_listed(noise[b])}",
@@ -523,11 +523,11 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
         ]
         boxes += row
         arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
-        told.append(f"{', then '.join(map(plain, texts.values()))}.")
+        told.append(", then ".join(map(plain, texts.values())))
     below = Box(
         "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(chosen) + 4, WIDTH - 2 * EDGE, tall, "frame"
     )
-    said = f"Each token goes through these steps, in the order of the batch: {' '.join(told)} All of them together have the {plain(below.text)}."
+    said = f"Each token goes through these steps, in the order of the batch: {'; '.join(told)}. All of them together have the {plain(below.text)}."
     return _diagram("A batch and its experts", said, [*boxes, below], arrows, new)
 
 
