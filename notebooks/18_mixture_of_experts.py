@@ -296,7 +296,7 @@ show(Switch(D, 8), "before training", untrained)
 _ = show(balanced, "with the balance loss", after)
 
 # %% [markdown]
-# Each language divides its words among a few experts, and all experts have work. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
+# Each language divides its words among several experts, and nearly all experts have work. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
 
 # %%
 weight, seed = 0.0, 0  # afterwards try 0.001, 10.0, or another seed
