@@ -192,7 +192,7 @@ columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "n
 table(rows, columns, corner="mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# With Adam and a fixed gate, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate the difference has no one sign. With gates of exactly 0 nothing is forgotten, though the new labels are learned less well than by the larger network.
+# With Adam and a fixed gate, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate the difference has no one sign. With gates of exactly 0 nothing is forgotten, but the larger network learns the new labels better.
 #
 # ## One expert for each token
 #
