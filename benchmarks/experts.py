@@ -6,8 +6,8 @@ The worlds are those of `course_utils/data/regimes.py`. The rows go to four tabl
 shows; what is in them already is not run again.
 
 forgetting.csv    digits in white and black, 1,000 steps; then 300 steps with black ones only, whose labels have all moved on by one
-collapse.csv      eight experts for the same digits, with noise and the importance loss or without
-lines.csv         three linear experts for numbers on three lines, competing or not, 1,000 steps
+balance.csv       eight linear experts for eight languages, one expert for each word, with a balance loss or with something else, 700 steps
+lines.csv         three linear experts for numbers on three lines, competing or not, 1,000 steps; four times as many seeds
 translators.csv   a layer of lesson 12's encoder with and without experts, 32 languages, 1,200 steps
 """
 
@@ -17,10 +17,12 @@ import time
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_utils.data.measured import fill
 from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
-from course_utils.models.experts import Mixture, Translator, fit, fit_translator, mix, right, sent
+from course_utils.models.experts import ExpertsLayer, Mixture, Translator, fit, fit_translator, mix, right, sent
+from course_utils.models.learn import learn
 
 BEST_TWO = {"k": 2, "noise": 2.0}
 MIXTURES = {  # what a mixture is made with, how many answer once it is trained, whether the gate may change then
@@ -32,11 +34,11 @@ MIXTURES = {  # what a mixture is made with, how many answer once it is trained,
     "best two, gate free": (BEST_TWO, 2, True),
     "best one, gate free": (BEST_TWO, 1, True),
 }
-WITHOUT = {  # the standard deviation of the noise, what weighs the balance
-    "neither": (0.0, 0.0),
-    "noise": (2.0, 0.0),
-    "importance loss": (0.0, 0.1),
-    "noise and importance loss": (2.0, 0.1),
+BALANCED = {  # what weighs the balance loss, what a layer is made with
+    "balance loss": (0.1, {}),
+    "nothing": (0.0, {}),
+    "noise": (0.0, {"noise": 1.0}),
+    "offsets": (0.0, {"nudge": 0.01}),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -82,16 +84,29 @@ def forgetting(setup, seed):
     return [(setup, seed, 1300, *(round(value, 4) for value in values))]
 
 
-def collapse(setup, seed):
-    """Train eight experts, of which two answer; return the row: how many get work, what share the busiest has, what is right."""
-    noise, balance = WITHOUT[setup]
-    model = trained(seed, balance, experts=8, k=2, noise=noise)
-    unseen, digit = (torch.cat(parts) for parts in zip(written("white", "test"), written("black", "test"), strict=True))
+def balance(setup, seed):
+    """Train eight linear experts on eight languages; return the row: how many get work, what share the busiest has, what is right."""
+    weight, made = BALANCED[setup]
+    world = dictionaries(seed, 8)
+    D = len(world.table) + WORDS
+    torch.manual_seed(seed)
+    layer = ExpertsLayer(D, [nn.Linear(D, D) for _ in range(8)], bias=True, **made)
+
+    def answers(given):
+        return layer(F.one_hot(given, D).sum(1, keepdim=True).float())[:, 0]
+
+    def loss_of_batch(draw):
+        given, wanted = world.batch(draw, said=1)
+        return F.cross_entropy(answers(given), 8 + wanted[:, 0]) + weight * layer.balance
+
+    learn(layer, loss_of_batch, seed, 700, 0.015)
+    given, wanted = world.batch(torch.Generator().manual_seed(10_000), 4000, said=1)
+    layer.eval()
     with torch.no_grad():
-        shares = model.eval()(unseen).gates.mean(0)
-    found = right(model, unseen, digit)
+        found = (answers(given).argmax(-1) == 8 + wanted[:, 0]).float().mean().item()
+    shares = layer.chosen.bincount(minlength=8) / len(given)
     used = int((shares > 0.01).sum())
-    return [(setup, seed, 1000, used, *(round(value, 4) for value in (shares.max().item(), found)))]
+    return [(setup, seed, 700, used, *(round(value, 4) for value in (shares.max().item(), found)))]
 
 
 def lines(setup, seed):
@@ -139,7 +154,7 @@ TABLES = {
         MIXTURES,
         ("white", "black", "reached", "white_sgd", "black_sgd", "white_adam", "black_adam"),
     ),
-    "collapse": (collapse, WITHOUT, ("used", "busiest", "right")),
+    "balance": (balance, BALANCED, ("used", "busiest", "right")),
     "lines": (lines, ("compete", "work together"), ("error", "best_error", "largest_gate")),
     "translators": (
         translators,
@@ -155,7 +170,8 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     for table, (measure, setups, columns) in TABLES.items():
-        jobs = [(setup, seed) for seed in range(options.seeds) for setup in setups]
+        seeds = options.seeds * (4 if table == "lines" else 1)
+        jobs = [(setup, seed) for seed in range(seeds) for setup in setups]
         fill(table, ("setup", "seed", "steps", *columns), jobs, measure)
 
 

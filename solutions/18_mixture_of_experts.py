@@ -1,83 +1,13 @@
 # %% [markdown]
-# You write the parts of a mixture of experts: the gates, which choose the best k; the sum of what the experts say; the loss that makes each of them answer for itself; two losses that share out the work; and the limit on how many tokens an expert takes. At the end you write a test that tells right layers from wrong ones.
+# You write the loss that makes each expert answer for itself, and decide what may be forgotten when experts learn something new. You write one step of balancing without a loss, and the limit on how many tokens an expert takes. At the end you write a test that tells right layers from wrong ones.
 #
-# The letters: B rows of the batch (examples, or tokens), N experts, D numbers in what an expert puts out. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+# The letters: B rows of the batch (examples, or tokens), N experts, D the width of an expert's output. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
 
 # %%
 import torch
 import torch.nn.functional as F
 
 from course_utils import check, hint, progress, solution
-
-# %% [markdown]
-# ## 18.top_k_gates
-#
-# A gating network gives each row of the batch a logit per expert. If the gates were a softmax over all of them, every expert would have to run. Shazeer et al. (2017) keep only the k largest logits of a row, and take the softmax over these (equations 3 and 5, here without their noise $H$):
-#
-# $$G(x) = \text{softmax}\big(\text{KeepTopK}(h, k)\big) \qquad \text{KeepTopK}(h, k)_i = \begin{cases} h_i & \text{if } h_i \text{ is among the } k \text{ largest} \\ -\infty & \text{otherwise} \end{cases}$$
-#
-# So every row of gates sums to 1, has k gates above 0, and exact zeros elsewhere. Where logits are equal, the first ones come first: with k = 2, the logits [1, 3, 1] keep the experts 1 and 0. `torch.topk` promises no order for equal logits.
-
-
-# %%
-def top_k_gates(logits, k):
-    """Return gates over the k best experts of each row.
-
-    Args:
-        logits: B×N, of the gating network.
-        k: how many experts a row keeps, from 1 to N.
-
-    Returns:
-        The gates, B×N, with zeros at all other experts.
-
-    Example:
-        >>> top_k_gates(torch.tensor([[1.0986, -5.0, 0.0]]), 2)
-        tensor([[0.7500, 0.0000, 0.2500]])
-    """
-    ### BEGIN SOLUTION
-    best = logits.sort(dim=1, descending=True, stable=True).indices[:, :k]  # B k
-    others = torch.ones_like(logits, dtype=torch.bool).scatter(1, best, False)  # B N
-    return logits.masked_fill(others, -torch.inf).softmax(dim=1)
-    ### END SOLUTION
-
-
-# %%
-check("18.top_k_gates", top_k_gates)
-
-# %% [markdown]
-# ## 18.mix
-#
-# What the layer gives for a row is the sum of what the experts put out, each weighted by its gate (Shazeer et al., equation 1):
-#
-# $$y = \sum_{i=1}^{N} g_i\, o_i$$
-#
-# Gates are 0 or above, and a row of them need not sum to 1. **An expert with a gate of 0 has no effect.** It has not been run, and what stands in its place is not its output. (Gradients are checked for the outputs and for gates that are not 0. At a gate of 0 any gradient will do that is a finite number.)
-
-
-# %%
-def mix(outputs, gates):
-    """Return the sum of the experts' outputs, weighted by their gates.
-
-    Args:
-        outputs: B×N×D, what expert i puts out for row b; anything where the gate is 0.
-        gates: B×N, 0 or above.
-
-    Returns:
-        The mixed outputs, B×D.
-
-    Example:
-        >>> outputs = torch.tensor([[[4.0, 8.0], [2.0, 0.0], [torch.nan, torch.nan]]])
-        >>> mix(outputs, torch.tensor([[0.75, 0.25, 0.0]]))
-        tensor([[3.5000, 6.0000]])
-    """
-    ### BEGIN SOLUTION
-    clean = outputs.masked_fill(gates[:, :, None] == 0, 0.0)  # B N D
-    return torch.einsum("bn,bnd->bd", gates, clean)
-    ### END SOLUTION
-
-
-# %%
-check("18.mix", mix)
 
 # %% [markdown]
 # ## 18.mixture_loss
@@ -117,72 +47,76 @@ def mixture_loss(outputs, gates, target):
 check("18.mixture_loss", mixture_loss)
 
 # %% [markdown]
-# ## 18.importance_loss
+# ## 18.at_risk
 #
-# An expert that is chosen learns, and one that has learned is chosen again. Without help, a few experts soon do all the work. Shazeer et al. call the sum of all gates that an expert gets in a batch its **importance**, and add a loss that is small when it is the same for all experts (equations 6 and 7, here without their weight $w_{\text{importance}}$):
+# A mixture has learned an old task. Now only its experts are trained further, on new inputs with new targets, for as long as you like and with Adam, which has no memory of earlier steps. The gate stays as it is, so the gates of all inputs stay, too. Some of them are exactly 0, since each input asks only its best experts.
 #
-# $$\text{Importance}_i = \sum_{b=1}^{B} g_{b,i} \qquad L = \text{CV}(\text{Importance})^2$$
-#
-# The **coefficient of variation** CV is the standard deviation divided by the mean, so its square is the variance divided by the square of the mean. Take the variance of the population, which divides by N. In perfect balance the loss is 0, and its gradient is finite.
+# Which of the old inputs may be answered differently afterwards? Decide it from the gates alone.
 
 
 # %%
-def importance_loss(gates):
-    """Return the squared coefficient of variation of the experts' importance.
+def at_risk(old, new):
+    """Tell for which old inputs the answer may change while the experts learn from the new ones.
 
     Args:
-        gates: B×N, 0 or above, not all 0.
+        old: B×N, the gates of the old inputs, 0 or above.
+        new: C×N, the gates of the inputs that are trained on, 0 or above.
 
     Returns:
-        The loss, one number.
+        B truth values: True where the answer may change.
 
     Example:
-        >>> importance_loss(torch.tensor([[0.75, 0.25], [0.75, 0.25]]))  # importance 1.5 and 0.5
-        tensor(0.2500)
+        >>> at_risk(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
+        tensor([ True, False])
     """
     ### BEGIN SOLUTION
-    importance = gates.sum(dim=0)  # N
-    return importance.var(correction=0) / importance.mean().square()
+    changing = (new > 0).any(dim=0)  # N
+    return torch.logical_and(old > 0, changing).any(dim=1)
     ### END SOLUTION
 
 
 # %%
-check("18.importance_loss", importance_loss)
+check("18.at_risk", at_risk)
 
 # %% [markdown]
-# ## 18.balance_loss
+# ## 18.balance_by_offsets
 #
-# The Switch Transformer (Fedus et al., 2021) sends each token to a single expert. Its loss compares two vectors: $f_i$, the fraction of the tokens that were sent to expert i, and $P_i$, the mean probability that the router gave to it (equations 4 to 6, here without $\alpha$):
+# DeepSeek-V3 balances its experts without a loss (Wang et al. 2024). Write one step of it for a batch:
 #
-# $$L = N \sum_{i=1}^{N} f_i\, P_i \qquad f_i = \frac1B \sum_{b} \mathbb 1[\text{token } b \text{ was sent to } i] \qquad P_i = \frac1B \sum_{b} p_i(b)$$
+# 1. Each row asks k experts: those with the largest sums of score and offset. (No two sums of a row are equal.)
+# 2. The offsets have no other effect. The gates are the scores of the experts that are asked, divided by their sum in the row, and exact zeros elsewhere.
+# 3. After the batch each offset moves by `step`: up if fewer rows have asked the expert than the mean over the experts, down if more have, not at all if it is equal.
 #
-# Counting passes no gradient, so the gradient flows through $P$ only. `chosen` says where each token was sent. That need not be the expert with the largest probability, and there may be experts that no token was sent to.
+# Scores are above 0. Gradients are checked for the scores.
 
 
 # %%
-def balance_loss(probabilities, chosen):
-    """Return the loss that asks a router to share out its tokens evenly.
+def balance_by_offsets(scores, offsets, k, step):
+    """Return gates for a batch, and the offsets for the next one.
 
     Args:
-        probabilities: B×N, the router's, rows that sum to 1.
-        chosen: B, whole numbers from 0 to N - 1: the expert that each token was sent to.
+        scores: B×N, between 0 and 1.
+        offsets: N, of either sign.
+        k: how many experts a row asks, from 1 to N.
+        step: how far an offset moves.
 
     Returns:
-        The loss, one number; 1 in perfect balance.
+        The gates, B×N, and the moved offsets, N.
 
     Example:
-        >>> balance_loss(torch.tensor([[0.75, 0.25], [0.5, 0.5]]), torch.tensor([0, 0]))
-        tensor(1.2500)
+        >>> balance_by_offsets(torch.tensor([[0.6, 0.2, 0.1]]), torch.tensor([0.0, 0.0, 0.5]), 2, 0.25)
+        (tensor([[0.8571, 0.0000, 0.1429]]), tensor([-0.2500,  0.2500,  0.2500]))
     """
     ### BEGIN SOLUTION
-    experts = probabilities.shape[1]
-    sent = F.one_hot(chosen, experts).to(probabilities.dtype).mean(dim=0)  # N
-    return experts * (sent * probabilities.mean(dim=0)).sum()
+    best = (scores + offsets).topk(k, dim=1).indices  # B k
+    chosen = torch.zeros_like(scores).scatter(1, best, 1.0)  # B N
+    kept, load = scores * chosen, chosen.sum(dim=0)  # B N, N
+    return kept / kept.sum(dim=1, keepdim=True), offsets + step * torch.sign(load.mean() - load)
     ### END SOLUTION
 
 
 # %%
-check("18.balance_loss", balance_loss)
+check("18.balance_by_offsets", balance_by_offsets)
 
 # %% [markdown]
 # ## 18.within_capacity
@@ -219,13 +153,14 @@ check("18.within_capacity", within_capacity)
 # %% [markdown]
 # ## 18.catch_wrong_routing
 #
-# A layer that runs each expert only on the rows that chose it gathers these rows, and puts the results back. Many mistakes in that leave all shapes right. The check hands your function one **layer** after another: `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`: B×4, B×N and B×N×4, what each expert puts out for each row. N is the layer's own. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **layer** after another: `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`, B×4, B×N and B×N×4. N is the layer's own. Return `True` for one that keeps these promises, `False` for any other:
 #
-# 1. Each row of y is the sum of its own row's outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
-# 2. So it is in a batch of a single row, in one of a few, and in one of 50, where some layers run out of room.
+# 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
+# 2. So it is in batches of one row, of a few, and of 50, where some layers run out of room.
 # 3. y has the shape B×4 and is finite.
+# 4. It raises no error.
 #
-# Gates may be any numbers: they need not sum to 1. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$. A layer that raises an error is wrong, and must not stop your test.
+# Gates may be any numbers. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$.
 
 
 # %%
@@ -263,4 +198,4 @@ check("18.catch_wrong_routing", catch_wrong_routing)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("18.mix")` gives the next hint, and `solution("18.mix")` shows an answer after a try.
+# Stuck on one? `hint("18.at_risk")` gives the next hint, and `solution("18.at_risk")` shows an answer after a try.

@@ -8,6 +8,7 @@ from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.commands import doctor
@@ -46,6 +47,11 @@ SHOWN = {
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "Turing machine": diagrams.turing_machine,
+    "routing": lambda **more: diagrams.routing(
+        *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
+        *(torch.tensor([0.8, 0.9]), torch.tensor([0, 0]), torch.tensor([True, False])),
+        **{"capacity": 1, "loss": 1.7} | more,
+    ),
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from programs import program
+from torch import nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured, measured_once
@@ -26,6 +27,7 @@ from course_utils.models.experts import (
     top_k_gates,
     within_capacity,
 )
+from course_utils.models.transformer import FeedForward
 
 
 def drawn(seed=0):
@@ -107,7 +109,8 @@ def test_noise_moves_the_gates_in_training_only():
 
 def test_a_layer_of_experts_token_by_token():
     torch.manual_seed(0)
-    layer, x = ExpertsLayer(4, 6, experts=3).double(), torch.randn(2, 5, 4, generator=drawn(), dtype=torch.float64)
+    layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(3)]).double()
+    x = torch.randn(2, 5, 4, generator=drawn(), dtype=torch.float64)
     y = layer(x)
     for b in range(2):
         for t in range(5):
@@ -119,12 +122,36 @@ def test_a_layer_of_experts_token_by_token():
 
 def test_tokens_above_the_capacity_pass_unchanged_in_training():
     torch.manual_seed(0)
-    layer, x = ExpertsLayer(4, 6, experts=2, capacity=0.5), torch.randn(1, 8, 4, generator=drawn())
+    layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(2)], capacity=0.5)
+    x = torch.randn(1, 8, 4, generator=drawn())
     y = layer(x)
     assert torch.equal(layer.kept, within_capacity(layer.chosen, 2, 2)) and not layer.kept.all()
     assert not y[0, ~layer.kept].any() and y[0, layer.kept].any(-1).all()
     layer.eval()(x)
     assert layer.kept.all()
+
+
+def test_noise_moves_choices_in_training_only():
+    torch.manual_seed(0)
+    layer, x = ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True, noise=5.0), torch.randn(1, 30, 4)
+    plain = layer.gate(x[0]).argmax(-1)
+    layer(x)
+    assert not torch.equal(layer.chosen, plain)
+    layer.eval()(x)
+    assert torch.equal(layer.chosen, plain)
+
+
+def test_offsets_follow_the_load_and_count_in_choosing_only():
+    torch.manual_seed(0)
+    layer, x = ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], nudge=0.25), torch.randn(1, 9, 4, generator=drawn())
+    layer(x)
+    load = [layer.chosen.tolist().count(i) for i in range(3)]
+    assert load != [3, 3, 3]
+    assert layer.offsets.tolist() == [0.25 * ((number < 3) - (number > 3)) for number in load]
+    layer.offsets = torch.tensor([0.0, 9.0, 0.0])
+    p = layer.gate(x[0]).softmax(-1)[:, 1:2]
+    torch.testing.assert_close(layer.eval()(x)[0], p * layer.experts[1](x[0]))
+    assert layer.offsets.tolist() == [0, 9, 0]
 
 
 def test_points_lie_on_their_lines():
@@ -150,6 +177,10 @@ def test_dictionaries_translate_each_word_to_one():
     for row, out in zip(given.tolist(), wanted.tolist(), strict=True):
         assert out == [world.table[row[0], word - LANGUAGES].item() for word in row[1:]]
     assert torch.equal(dictionaries(3).table, world.table) and not torch.equal(dictionaries(4).table, world.table)
+    few = dictionaries(3, languages=8)
+    given, wanted = few.batch(drawn(), 10, said=1)
+    assert torch.equal(few.table, world.table[:8]) and given.shape == (10, 2) and wanted.shape == (10, 1)
+    assert torch.equal(few.table[given[:, 0], given[:, 1] - 8], wanted[:, 0])
 
 
 @pytest.mark.parametrize("experts", [None, 4])
@@ -182,7 +213,25 @@ def test_the_loss_of_classes():
 def test_the_tables_have_five_seeds_of_everything():
     for table, (_, setups, columns) in program("experts").TABLES.items():
         for setup in setups:
-            assert len(measured(table, columns[0], "steps", setup=setup)[1]) == 5, (table, setup)
+            seeds = len(measured(table, columns[0], "steps", setup=setup)[1])
+            assert seeds == (20 if table == "lines" else 5), (table, setup)
+
+
+def test_what_the_lesson_says_of_its_tables():
+    lines = {
+        setup: torch.tensor(measured_once("lines", "error", setup=setup)[0]) for setup in ("compete", "work together")
+    }
+    one, other = lines.values()
+    assert one.median() < other.median() and one.mean() > other.mean() and (one < other).sum() > 12
+    names = ("balance loss", "nothing", "noise", "offsets")
+    used, right = zip(
+        *(map(torch.tensor, measured_once("balance", "used", "right", setup=name)) for name in names), strict=True
+    )
+    assert (used[1] == 2).all() and (used[2] == 1).all() and (used[3] == 8).all()
+    assert (right[0] - right[1] > 0.39).all() and (right[2] < right[1]).all() and (right[3] > right[0] - 0.02).all()
+    names = ("8 experts", "8 experts, capacity 1", "8 times as wide")
+    plain, short, wide = (torch.tensor(measured_once("translators", "right", setup=name)[0]) for name in names)
+    assert (short < plain).all() and (plain < wide).all()
 
 
 @pytest.mark.parametrize("seed", range(5))

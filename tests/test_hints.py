@@ -392,22 +392,15 @@ def test_the_example_of_writes_that_look_alike_is_right():
 
 
 def test_the_examples_of_experts_are_right():
-    gates, said = solution_of("18.top_k_gates"), TASKS["18.top_k_gates"].hints[1]
-    assert numbers(gates(torch.tensor([[-1, 0.6931, -2, -0.4055]]), 2)) == pytest.approx([0, 0.75, 0, 0.25], abs=6e-5)
-    assert numbers(torch.tensor([0.6931, -0.4055]).exp()) == pytest.approx([2, 0.6667], abs=2e-4) and "2.6667" in said
-    probabilities = torch.tensor([[0.5, 0.3, 0.2], [0.6, 0.1, 0.3]])
-    assert numbers(probabilities.mean(0)) == pytest.approx([0.55, 0.2, 0.25])
-    loss = solution_of("18.balance_loss")(probabilities, torch.tensor([0, 0]))
-    assert float(loss) == pytest.approx(1.65) and "that is 1.65" in TASKS["18.balance_loss"].hints[1]
+    old, new = torch.tensor([[0.9, 0.1, 0.0], [1.0, 0.0, 0.0]]), torch.tensor([[0.0, 0.01, 0.99]])
+    assert solution_of("18.at_risk")(old, new).tolist() == [X, N] and "True, False" in TASKS["18.at_risk"].hints[1]
+    scores, offsets = torch.tensor([[0.4, 0.8, 0.6], [0.9, 0.2, 0.1]]), torch.tensor([0.0, 0.0, 0.5])
+    gates, moved = solution_of("18.balance_by_offsets")(scores, offsets, 1, 0.1)
+    assert gates.tolist() == [[0, 0, 1], [1, 0, 0]] and numbers(moved) == pytest.approx([-0.1, 0.1, 0.4])
+    assert "-0.1, 0.1 and 0.4" in TASKS["18.balance_by_offsets"].hints[1]
     kept = solution_of("18.within_capacity")(torch.tensor([2, 0, 2, 2, 0]), 3, 2)
     assert kept.tolist() == [X, X, X, N, X]
     assert "True, True, True, False, True" in TASKS["18.within_capacity"].hints[1]
-
-
-def test_the_example_of_a_layer_without_room_is_right():
-    outputs, without = torch.tensor([[[4.0]], [[6.0]]]), torch.tensor([[0.5], [0.0]])
-    mix = solution_of("18.mix")
-    assert numbers(mix(outputs, torch.full((2, 1), 0.5))) == [2, 3] and numbers(mix(outputs, without)) == [2, 0]
 
 
 def test_the_examples_of_convolutions_are_right():

@@ -160,8 +160,6 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
         "captions.Encoder.fit",
         "memory.fit",
         "turing.fit",
-        "experts.fit",
-        "experts.fit_translator",
         "snail.fit_signs",
         "snail.fit_waves",
     ):

@@ -315,18 +315,12 @@ def weights_by_a_cut_strength(memory, key, strength):
     return solution_of("17.content_weights")(memory, key, strength.clamp(max=100))
 
 
-def gates_of_unequal_ties(logits, k):
-    kept = (logits - 1e-4 * torch.arange(logits.shape[1])).topk(k).indices
-    return torch.full_like(logits, -torch.inf).scatter(1, kept, logits.gather(1, kept)).softmax(1)
-
-
 @pytest.mark.parametrize(
     ("task_id", "slip"),
     [
         ("05.sequence_loss", loss_by_the_largest_of_the_batch),
         ("16.answer", hops_by_the_largest_of_the_batch),
         ("17.content_weights", weights_by_a_cut_strength),
-        ("18.top_k_gates", gates_of_unequal_ties),
     ],
 )
 def test_a_slip_that_shows_on_rare_inputs_alone_is_refused(task_id, slip):
@@ -693,12 +687,6 @@ def powers_of_the_batch(scores):
     return (scores - scores.max()).exp()
 
 
-def gates_by_batch(logits, k):
-    best = logits.argsort(dim=1, descending=True, stable=True)[:, :k]
-    powers = powers_of_the_batch(logits) * torch.zeros_like(logits).scatter(1, best, 1.0)
-    return powers / powers.sum(1, keepdim=True)
-
-
 def content_weights_by_batch(memory, key, strength):
     powers = powers_of_the_batch(torch.cosine_similarity(memory, key[:, None], dim=-1) * strength[:, None])
     return powers / powers.sum(1, keepdim=True)
@@ -713,7 +701,6 @@ def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
 @pytest.mark.parametrize(
     ("task_id", "answer"),
     [
-        ("18.top_k_gates", gates_by_batch),
         ("17.content_weights", content_weights_by_batch),
         ("14.hybrid_loss", hybrid_loss_by_batch),
     ],

@@ -17,7 +17,7 @@ glimpses.csv                            benchmarks/glimpses.py        finding a 
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
-forgetting.csv, collapse.csv            benchmarks/experts.py         what experts forget, and how many of them get work
+forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 signs.csv, waves.csv, bandit.csv        benchmarks/snail.py           learning from examples, with and without each half
 variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, and what sums cost

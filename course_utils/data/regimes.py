@@ -50,18 +50,19 @@ def written(colour: str, part="train") -> Written:
 
 
 class Dictionaries(NamedTuple):
-    """What each word is in each language: LANGUAGES×WORDS, each row a permutation."""
+    """What each word is in each language: languages×WORDS, each row a permutation."""
 
     table: Tensor
 
-    def batch(self, draw: torch.Generator, size=64) -> tuple[Tensor, Tensor]:
-        """Return what is given, size×(1 + SAID), a language and words (whose numbers follow the languages'), and the translations."""
-        language = torch.randint(LANGUAGES, (size, 1), generator=draw)
-        words = torch.randint(WORDS, (size, SAID), generator=draw)
-        return torch.cat([language, LANGUAGES + words], 1), self.table[language, words]
+    def batch(self, draw: torch.Generator, size=64, said=SAID) -> tuple[Tensor, Tensor]:
+        """Return what is given, size×(1 + said), a language and words (whose numbers follow the languages'), and the translations."""
+        languages = len(self.table)
+        language = torch.randint(languages, (size, 1), generator=draw)
+        words = torch.randint(WORDS, (size, said), generator=draw)
+        return torch.cat([language, languages + words], 1), self.table[language, words]
 
 
-def dictionaries(seed: int) -> Dictionaries:
+def dictionaries(seed: int, languages=LANGUAGES) -> Dictionaries:
     """Return dictionaries drawn at random; the same seed gives the same ones."""
     draw = torch.Generator().manual_seed(seed)
-    return Dictionaries(torch.stack([torch.randperm(WORDS, generator=draw) for _ in range(LANGUAGES)]))
+    return Dictionaries(torch.stack([torch.randperm(WORDS, generator=draw) for _ in range(languages)]))

@@ -502,6 +502,39 @@ def addressing(new=()) -> Diagram:
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
 
 
+def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagram:
+    """A batch on its way to experts of which each token asks one: tensors B×N of scores and noise, and B of gates, choices, and who finds room."""
+    widths, gap, tall, step = (170, 150, 132, 150), 39, 44, 54
+    lefts = [EDGE + sum(widths[:i]) + gap * i for i in range(4)]
+    boxes, arrows, told, taken = [], [], [], {}
+    for b, expert in enumerate(chosen.tolist()):
+        place = taken[expert] = taken.get(expert, 0) + 1
+        end = f"place {place} of {capacity}" if kept[b] else "full, so it is dropped"
+        texts = {
+            "token": f"token {b + 1}: scores {_listed(scores[b])}",
+            "noise": f"noise: {_listed(noise[b])}",
+            "gate": f"gate {gates[b]:.2f}: for expert {expert + 1}",
+            "expert" if kept[b] else "dropped": f"expert {expert + 1}: {end}",
+        }
+        y = 18 + step * b
+        row = [
+            Box(name, text, x, y, width, tall, "data" if name in ("token", "dropped") else "step")
+            for (name, text), x, width in zip(texts.items(), lefts, widths, strict=True)
+        ]
+        boxes += row
+        arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
+        told.append(", then ".join(map(plain, texts.values())))
+    below = Box(
+        "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(chosen) + 4, WIDTH - 2 * EDGE, tall, "frame"
+    )
+    said = f"Each token goes through these steps, in the order of the batch: {'; '.join(told)}. All of them together have the {plain(below.text)}."
+    return _diagram("A batch and its experts", said, [*boxes, below], arrows, new)
+
+
+def _listed(numbers):
+    return ", ".join(f"{number:.1f}".replace("-", "−") for number in numbers.tolist())
+
+
 def snail(new=()) -> Diagram:
     """SNAIL: causal convolutions and attention, each of which puts what it finds beside what it was given."""
     y, labels = 62, ("*x*_t, the last answer", "dilations 1 2 4 …", "to all steps so far", "*ŷ*_t")

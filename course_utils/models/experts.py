@@ -148,36 +148,46 @@ def right(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
 
 
 class ExpertsLayer(nn.Module):
-    """Takes the place of a feed-forward network: each token goes to one of N such networks (Fedus et al. 2021, section 2.1).
+    """Takes the place of a feed-forward network: each token goes to one of N experts (Fedus et al. 2021, section 2.1).
 
     Args:
-        width, hidden: of each expert.
-        experts: N.
+        width: D, of what comes and goes.
+        experts: the N networks.
         capacity: how many times its fair share of a batch an expert takes in training; tokens above it pass unchanged. None for no limit.
+        bias: whether the gate has one.
+        noise: standard deviation of what is added to the gate's scores in training.
+        nudge: what is added, after each batch in training, to the offset of each expert with less than its fair share, and taken from that
+            of each with more. The offsets count in choosing an expert, not in its gate (Wang et al. 2024, algorithm 1).
     """
 
-    def __init__(self, width: int, hidden: int, experts=8, capacity: float | None = None):
+    def __init__(self, width: int, experts, capacity: float | None = None, bias=False, noise=0.0, nudge=0.0):
         super().__init__()
-        check_sizes(1, width=width, hidden=hidden, experts=experts)
-        self.experts = nn.ModuleList(FeedForward(width, hidden) for _ in range(experts))
-        self.gate, self.capacity = nn.Linear(width, experts, bias=False), capacity
+        self.experts = nn.ModuleList(experts)
+        check_sizes(1, width=width, experts=len(self.experts))
+        self.gate, self.capacity = nn.Linear(width, len(self.experts), bias=bias), capacity
+        self.noise, self.nudge, self.offsets = noise, nudge, torch.zeros(len(self.experts))
         self.balance, self.chosen, self.kept = torch.zeros(()), None, None  # of the last batch
 
     def forward(self, x: Tensor) -> Tensor:
         """Send each token of x B×T×D to its expert: B×T×D."""
-        tokens = x.flatten(0, 1)
-        probabilities = self.gate(tokens).softmax(-1)
-        p, self.chosen = probabilities.max(-1)
+        tokens, N = x.flatten(0, 1), len(self.experts)
+        scores = self.gate(tokens)
+        if self.training and self.noise:
+            scores = scores + self.noise * torch.randn_like(scores)
+        probabilities = scores.softmax(-1)
+        self.chosen = (probabilities + self.offsets).argmax(-1)
+        p = probabilities.gather(1, self.chosen[:, None])  # B·T 1
         self.balance = balance_loss(probabilities, self.chosen)
         self.kept = torch.ones_like(self.chosen, dtype=torch.bool)
         if self.capacity and self.training:
-            most = int(self.capacity * len(tokens) / len(self.experts))
-            self.kept = within_capacity(self.chosen, len(self.experts), most)
+            self.kept = within_capacity(self.chosen, N, int(self.capacity * len(tokens) / N))
+        if self.nudge and self.training:
+            self.offsets = self.offsets + self.nudge * (len(tokens) / N - self.chosen.bincount(minlength=N)).sign()
         result = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
             (rows,) = ((self.chosen == number) & self.kept).nonzero(as_tuple=True)
             if len(rows):
-                result = result.index_put((rows,), p[rows, None] * expert(tokens[rows]))
+                result = result.index_put((rows,), p[rows] * expert(tokens[rows]))
         return result.view_as(x)
 
 
@@ -196,7 +206,8 @@ class Translator(nn.Module):
         self.embedding = nn.Embedding(languages + words, width)
         self.layer = EncoderLayer(width, 2, hidden, 0.0, "pre")
         if experts:
-            self.layer.feed_forward = ExpertsLayer(width, hidden, experts, capacity)
+            networks = [FeedForward(width, hidden) for _ in range(experts)]
+            self.layer.feed_forward = ExpertsLayer(width, networks, capacity)
         self.readout = nn.Linear(width, words)
 
     def forward(self, given: Tensor) -> Tensor:

@@ -8,9 +8,9 @@ lesson = Lesson(
     question="Who should answer?",
     goals=(
         "say how a gate attends to networks instead of words, and what an expert with a gate of 0 learns",
-        "compute by hand the gates of the best k experts, and say what two balance losses ask for",
+        "compute by hand the gates of the best k experts and a balance loss",
         "measure how much a network forgets of an old task while it learns a new one, with and without experts",
-        "say why experts collapse, what the balance losses and capacity do about it, and what they cost",
+        "take the balance loss out of a mixture, predict what happens, and explain it; say what capacity costs",
         "compare a Transformer with experts and one without at equal work per token",
     ),
     needs="lesson 03: queries, keys and values; lesson 12: the Transformer; lesson 13: Adam",

@@ -28,18 +28,18 @@ questions = (
     ),
     NumberQuestion(
         "18.q2",
-        "importance by hand",
-        "Over a batch, the gates of three experts sum to 4, 1 and 1. How large is the importance loss, the variance divided by the squared mean?",
-        answer=0.5,
+        "the balance loss by hand",
+        "There are two experts and four tokens. Three tokens go to the first expert, one to the second. The mean probabilities are 0.7 and 0.3. How large is the balance loss of the Switch Transformer?",
+        answer=1.2,
         tolerance=0.002,
-        why="The mean is 2, the squared differences are 4, 1 and 1, so the variance is 6/3 = 2, and 2 / 2² = 0.5.",
+        why="The shares of the tokens are 0.75 and 0.25. So it is 2 · (0.75 · 0.7 + 0.25 · 0.3) = 2 · 0.6 = 1.2.",
         wrong={
-            0.75: "You have divided the squared differences by 2 instead of 3. All experts are here, so the variance divides by their number.",
-            2.0: "That is the variance. It is divided by the squared mean.",
-            1.0: "You have divided by the mean. It is squared.",
-            0.71: "That is the standard deviation over the mean. Its square is asked for.",
+            0.6: "The factor N is missing: there are two experts.",
+            1.0: "That would be perfect balance. Here the first expert gets three of four tokens.",
+            4.8: "You have multiplied by the counts of tokens. The shares are 3/4 and 1/4.",
+            2.4: "You have multiplied by the counts of tokens, and left out the factor N.",
         },
-        otherwise="Take the mean, the mean squared difference from it, and divide this by the squared mean.",
+        otherwise="Multiply each expert's share of the tokens by its mean probability, add up, and multiply by the number of experts.",
     ),
     Question(
         "18.q3",
@@ -51,7 +51,7 @@ questions = (
         ),
         wrong=(
             (
-                "The mixture had too few numbers to remember both kinds of digits.",
+                "The mixture had too few parameters to remember both kinds of digits.",
                 "It read both before. And with plain gradient steps, or if only the best expert answered, it read both afterwards, too.",
             ),
             (
@@ -82,7 +82,7 @@ questions = (
     Question(
         "18.q5",
         "equal work",
-        "A layer with 8 experts beat one with a single network. Why is this a comparison at nearly equal work per token, although the layer has about 8 times as many numbers?",
+        "A layer with 8 experts beat one with a single network. Why is this a comparison at nearly equal work per token, although the layer has about 8 times as many parameters?",
         right=(
             "Each token goes through one expert only, so it costs about as many multiplications as in the single network.",
             "What grows is what can be remembered, not the work per token. Only the gate's few multiplications come on top.",
@@ -106,6 +106,11 @@ questions = (
 
 predictions = (
     Prediction(
+        "18.without_balance",
+        "What share of the words will be right when the balance loss has this weight?",
+        why="Only experts that are asked learn. Those that nobody asks early in training stay as they began, and the others have to share all languages.",
+    ),
+    Prediction(
         "18.forgetting",
         "Which of these still reads white digits afterwards, both with SGD and with Adam?",
         why="Only gates of exactly 0 give gradients of exactly 0.",
@@ -114,7 +119,7 @@ predictions = (
     Prediction(
         "18.translators",
         "What share of the words does the layer with one feed-forward network of an expert's size get right?",
-        why="All languages have to share the numbers of one small network. With eight experts there are eight times as many numbers.",
+        why="All languages have to share the parameters of one small network. With eight experts there are eight times as many.",
     ),
     Prediction(
         "18.specialists",

@@ -1,0 +1,86 @@
+"""Right answers to 18.balance_by_offsets in other styles than the solution's: masks, ranks, counts, loops."""
+
+import torch
+import torch.nn.functional as F
+
+
+def by_normalize(scores, offsets, k, step):
+    best = torch.topk(scores + offsets, k).indices
+    chosen = torch.zeros_like(scores).scatter_(1, best, 1.0)
+    load = torch.bincount(best.flatten(), minlength=scores.shape[1]).to(scores.dtype)
+    return F.normalize(scores * chosen, p=1, dim=1), offsets + step * torch.sign(load.mean() - load)
+
+
+def by_ranks(scores, offsets, k, step):
+    rank = (scores + offsets).argsort(1, descending=True).argsort(1)
+    kept = scores.masked_fill(rank >= k, 0.0)
+    load = (rank < k).sum(0) * scores.shape[1]  # N times too large, as is what it is compared with
+    fair = k * len(scores)
+    return kept / kept.sum(1, keepdim=True), offsets + step * ((load < fair).int() - (load > fair).int())
+
+
+def by_gather(scores, offsets, k, step):
+    best = (scores + offsets).sort(dim=1, descending=True)[1][:, :k]
+    chosen = scores.gather(1, best)
+    gates = torch.zeros_like(scores).scatter(1, best, chosen / chosen.sum(dim=1, keepdim=True))
+    load = F.one_hot(best, scores.shape[1]).sum((0, 1)).to(offsets)
+    up, down = load < load.mean(), load > load.mean()
+    return gates, torch.where(up, offsets + step, torch.where(down, offsets - step, offsets))
+
+
+def by_the_last_that_is_kept(scores, offsets, k, step):
+    lifted = scores + offsets
+    chosen = lifted >= lifted.topk(k, dim=1).values[:, -1:]
+    kept = torch.where(chosen, scores, torch.zeros_like(scores))
+    error = chosen.to(scores.dtype).mean(0) - k / scores.shape[1]
+    error = error.where(error.abs() > 1e-5, torch.zeros_like(error))
+    return kept / kept.sum(1)[:, None], offsets - step * error.sign()
+
+
+def row_by_row(scores, offsets, k, step):
+    B, N = scores.shape
+    gates = torch.zeros(B, N, dtype=scores.dtype)
+    load = [0] * N
+    for b in range(B):
+        best = []
+        for _ in range(k):
+            found = None
+            for i in range(N):
+                if i not in best and (found is None or scores[b, i] + offsets[i] > scores[b, found] + offsets[found]):
+                    found = i
+            best.append(found)
+            load[found] = load[found] + 1
+        total = 0
+        for i in best:
+            total = total + scores[b, i]
+        for i in best:
+            gates[b, i] = scores[b, i] / total
+    moved = []
+    for i in range(N):
+        if load[i] * N < k * B:
+            moved.append(offsets[i] + step)
+        elif load[i] * N > k * B:
+            moved.append(offsets[i] - step)
+        else:
+            moved.append(offsets[i])
+    return gates, torch.stack(moved)
+
+
+# PyTorch's own
+OWN = [
+    by_normalize,
+]
+RIGHT = [
+    *OWN,
+    by_ranks,
+    by_gather,
+    by_the_last_that_is_kept,
+    # As beginners write them
+    row_by_row,
+]
+INPUTS = {
+    "scores": lambda draw: draw.between("B×N", 0.05, 0.95),
+    "offsets": lambda draw: draw.between("N", -0.3, 0.3),
+    "k": lambda draw: draw.randint(1, draw.size("N")),
+    "step": lambda draw: draw.choice([0.0, 0.001, 0.125]),
+}
