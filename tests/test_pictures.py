@@ -162,7 +162,7 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
         "turing.fit",
         "experts.fit",
         "experts.fit_translator",
-        "snail.fit_signs",
+        "snail.fit_characters",
         "snail.fit_waves",
     ):
         monkeypatch.setattr(f"course_utils.models.{untrained}", lambda *args, **options: [])
