@@ -191,11 +191,10 @@ def dilations(steps, kernel):
         [1, 2, 4, 8]
     """
     ### BEGIN SOLUTION
-    found, seen = [], 1
+    layers, seen = 0, 1
     while seen < steps:
-        found.append(seen)
-        seen = seen * kernel
-    return found
+        layers, seen = layers + 1, seen * kernel
+    return [kernel**layer for layer in range(layers)]
     ### END SOLUTION
 
 

@@ -74,15 +74,14 @@ def _episodes(number, of_labels, steps):
 
 def _where(attended, ids):
     """On which steps most of the last step's weight lies."""
-    t, row = len(ids) - 1, attended[-1]
-    same = ids[:-1] == ids[-1]  # T-1
-    shares = {
-        RIGHT["the weight lies"]: row[1:][same].sum(),
-        "on the same character": row[:-1][same].sum(),
-        "on the last step itself": row[t],
-        "on the step right before": row[t - 1],
+    row, after = attended[-1], F.pad(ids[:-1] == ids[-1], (1, 0))  # T each
+    steps = {
+        RIGHT["the weight lies"]: after,
+        "on steps that show the same character": ids == ids[-1],
+        "on steps that show the character of the step before": ids == ids[-2],
     }
-    return next((name for name, share in shares.items() if share > 0.6), "nowhere in particular")
+    least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
+    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.6), least)
 
 
 @task.reading
@@ -118,7 +117,7 @@ def _(characters, labels, steps):
 def the_weight_is_where_the_label_is(case, value):
     """On the step after the same character."""
     where = value["the weight lies"]
-    if where in (RIGHT["the weight lies"], "nowhere in particular"):
+    if where == RIGHT["the weight lies"] or not where.startswith("on "):
         return None
     return f"Most of the last step's weight lies {where}. The label of a character is read one step after it."
 

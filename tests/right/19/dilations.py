@@ -35,7 +35,7 @@ def as_beginners_write(steps, kernel):
     return result
 
 
-NONE_OF_ITS_OWN = "No library function chooses dilations."
+NONE_OF_ITS_OWN = "PyTorch has convolutions with dilations, but nothing that chooses them."
 RIGHT = [
     as_long_as_they_fit,
     a_part_of_the_steps_each_time,
