@@ -174,6 +174,8 @@ print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e
 # ## Many classes from ten digits
 #
 # To learn how to compare, the model needs many classes. Mishra et al. have the 1,200 training characters of Omniglot, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+#
+# We train on episodes of such classes. The loss counts a character from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Chance is 0.2. What share is right after one example?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -184,18 +186,14 @@ parts["joined: a new class"] = torch.where(side, turned, mirrored)
 for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), strict=True):
     pictures.picture(part, title, ax)
 
-# %% [markdown]
-# The new class has the turned 4 above the line and the mirrored 3 below it. All its characters are made in this way from other drawings of 4 and 3. There are so many pairs and lines that hardly any class comes twice.
-#
-# We train on episodes of 26 steps. The loss counts a character from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. With five classes, chance is 0.2. What share is right after one example?
-
-# %%
 losses = snail.fit_characters(model, steps=400, rate=4e-3)
 unseen = episodes.character_episodes(400, "held out", drawn(1))
 shares = snail.by_examples(snail.predict_labels(model, unseen), unseen)
 print("share of right labels, digits 5 to 9, after 1 to 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
+# The new class has the turned 4 above the line and the mirrored 3 below it. Its characters are joined from other drawings of 4 and 3. After one example of a new digit the model gets more than a third right.
+#
 # The course has trained five such models for 1,500 steps instead of 400. Beside them the picture shows a rule that needs no training: copy the label of the most similar picture so far, by squared distance of pixels. What share will the five models get right after one example, on average?
 
 # %% tags=["nbval-check-output"]
@@ -216,13 +214,11 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, while copying the label of the most similar picture gets 0.71 and 0.90. So it has learned to compare, although nobody has told it to, but it compares unlike classes less well.
-#
-# The paper's SNAIL reads each picture through a convolutional network. With five new characters of Omniglot it reaches 99.1 % after one example and 99.8 % after five (table 1).
+# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, while the rule gets 0.71 and 0.90. So it has learned to compare, but it compares unlike classes less well. The paper's SNAIL, which reads pictures through a convolutional network, gets 99.1 % and 99.8 % with five classes of Omniglot (table 1).
 #
 # ## Where does it look?
 #
-# If it works as we think, its weight goes to the step after a picture of the same class, where the label is read. How much of the weight is that, on average over all steps whose class was shown before?
+# Its weight should go to the step after a picture of the same class, where the label is read. How much of it does, on average?
 
 
 # %%
@@ -247,7 +243,7 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# The right label gets 0.39 of the weight on average, nearly twice as much as with equal weights. At step 10 it gets most of it; at other steps another label gets more.
+# The right label gets 0.39 of the weight on average, nearly twice as much as with equal weights. At step 10 it gets most of the weight, at step 12 less than a third.
 #
 # ## Take a part out
 #
@@ -285,7 +281,7 @@ rows["no convolutions, pairs given"] = snail.by_examples(
 table(rows, [*"12345"], corner="right after so many examples", digits=2)
 
 # %% [markdown]
-# It is enough: a single attention that is given the pairs does even better than the whole model. So what the convolutions are needed for here is to bring each label to its picture. Does this hold with more training and other seeds? The models below have learned for 1,500 steps, those with attention only in four layers. They differ in size, so their parameters are shown, and the last column subtracts SNAIL's share seed by seed. Is the largest model the best?
+# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are needed to bring each label to its picture. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column subtracts SNAIL's share seed by seed. Is the largest model the best?
 
 
 # %%
@@ -307,32 +303,45 @@ table(
 )
 
 # %% [markdown]
-# It is not: convolutions alone are the largest and lose with every seed, and so does the model whose dilations begin with 2. Attention alone loses less. Perhaps the causal mask tells it something about order. But with a vector for each position (lesson 11) or with the pairs given, attention does as well as SNAIL or better, with less than half of the parameters. So what it lacked was not size. One convolution of dilation 1 is enough after five examples.
+# It is not: convolutions alone are the largest and lose with every seed. Nor did attention alone lack parameters: with positions (lesson 11) or pairs it does about as well as SNAIL or better, at half the size or less. After five examples, one convolution of dilation 1 is enough.
+#
+# ## Today: in-context learning
+#
+# Language models do the same: they read a few examples in a prompt and go on with a new one, and no weight changes. Brown et al. (2020) call this **in-context learning**. But a model can also store classes in its weights. When does it do which? We train SNAIL on the digits 0 to 4, on forty classes, these digits turned and mirrored, or on many.
+
+# %%
+rows = {}
+for setup, name in (("five classes", "five"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
+    rows[name] = [after(5, setup, "own"), after(5, setup), after(5, setup) - after(5, "SNAIL")]
+columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
+table(rows, columns, corner="right after 5 examples", digits=2)
+
+# %% [markdown]
+# With five classes it is perfect on them and poor on new ones. What never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many and rare and come in bursts, as words do in texts. On TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
 #
 # ## Waves
 #
-# Examples can also be numbers. Each episode is a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, says how high the wave is there, and then reads the answer. How many points does it need to know the wave, which is drawn in grey?
+# Examples can also be numbers. Each episode is a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, says how high the wave is there, and then reads the answer. How many points does it need to know the grey wave?
 
 # %%
 torch.manual_seed(0)
 waves = Snail(2, 1, dilations=(1, 2, 4, 8) * 2, attention=False)
 losses = snail.fit_waves(waves, steps=400)
-x, y = episodes.wave_episodes(1, drawn(8))
+x, y = (values[0] for values in episodes.wave_episodes(1, drawn(8)))  # T each
 
 
-# %%
 def guess(points):
     grid = torch.linspace(-3, 3, 49)
-    asked = torch.cat([x[:, :points].expand(49, -1), grid[:, None]], 1)[..., None]
-    given = F.pad(y[:, :points].expand(49, -1), (0, 1))[..., None]  # the last answer is not read
-    with torch.no_grad():
-        height = waves(read(asked, given))[:, -1, 0]
-    parts = torch.stack([x[0].sin(), x[0].cos()], -1)  # the wave is a sum of these two
-    wave = torch.stack([grid.sin(), grid.cos()], -1) @ torch.linalg.lstsq(parts, y[0, :, None]).solution
+    asked = torch.cat([x[:points].expand(49, -1), grid[:, None]], 1)[..., None]
+    given = F.pad(y[:points].expand(49, -1), (0, 1))[..., None]  # the last answer is not read
+    height = waves(read(asked, given))[:, -1, 0].detach()
+    parts = torch.linalg.lstsq(
+        torch.stack([x.sin(), x.cos()], -1), y[:, None]
+    ).solution  # a wave is their sum
     ax = plots.axes(width=5.5)
-    ax.plot(grid, wave, color="0.7", linewidth=5, label="wave")
+    ax.plot(grid, torch.stack([grid.sin(), grid.cos()], -1) @ parts, color="0.7", linewidth=5, label="wave")
     ax.plot(grid, height, label="guess")
-    ax.scatter(x[0, :points], y[0, :points], s=60, color="0.2", zorder=3, label="points given")
+    ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
     ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
     ax.legend(loc="upper right")
     return f"After {points} points, the guess at x = 0 is {height[24]:.2f}."
@@ -342,7 +351,7 @@ wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=1
 wave_explorer
 
 # %% [markdown]
-# Many waves go through a single point. Two points leave hardly more than one, since a wave has two unknowns. The model has learned this only roughly. Always saying 0 has a squared error of 0.9. Which parts matter here, over five seeds and 1,500 steps?
+# Many waves go through a single point. Two points leave hardly more than one, since a wave has two unknowns. The model has learned this only roughly. Garg et al. (2022) train Transformers on pairs of $x$ and $f(x)$ in the same way: on linear functions that they have not seen, these come close to least squares. Which parts of SNAIL matter for waves, over five seeds and 1,500 steps?
 
 # %%
 rows = {}
@@ -350,16 +359,16 @@ for setup in snail.SETUPS:
     if "dilation" not in setup:
         size = sum(p.numel() for p in snail.made(setup, 1, 1, steps=11)[0].parameters())
         points, runs = measured("waves", "error", "points", setup=setup)
-        errors = torch.tensor(runs)[:, [points.index(k) for k in (1, 2, 10)]]  # seeds 3
+        errors = torch.tensor(runs)[:, [points.index(k) for k in (0, 1, 2, 10)]]  # seeds 4
         rows[setup] = [f"{size:,}", *errors.T]
-table(rows, ["parameters", "1 point", "2 points", "10 points"], corner="squared error", digits=2)
+table(rows, ["parameters", "0 points", "1", "2", "10"], corner="squared error", digits=2)
 
 # %% [markdown]
-# Here convolutions alone are best, with every seed, and they have the most parameters. Attention alone hardly gains from further points: the heights that it reads belong to other points than those beside them. With the pairs given, its error after ten points falls from 0.45 to 0.13, although it has hardly more parameters. Unlike a label, a height cannot be copied: it has to be computed from several points, and perhaps convolutions do this better.
+# Attention alone hardly gains from further points: each height that it reads stands beside the wrong x. With the pairs given, its error after ten points falls from 0.45 to 0.13. But convolutions alone are best, with every seed. They are the largest; perhaps they are also better at computing a height from several points.
 #
 # ## Which arm?
 #
-# In the third kind of episode nobody gives the answers. A slot machine has five arms, each of which wins with a chance of its own, and there are ten pulls. One may pull the arm that one believes to be best (greedy), or explore: UCB1 prefers arms that were seldom pulled, and Thompson sampling draws from what it believes. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
+# In the third kind of episode nobody gives the answers. A slot machine has five arms, each with its own chance to win. Greedy pulls the arm that it believes to be best; UCB1 and Thompson sampling also explore. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
 
 # %%
 strategies = {
@@ -374,11 +383,11 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# Hardly anything: greedy, which never explores, wins 6.59, and no strategy can win more than 6.66. (We know this because all courses of ten pulls can be tried.) UCB1 and Thompson sampling are made for longer games. Our SNAIL beats both, and stays behind greedy with every seed. The paper's SNAIL, trained by another method (TRPO), wins 6.6 ± 0.1 in this game. Mishra et al. (2018, table 3) compare with the Gittins index, which is optimal in the limit of long games: it wins 6.6 here as well. With 100 pulls it is 78.3 against SNAIL's 79.1 ± 1.0, and with 1,000 pulls and 50 arms 944.1 against 889.8 ± 5.6.
+# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66, as trying all courses of ten pulls shows. Our SNAIL wins more than UCB1 and Thompson sampling, which are made for longer games, and less than greedy with every seed. The paper's SNAIL, trained by another method, wins 6.6 ± 0.1. In games of 1,000 pulls with 50 arms it wins 889.8 ± 5.6; the Gittins index, a rule that is optimal for endless games, wins 944.1 (table 3).
 #
 # ## Does it see the answer?
 #
-# One mistake makes such a model look perfect: each label is put beside its own picture. We train a model for 60 steps with this mistake. How could you notice it without reading the code?
+# One mistake makes such a model look perfect: each label is put beside its own picture. How could you notice it without reading the code?
 
 
 # %%
@@ -398,25 +407,11 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
     print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
 
 # %% [markdown]
-# The leaking model is always right, even on new classes. But what it says at step 10 changes with the label of step 10. What the right model says changes only afterwards. If a result looks too good, change one label and see what moves.
-#
-# ## Today: in-context learning
-#
-# A language model that reads a few examples of a task in its prompt, and then goes on with a new one, does what SNAIL does: no weight changes. Brown et al. (2020) call this **in-context learning**. On the questions of TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several. But when does a model learn to read its context, and when does it store the classes in its weights? We train SNAIL on the digits 0 to 4 alone, or on forty classes, each digit turned and mirrored, or on many, as above. Which will be best on the digits 5 to 9?
-
-# %%
-rows = {}
-for setup, name in (("five classes", "five"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
-    rows[name] = [after(5, setup, "own"), after(5, setup), after(5, setup) - after(5, "SNAIL")]
-columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
-table(rows, columns, corner="right after 5 examples", digits=2)
-
-# %% [markdown]
-# With five classes the model is perfect on them and poor on new ones. What never varies in training can be stored in the weights. Chan et al. (2022) train Transformers on Omniglot with labels that never change. These learn from the context only if the data are like that of texts: there are many rare classes, and a class comes in bursts. In Garg et al. (2022) the examples are pairs $(x_i, f(x_i))$, like our waves. On linear functions that they have not seen, their Transformers are about as good as least squares.
+# The leaking model is always right, even on new classes. But its answer at step 10 changes with the label of step 10, while the right model's answers change only afterwards. If a result looks too good, change one label and see what moves.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of each new digit, SNAIL gets three labels of four right without changing a weight. Attention finds the examples, and a convolution, or a position, tells it which label belongs to which. But it has not learned the best way: copying the label of the most similar picture gets nine of ten right.
+# Yes, if it has learned how from many tasks. After five examples of each new digit, SNAIL gets three labels of four right, and no weight has changed. Copying the label of the most similar picture gets nine of ten.
 #
 # ## Questions
 #

@@ -10,17 +10,7 @@ import torch.nn.functional as F
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.models.learn import learn
 
-# %% [markdown]
-# ## 19.labels_by_hand
-#
-# A **character** is now a one-hot vector. Step t reads $x_t$: its character, then the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
-#
-# $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
-#
-# Choose the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. F and K are yours to choose, and many choices are right. `attend` computes the weights and answers of an episode, so you can try yours.
 
-
-# %%
 def attend(weights, x):  # x B T D
     """Return the attention weights B×T×T and the answers B×T×L."""
     z = x @ weights["W_1"].T + F.pad(x, (0, 0, 1, 0))[:, :-1] @ weights["W_0"].T  # B T F
@@ -30,6 +20,17 @@ def attend(weights, x):  # x B T D
     return scores.softmax(-1), scores.softmax(-1) @ h @ weights["W_v"]
 
 
+# %% [markdown]
+# ## 19.labels_by_hand
+#
+# A **character** is now a one-hot vector. Step t reads $x_t$: its character, then the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
+#
+# $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
+#
+# Choose the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. F and K are yours to choose, and many choices are right. `attend`, in the first cell, computes the weights and answers of an episode, so you can try yours.
+
+
+# %%
 def labels_by_hand(characters, labels, steps):
     """Return the weights of a network that labels what it has seen before.
 
@@ -48,14 +49,10 @@ def labels_by_hand(characters, labels, steps):
         tensor(1)
     """
     ### BEGIN SOLUTION
-    D, N = characters + labels, characters
-    weights = {"W_0": torch.eye(N, D), "W_1": torch.zeros(N, D)}  # z is the character of the step before
-    weights["W_q"] = torch.eye(D + N, N)  # the query is the character of the step itself
-    weights["W_k"] = 30 * torch.eye(D + N).narrow(
-        1, D, N
-    )  # the key is z, and 30 makes the weights concentrated
-    weights["W_v"] = torch.eye(D + N).narrow(1, N, labels)  # the value is the label that is read here
-    return weights
+    sizes = (characters, labels, characters)  # the parts of h: character, label, character of the step before
+    character, label, before = torch.eye(sum(sizes)).split(sizes, dim=1)  # each picks its part out of h
+    W_0 = torch.eye(characters, characters + labels)  # z is the character of the step before
+    return {"W_0": W_0, "W_1": 0 * W_0, "W_q": 30 * character, "W_k": before, "W_v": label}
     ### END SOLUTION
 
 
@@ -65,7 +62,7 @@ check("19.labels_by_hand", labels_by_hand)
 # %% [markdown]
 # ## And by training?
 #
-# Here the same network starts from random weights, and learns from episodes of 20 steps with 5 characters, whose labels are drawn anew each time. Only the labels are scored. Will the weight move to where you have put it? Guess the share of the weight on the right label that it reaches; equal weights would have about 0.2.
+# Here the same network starts from random weights, and learns from episodes of 20 steps with 5 characters, whose labels are drawn anew each time. Only the labels are scored. Will the weight move to where you have put it? Guess the share of its weight that lies on the right label after 300 steps; equal weights would have about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -105,7 +102,9 @@ x, labels, found = episodes(torch.Generator().manual_seed(1))
 weights, answers = attend(network, x)
 known = found.any(-1)
 print("The trained network:")
-print(f"right labels:              {(answers.argmax(-1) == labels)[known].float().mean():.2f}")
+print(f"right labels: {(answers.argmax(-1) == labels)[known].float().mean():.2f}")
+equal = found.float().sum(-1) / torch.arange(1, 21)  # B T
+print(f"weight on the right label, if all weights were equal: {equal[known].mean():.2f}")
 reveal("19.by_training", (weights * found).sum(-1)[known].mean().item())
 
 # %% [markdown]
