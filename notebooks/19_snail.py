@@ -33,7 +33,7 @@ for t, ax in enumerate(plots.axes(9, width=1, height=1.2)):
 # %% [markdown]
 # From the fifth picture on, because nearly every class has been labelled by then, and you compare. It does not help that these are digits: each **episode** draws its labels anew.
 #
-# A network that learns from thousands of episodes cannot learn the labels by heart. What it can learn is how to find them out. This is **meta-learning**, learning to learn.
+# A network that learns from thousands of episodes cannot learn the labels by heart. What it can learn is how to find them out. This is **meta-learning**, learning to learn. With five classes and k examples of each, the field calls it 5-way, k-shot.
 #
 # At each step the model sees an input $x_t$ and has to give its label, $y_t$. It also reads $y_{t-1}$, the label of the input before. If the labels are 2, 0 and 2, what does it read beside the three inputs?
 
@@ -335,11 +335,11 @@ def guess(points):
     asked = torch.cat([x[:points].expand(49, -1), grid[:, None]], 1)[..., None]
     given = F.pad(y[:points].expand(49, -1), (0, 1))[..., None]  # the last answer is not read
     height = waves(read(asked, given))[:, -1, 0].detach()
-    parts = torch.linalg.lstsq(
-        torch.stack([x.sin(), x.cos()], -1), y[:, None]
-    ).solution  # a wave is their sum
+    parts = torch.stack([x.sin(), x.cos()], -1)  # a wave is a sum of these two
+    amounts = torch.linalg.lstsq(parts, y[:, None]).solution
+    wave = torch.stack([grid.sin(), grid.cos()], -1) @ amounts
     ax = plots.axes(width=5.5)
-    ax.plot(grid, torch.stack([grid.sin(), grid.cos()], -1) @ parts, color="0.7", linewidth=5, label="wave")
+    ax.plot(grid, wave, color="0.7", linewidth=5, label="wave")
     ax.plot(grid, height, label="guess")
     ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
     ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
@@ -383,7 +383,7 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66, as trying all courses of ten pulls shows. Our SNAIL wins more than UCB1 and Thompson sampling, which are made for longer games, and less than greedy with every seed. The paper's SNAIL, trained by another method, wins 6.6 ± 0.1. In games of 1,000 pulls with 50 arms it wins 889.8 ± 5.6; the Gittins index, a rule that is optimal for endless games, wins 944.1 (table 3).
+# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as trying all courses of ten pulls shows. Our SNAIL wins more than UCB1 and Thompson sampling, which are made for longer games, and less than greedy with every seed. The paper's SNAIL, trained by another method, wins 6.6 ± 0.1. In games of 1,000 pulls with 50 arms it wins 889.8 ± 5.6; the Gittins index, a rule that is optimal for endless games, wins 944.1 (table 3).
 #
 # ## Does it see the answer?
 #

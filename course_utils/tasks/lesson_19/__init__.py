@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
     reading=50,
-    runs="two minutes",
+    runs="half a minute",
 )
