@@ -1,13 +1,13 @@
-"""How much a model learns from a few examples, with and without each of its halves: signs, waves and bandits.
+"""How much a model learns from a few examples, with and without each of its halves: characters, waves and bandits.
 
     python benchmarks/snail.py [--seeds 5]
 
 The worlds are those of `course_utils/data/episodes.py`. The rows go to three tables in course_utils/data/measured_tables, which lesson 19
 shows; what is in them already is not run again.
 
-signs.csv     names of signs, by how often each was shown before: of held-out digits, and of new episodes as in training; 1,500 steps
-waves.csv     squared error of heights, by how many places were shown before; 1,500 steps
-bandit.csv    what ten pulls win, mean of 20,000 bandits; 600 steps
+characters.csv  right labels, by how often each class was shown before: of held-out digits, and of new episodes as in training; 1,500 steps
+waves.csv       squared error of heights, by how many points were shown before; 1,500 steps
+bandit.csv      what ten pulls win, mean of 20,000 bandits; 600 steps
 """
 
 import argparse
@@ -15,67 +15,61 @@ import time
 
 import torch
 
-from course_utils.data.episodes import ARMS, PULLS, WAYS, sign_episodes, wave_episodes
+from course_utils.data.episodes import ARMS, PULLS, WAYS, character_episodes, wave_episodes
 from course_utils.data.measured import fill
 from course_utils.models.snail import (
+    SETUPS,
     Snail,
     by_examples,
     fit_bandit,
-    fit_signs,
+    fit_characters,
     fit_waves,
-    name_signs,
-    one_late,
+    made,
     play_bandit,
+    predict_labels,
 )
 
-STEPS = 26  # of an episode of signs
-BLOCKS = {  # what a model is made of
-    "SNAIL": {"blocks": "CA"},
-    "convolutions only": {"blocks": "CC"},
-    "attention only": {"blocks": "AAAA"},
-    "attention and positions": {"blocks": "AAAA", "positions": 16},
+STEPS = 26  # of an episode of characters
+CHARACTERS = {  # the kind of characters in training, and what a model is made of
+    **{setup: ("joined", setup) for setup in SETUPS},
+    "five classes": ("upright", "SNAIL"),
+    "forty classes": ("turned", "SNAIL"),
 }
-SIGNS = {  # the signs of training, and what a model is made of
-    **{setup: ("joined", made) for setup, made in BLOCKS.items()},
-    "dilation 1 only": ("joined", {"reach": (1,)}),
-    "dilations from 2": ("joined", {"reach": (2, 4, 8, 16)}),
-    "five signs": ("upright", {}),
-    "forty signs": ("turned", {}),
-}
+WAVES = [setup for setup in SETUPS if "dilation" not in setup]
 
 
 def drawn(seed):
     return torch.Generator().manual_seed(seed)
 
 
-def signs(setup, seed):
-    """Train on one kind of signs; return a row for each number of examples."""
-    kind, made = SIGNS[setup]
+def characters(setup, seed):
+    """Train on one kind of characters; return a row for each number of examples."""
+    kind, blocks = CHARACTERS[setup]
     torch.manual_seed(seed)
-    model, began = Snail(64 + WAYS, WAYS, STEPS, **made), time.process_time()
-    fit_signs(model, kind, seed)
+    (model, reads), began = made(blocks, 64, WAYS, STEPS), time.process_time()
+    fit_characters(model, kind, seed, read=reads)
     seconds = round(time.process_time() - began, 1)
-    unseen = [sign_episodes(1000, of, drawn(10_000)) for of in ("held out", kind)]
-    held_out, own = (by_examples(name_signs(model, episodes), episodes) for episodes in unseen)
+    unseen = [character_episodes(1000, of, drawn(10_000)) for of in ("held out", kind)]
+    held_out, own = (by_examples(predict_labels(model, episodes, reads), episodes) for episodes in unseen)
     return [(setup, seed, 1500, k + 1, round(held_out[k], 4), round(own[k], 4), seconds) for k in range(5)]
 
 
 def waves(setup, seed):
-    """Train on waves; return a row for each number of places that were shown before."""
+    """Train on waves; return a row for each number of points that were shown before."""
     torch.manual_seed(seed)
-    model, began = Snail(2, 1, 11, **BLOCKS[setup]), time.process_time()
-    fit_waves(model, seed)
+    (model, reads), began = made(setup, 1, 1, 11), time.process_time()
+    fit_waves(model, seed, read=reads)
     seconds = round(time.process_time() - began, 1)
     x, y = (values[..., None] for values in wave_episodes(2000, drawn(10_000)))
     with torch.no_grad():
-        errors = (model(torch.cat([x, one_late(y)], -1)) - y).square().mean((0, 2)).tolist()
+        errors = (model(reads(x, y)) - y).square().mean((0, 2)).tolist()
     return [(setup, seed, 1500, k, round(error, 4), seconds) for k, error in enumerate(errors)]
 
 
 def bandit(setup, seed):
     """Train on bandits; return the row."""
     torch.manual_seed(seed)
-    model, began = Snail(ARMS + 1, ARMS, PULLS, filters=16, key=16, **BLOCKS[setup]), time.process_time()
+    model, began = Snail(ARMS + 1, ARMS, PULLS, filters=16, key=16), time.process_time()
     fit_bandit(model, seed, steps=600)
     seconds = round(time.process_time() - began, 1)
     chances = torch.rand(20_000, ARMS, generator=drawn(10_000))
@@ -84,9 +78,9 @@ def bandit(setup, seed):
 
 
 TABLES = {
-    "signs": (signs, SIGNS, ("examples", "held_out", "own", "cpu_seconds")),
-    "waves": (waves, BLOCKS, ("places", "error", "cpu_seconds")),
-    "bandit": (bandit, BLOCKS, ("won", "cpu_seconds")),
+    "characters": (characters, CHARACTERS, ("examples", "held_out", "own", "cpu_seconds")),
+    "waves": (waves, WAVES, ("points", "error", "cpu_seconds")),
+    "bandit": (bandit, ["SNAIL"], ("won", "cpu_seconds")),
 }
 
 

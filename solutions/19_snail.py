@@ -1,121 +1,199 @@
 # %% [markdown]
-# You write the two blocks that SNAIL is made of: a convolution that never looks ahead, with a gate, and attention to all places so far. In between you compute how many convolutions it takes to see a whole sequence, and at the end you write a test that finds models which see the label that they should predict.
+# You set the weights of a small SNAIL by hand and let training find them, repair its two blocks, decide how far each layer should look back, and write a test that finds models which see the label that they should predict.
 #
-# The letters: B sequences, T places in each, D features of a place, F new features that a convolution makes, K the width of queries and keys, E that of values. All the blocks are described in section 3 of Mishra et al. (2018), in figure 2 and the listings beside it.
+# The letters: B sequences, T steps in each, D features of a step, F new features that a convolution makes, K the width of queries and keys, E that of values, L labels.
 
 # %%
-import math
-
 import torch
 import torch.nn.functional as F
 
-from course_utils import check, hint, progress, solution
-from course_utils.models.snail import causal_convolution as reference_convolution
+from course_utils import check, hint, predict, progress, reveal, solution
+from course_utils.models.learn import learn
+
+
+def attend(weights, x):  # x B T D
+    """Return the attention weights B×T×T and the answers B×T×L."""
+    z = x @ weights["W_1"].T + F.pad(x, (0, 0, 1, 0))[:, :-1] @ weights["W_0"].T  # B T F
+    h = torch.cat([x, z], -1)  # B T D+F
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
+    scores = ((h @ weights["W_q"]) @ (h @ weights["W_k"]).mT).masked_fill(later, -torch.inf)  # B T T
+    return scores.softmax(-1), scores.softmax(-1) @ h @ weights["W_v"]
+
 
 # %% [markdown]
-# ## 19.causal_convolution
+# ## 19.labels_by_hand
 #
-# A **causal** convolution sees no later place. With two weights, each place reads itself and the place that stands `dilation` places before it:
+# A **character** is now a one-hot vector. Step t reads $x_t$: its character, then the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
 #
-# $$y_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
+# $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
-# $W_1$ is `weight[..., 1]` and $W_0$ is `weight[..., 0]`, each F×D. Before the start of a sequence there are zeros, even if the dilation is larger than T. The result has as many places as `x`.
+# Choose the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. F and K are yours to choose, and many choices are right. `attend`, in the first cell, computes the weights and answers of an episode, so you can try yours.
 
 
 # %%
-def causal_convolution(x, weight, bias, dilation):
-    """Return a convolution in which each place sees itself and one place before it.
+def labels_by_hand(characters, labels, steps):
+    """Return the weights of a network that labels what it has seen before.
+
+    Args:
+        characters: how many characters there are, at least 2.
+        labels: how many labels there are, L; at least 2. So D is characters + labels.
+        steps: how many steps the longest episode has.
+
+    Returns:
+        A dict with W_0 and W_1, F×D; W_q and W_k, (D+F)×K; W_v, (D+F)×L.
+
+    Example:
+        >>> weights = labels_by_hand(2, 2, 3)
+        >>> episode = torch.tensor([[[1.0, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]]])  # characters 0, 1, 0 with labels 1, 0
+        >>> attend(weights, episode)[1][0, 2].argmax()
+        tensor(1)
+    """
+    ### BEGIN SOLUTION
+    sizes = (characters, labels, characters)  # the parts of h: character, label, character of the step before
+    character, label, before = torch.eye(sum(sizes)).split(sizes, dim=1)  # each picks its part out of h
+    W_0 = torch.eye(characters, characters + labels)  # z is the character of the step before
+    return {"W_0": W_0, "W_1": 0 * W_0, "W_q": 30 * character, "W_k": before, "W_v": label}
+    ### END SOLUTION
+
+
+# %%
+check("19.labels_by_hand", labels_by_hand)
+
+# %% [markdown]
+# ## And by training?
+#
+# Here the same network starts from random weights, and learns from episodes of 20 steps with 5 characters, whose labels are drawn anew each time. Only the labels are scored. Will the weight move to where you have put it? Guess the share of its weight that lies on the right label after 300 steps; equal weights would have about 0.2.
+
+# %%
+predict("19.by_training", ...)
+
+# %% tags=["reveals"]
+N = L = 5
+sizes = {
+    "W_0": (N, N + L),
+    "W_1": (N, N + L),
+    "W_q": (2 * N + L, N),
+    "W_k": (2 * N + L, N),
+    "W_v": (2 * N + L, L),
+}
+
+
+def episodes(draw, batch=64, steps=20):
+    """Return x B×T×D, the labels B×T, and True where the label of a character was read at a step, B×T×T."""
+    ids = torch.randint(N, (batch, steps), generator=draw)  # B T
+    labels = torch.rand(batch, N, generator=draw).argsort(-1).gather(1, ids)  # B T
+    read = F.pad(F.one_hot(labels, L).float(), (0, 0, 1, 0))[:, :-1]  # B T L
+    found = F.pad(ids[:, :, None] == ids[:, None, :], (1, 0))[..., :-1].tril()  # B T T
+    return torch.cat([F.one_hot(ids, N).float(), read], -1), labels, found
+
+
+def loss_of_batch(draw):
+    x, labels, found = episodes(draw)
+    known = found.any(-1)
+    return F.cross_entropy(10 * attend(dict(network), x)[1][known], labels[known])
+
+
+torch.manual_seed(0)
+network = torch.nn.ParameterDict(
+    {name: torch.nn.Parameter(0.3 * torch.randn(size)) for name, size in sizes.items()}
+)
+losses = learn(network, loss_of_batch, seed=0, steps=300, rate=0.02)
+x, labels, found = episodes(torch.Generator().manual_seed(1))
+weights, answers = attend(network, x)
+known = found.any(-1)
+print("The trained network:")
+print(f"right labels: {(answers.argmax(-1) == labels)[known].float().mean():.2f}")
+equal = found.float().sum(-1) / torch.arange(1, 21)  # B T
+print(f"weight on the right label, if all weights were equal: {equal[known].mean():.2f}")
+reveal("19.by_training", (weights * found).sum(-1)[known].mean().item())
+
+# %% [markdown]
+# ## 19.two_blocks
+#
+# These two blocks raise no error, and a model that is made of them trains well. But it sees what it should predict, and it has two more faults:
+#
+# ```python
+# def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+#     padded = F.pad(x.mT, (0, dilation))  # B D T+dilation
+#     f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))  # B T F
+#     x = torch.cat([x, f.tanh() * g.sigmoid()], -1)  # B T D+F
+#     scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5  # B T T
+#     later = torch.ones(scores.shape[1:], dtype=torch.bool).triu()  # T T
+#     weights = scores.softmax(-1).masked_fill(later, 0.0)  # B T T
+#     return torch.cat([x, weights @ (x @ weight_v)], -1)  # B T D+F+E
+# ```
+#
+# Repair them, so that they keep these promises:
+#
+# 1. What comes out at step t depends on x at t, and on **no later step**.
+# 2. Each step attends to itself and to all steps before it, and its weights sum to 1.
+# 3. The result holds x, then the new features, then what was read.
+
+
+# %%
+def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    """Return what a dense block and an attention block make of x.
 
     Args:
         x: B×T×D.
-        weight: F×D×2; the last of the two is for the place itself.
-        bias: F.
-        dilation: how many places back the other one is; at least 1.
+        weight_f, weight_g: F×D×2, of values and gates; the last of the two is for the step itself.
+        dilation: how many steps back the other one is, from 1.
+        weight_q, weight_k: (D+F)×K.
+        weight_v: (D+F)×E.
 
     Returns:
-        The convolved sequences, B×T×F.
+        B×T×(D+F+E).
 
     Example:
-        >>> x, weight = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.tensor([[[10.0, 1.0]]])
-        >>> causal_convolution(x, weight, torch.tensor([0.5]), 1)
-        tensor([[[ 1.5000],
-                 [12.5000],
-                 [23.5000]]])
+        >>> weight, zero, one = torch.zeros(1, 1, 2), torch.zeros(2, 1), torch.tensor([[1.0], [0.0]])
+        >>> two_blocks(torch.tensor([[[2.0], [6.0]]]), weight, weight, 1, zero, zero, one)  # equal weights
+        tensor([[[2., 0., 2.],
+                 [6., 0., 4.]]])
     """
     ### BEGIN SOLUTION
     padded = F.pad(x.mT, (dilation, 0))  # B D dilation+T
-    return F.conv1d(padded, weight, bias, dilation=dilation).mT
+    f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))  # B T F
+    x = torch.cat([x, f.tanh() * g.sigmoid()], -1)  # B T D+F
+    scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5  # B T T
+    later = torch.ones(scores.shape[1:], dtype=torch.bool).triu(1)  # T T
+    weights = scores.masked_fill(later, -torch.inf).softmax(-1)  # B T T
+    return torch.cat([x, weights @ (x @ weight_v)], -1)
     ### END SOLUTION
 
 
 # %%
-check("19.causal_convolution", causal_convolution)
-
-# %% [markdown]
-# ## 19.dense_block
-#
-# A **dense block** keeps its input and puts F new features beside it. Two causal convolutions make them: one gives the values, and the other, through a sigmoid, a gate for each of them (the listing DenseBlock):
-#
-# $$\text{block}_t = \big[\,x_t;\ \tanh(f_t) \odot \sigma(g_t)\,\big]$$
-#
-# $f$ is the convolution with `weight_f` and `bias_f`, $g$ the one with `weight_g` and `bias_g`, and both have the same dilation. $\odot$ multiplies number by number. `reference_convolution(x, weight, bias, dilation)` is `19.causal_convolution`; the first cell has imported it from `course_utils.models.snail`.
-
-
-# %%
-def dense_block(x, weight_f, bias_f, weight_g, bias_g, dilation):
-    """Return x with gated features of two causal convolutions beside it.
-
-    Args:
-        x: B×T×D.
-        weight_f, bias_f: F×D×2 and F, of the convolution that makes the values.
-        weight_g, bias_g: F×D×2 and F, of the one that makes the gates.
-        dilation: of both, from 1.
-
-    Returns:
-        The block's result, B×T×(D+F): x first, then what is new.
-
-    Example:
-        >>> weight_f, weight_g = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[0.0, 0.0]]])
-        >>> zero = torch.zeros(1)
-        >>> dense_block(torch.tensor([[[2.0], [0.0]]]), weight_f, zero, weight_g, zero, 1)  # tanh(2) / 2
-        tensor([[[2.0000, 0.0000],
-                 [0.0000, 0.4820]]])
-    """
-    ### BEGIN SOLUTION
-    values = torch.tanh(reference_convolution(x, weight_f, bias_f, dilation))  # B T F
-    gates = torch.sigmoid(reference_convolution(x, weight_g, bias_g, dilation))  # B T F
-    return torch.cat([x, values * gates], dim=-1)
-    ### END SOLUTION
-
-
-# %%
-check("19.dense_block", dense_block)
+check("19.two_blocks", two_blocks)
 
 # %% [markdown]
 # ## 19.dilations
 #
-# A stack of dense blocks whose dilation doubles from one to the next sees far with few layers (the listing TCBlock). Return the dilations that it takes for the last of `steps` places to see the first one: the list $1, 2, 4, \dots$ of $\lceil \log_2 \text{steps} \rceil$ numbers. For a single step the list is empty.
+# The lesson's convolutions have two weights, so the dilation doubles from layer to layer. A convolution may be wider: with a **kernel** of k weights and a dilation d, each step reads itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the one before. Choose the dilations for any kernel, so that they keep these promises:
 #
-# The paper's listing runs over `i in 1, …, ⌈log2 T⌉` and takes the dilation `2^i`. Read literally, it begins with 2, and no place ever sees the one right before it, since sums of 2, 4, 8 … are even. Begin with 1.
+# 1. The last of `steps` steps sees **every** step.
+# 2. There are **as few layers** as possible.
+# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
 
 
 # %%
-def dilations(steps):
-    """Return the dilations of a stack of convolutions through which the last place sees all steps.
+def dilations(steps, kernel):
+    """Return the dilations of a stack of convolutions through which the last step sees all steps.
 
     Args:
-        steps: how many places a sequence has, from 1 to 1,000,000.
+        steps: how many steps a sequence has, from 1 to 1,000,000.
+        kernel: how many weights a convolution has, at least 2.
 
     Returns:
-        A list of whole numbers, each twice the one before.
+        A list of whole numbers, which is empty for a single step.
 
     Example:
-        >>> dilations(10)
+        >>> dilations(10, 2)
         [1, 2, 4, 8]
     """
     ### BEGIN SOLUTION
-    layers = math.ceil(math.log2(steps))
-    return [2**i for i in range(layers)]
+    layers, seen = 0, 1
+    while seen < steps:
+        layers, seen = layers + 1, seen * kernel
+    return [kernel**layer for layer in range(layers)]
     ### END SOLUTION
 
 
@@ -123,61 +201,20 @@ def dilations(steps):
 check("19.dilations", dilations)
 
 # %% [markdown]
-# ## 19.attention_block
-#
-# Convolutions see far, but through a few numbers. The other block of SNAIL is attention: each place asks all places so far, **itself included**, and what it reads is put beside its own vector (the listing AttentionBlock, here without the biases of its three maps):
-#
-# $$\text{block}_t = \big[\,x_t;\ \textstyle\sum_{s \le t} \alpha_{ts}\, x_s W_v\,\big] \qquad \alpha_t = \text{softmax}_{s \le t}\Big(\frac{(x_t W_q) \cdot (x_s W_k)}{\sqrt{K}}\Big)$$
-#
-# The softmax runs only over the places up to $t$. Scores may be very large, above and below 0.
-
-
-# %%
-def attention_block(x, weight_q, weight_k, weight_v):
-    """Return x with what each place reads from all places so far beside it.
-
-    Args:
-        x: B×T×D.
-        weight_q: D×K.
-        weight_k: D×K.
-        weight_v: D×E.
-
-    Returns:
-        The block's result, B×T×(D+E): x first, then what is read.
-
-    Example:
-        >>> zero, one = torch.zeros(1, 1), torch.ones(1, 1)
-        >>> attention_block(torch.tensor([[[2.0], [6.0]]]), zero, zero, one)  # even weights
-        tensor([[[2., 2.],
-                 [6., 4.]]])
-    """
-    ### BEGIN SOLUTION
-    query, key, value = x @ weight_q, x @ weight_k, x @ weight_v  # B T K, B T K, B T E
-    scores = query @ key.mT / key.shape[-1] ** 0.5  # B T T
-    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)  # T T
-    weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)  # B T T
-    return torch.cat([x, weights @ value], dim=-1)
-    ### END SOLUTION
-
-
-# %%
-check("19.attention_block", attention_block)
-
-# %% [markdown]
 # ## 19.catch_label_leak
 #
-# A model that learns from a few examples reads pairs of an input and a label, and predicts each label from the pairs before. The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, classes 0 to 4), and returns T×V numbers, one row of predictions for each place. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, 0 to 4), and returns T×V numbers, a row of predictions for each step. Return `True` for one that keeps these promises, and `False` for any other:
 #
-# 1. The prediction at each place t, from 0 on, depends **neither on the label at t nor on any later one**.
-# 2. The prediction at each place t > 0 depends on **at least one label before t**, whichever it is.
-# 3. It takes a single place, too, and its numbers are finite.
+# 1. The prediction at each step t depends **neither on the label at t nor on any later one**.
+# 2. At each step t > 0 it depends on **at least one label before t**, whichever it is.
+# 3. It takes a single step, too, its numbers are finite, and it raises no error.
 #
-# T = 1 or T = 10 shows a broken promise. A model may notice only changes to or from one class, so try all five at each place. Then what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Let inputs be random, of about 1. A model that raises an error is wrong, and must not stop your test; one that is called a thousand times may take too long.
+# T = 1 or T = 10 shows a broken promise, with random inputs of about 1. Try all five labels at each step, since a model may notice only one of them: what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Call a model fewer than a thousand times.
 
 
 # %%
 def catch_label_leak(model):
-    """Tell whether a model sees labels before each place, and none from that place on.
+    """Tell whether a model sees labels before each step, and none from that step on.
 
     Args:
         model: a function (inputs T×3, labels T) → predictions T×V, which may be wrong and may raise.
@@ -186,7 +223,7 @@ def catch_label_leak(model):
         True if it is right, False if it is wrong.
 
     Example:
-        >>> catch_label_leak(lambda inputs, labels: labels[:, None].float())  # it says what it is asked for
+        >>> catch_label_leak(lambda inputs, labels: labels[:, None].float())  # it returns the label itself
         False
     """
     ### BEGIN SOLUTION
@@ -204,7 +241,7 @@ def catch_label_leak(model):
                     if not torch.allclose(after[: s + 1], before[: s + 1], atol=1e-5):
                         return False
                     moved |= (after - before).abs().amax(dim=1) > 1e-5
-            blind += (~moved[1:]).sum()  # places that no label before them has moved
+            blind += (~moved[1:]).sum()  # steps that no label before them has moved
         return bool(blind == 0)
     except Exception:
         return False

@@ -15,6 +15,7 @@ from test_tasks import TASKS, solution_of
 from course_utils.models.attention import scaled_dot
 from course_utils.models.glimpses import corner
 from course_utils.tasks.lesson_04.catch_wrong_scores import WRONG
+from course_utils.tasks.lesson_19 import labels_by_hand
 
 LN3 = log(3)
 X, N = True, False  # in masks: True means "may attend"
@@ -403,19 +404,25 @@ def test_the_examples_of_experts_are_right():
     assert "True, True, True, False, True" in TASKS["18.within_capacity"].hints[1]
 
 
-def test_the_examples_of_convolutions_are_right():
-    x, weight = torch.tensor([[[1.0], [2.0], [4.0], [8.0]]]), torch.tensor([[[10.0, 1.0]]])
-    convolved = solution_of("19.causal_convolution")(x, weight, torch.tensor([0.5]), 2)
-    assert numbers(convolved) == [1.5, 2.5, 14.5, 28.5] and "28.5" in TASKS["19.causal_convolution"].hints[1]
-    weights = [torch.tensor(w) for w in ([[[0, 0.25]]], [0.25], [[[0, 0.5]]], [-1.5])]
-    block = solution_of("19.dense_block")(torch.tensor([[[3.0]]]), *weights, 1)
-    assert numbers(block) == pytest.approx([3, 0.3808], abs=6e-5) and "0.3808" in TASKS["19.dense_block"].hints[1]
+def test_the_example_of_causal_padding_is_right():
+    x, kernel = torch.tensor([[[1.0, 2, 4]]]), torch.tensor([[[10.0, 1]]])
+    causal, shown = (torch.conv1d(torch.nn.functional.pad(x, pad), kernel) for pad in ((1, 0), (0, 1)))
+    said = TASKS["19.two_blocks"].hints[1]
+    assert numbers(causal) == [1, 12, 24] and "the convolution 1, 12, 24" in said
+    assert numbers(shown) == [12, 24, 40] and "gives 12, 24, 40" in said
 
 
-def test_the_example_of_doublings_is_right():
-    said, of = TASKS["19.dilations"].hints[1], solution_of("19.dilations")
-    assert [len(of(steps)) for steps in (6, 8, 9)] == [3, 3, 4] and of(6) == [1, 2, 4] and of(9)[3] == 8
-    assert round(log(6) / log(2), 3) == 2.585 and "log2 of 6 is 2.585" in said
+def test_the_example_of_a_wider_kernel_is_right():
+    of = solution_of("19.dilations")
+    assert of(10, 3) == [1, 3, 9] and of(9, 3) == [1, 3] and "1, 3, 9" in TASKS["19.dilations"].hints[1]
+
+
+def test_the_example_of_labels_by_hand_is_right():
+    weights = {name: matrix.double() for name, matrix in solution_of("19.labels_by_hand")(2, 2, 3).items()}
+    weights["W_k"] = weights["W_k"] / 30 * 20
+    attended, answers = labels_by_hand._network(weights, torch.tensor([0, 1, 0]), torch.tensor([1, 0, 1]), 2, 2)
+    assert attended[2, 1].item() == pytest.approx(1 / (1 + 2 * exp(-20))) and answers[2].argmax() == 1
+    assert "1 / (1 + 2·exp(-20))" in TASKS["19.labels_by_hand"].hints[1]
 
 
 def test_the_example_of_a_label_leak_is_right():

@@ -415,8 +415,8 @@ def _room_for_up_to_a_hundred_tokens(chosen, experts, capacity):
     return right if len(chosen) <= 100 else ~right
 
 
-def _dilations_for_up_to_60_000_steps(steps):
-    return tasks.load("19.dilations").oracle_function(min(steps, 60_000))
+def _dilations_for_up_to_60_000_steps(steps, kernel):
+    return tasks.load("19.dilations").oracle_function(min(steps, 60_000), kernel)
 
 
 WRONG_AT_THE_EDGE = {

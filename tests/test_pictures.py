@@ -160,7 +160,7 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
         "captions.Encoder.fit",
         "memory.fit",
         "turing.fit",
-        "snail.fit_signs",
+        "snail.fit_characters",
         "snail.fit_waves",
     ):
         monkeypatch.setattr(f"course_utils.models.{untrained}", lambda *args, **options: [])

@@ -1,4 +1,4 @@
-"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: signs with new names, waves, bandits.
+"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels, waves, bandits.
 
 Here: the worlds, and how well a bandit can be played. Not here: the model that learns in them (`models/snail.py`).
 
@@ -15,25 +15,25 @@ from torch import Tensor
 from course_utils.base.errors import CourseError
 from course_utils.data.digit_fields import SIDE, digits
 
-WAYS = 5  # signs in an episode
-KINDS = ("upright", "turned", "joined", "held out")  # of signs
+WAYS = 5  # classes in an episode
+KINDS = ("upright", "turned", "joined", "held out")  # of characters
 ARMS, PULLS = 5, 10  # of a bandit
 
 
 class Episodes(NamedTuple):
-    """Pictures B×T×64 with values from 0 to 1, their labels B×T, and how often the sign of each was shown before, B×T."""
+    """Pictures B×T×64 with values from 0 to 1, their labels B×T, and how often the class of each was shown before, B×T."""
 
     pictures: Tensor
     labels: Tensor
     before: Tensor
 
 
-def sign_episodes(number: int, kind: str, draw: torch.Generator, steps=26) -> Episodes:
-    """Return episodes of five signs each, whose labels from 0 to 4 are drawn anew; at each step one of them is shown, in another hand.
+def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26) -> Episodes:
+    """Return episodes of five classes each, whose labels from 0 to 4 are drawn anew; at each step a character of one class is shown, in another hand.
 
     Args:
-        kind: "upright": the digits 0 to 4, five signs in all; "turned": the same, each turned or mirrored in one of eight ways, 40 signs;
-            "joined": two of these 40, cut along a line and joined, so many signs that hardly one comes twice; "held out": the digits 5
+        kind: "upright": the digits 0 to 4, five classes in all; "turned": the same, each turned or mirrored in one of eight ways, 40 classes;
+            "joined": two of these 40, cut along a line and joined, so many classes that hardly one comes twice; "held out": the digits 5
             to 9, which no other kind has.
         draw: where chance comes from.
 
@@ -41,8 +41,8 @@ def sign_episodes(number: int, kind: str, draw: torch.Generator, steps=26) -> Ep
         CourseError: for another kind.
     """
     if kind not in KINDS:
-        raise CourseError(f"signs are of the kinds {', '.join(KINDS)}; there is no {kind!r}")
-    which = torch.randint(WAYS, (number, steps), generator=draw)  # B T: of the five signs
+        raise CourseError(f"characters are of the kinds {', '.join(KINDS)}; there is no {kind!r}")
+    which = torch.randint(WAYS, (number, steps), generator=draw)  # B T: of the five classes
     labels = torch.rand(number, WAYS, generator=draw).argsort(-1).gather(1, which)
     same = labels[:, :, None] == labels[:, None, :]  # B T T
     before = same.tril(-1).sum(-1)
@@ -67,9 +67,9 @@ def _in_any_hand(wanted, draw):
 
 
 def _turned(number, which, draw):
-    """Pictures of five signs out of 40 in each episode, a digit turned by quarters, and mirrored from the fourth way on."""
-    sign = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS].gather(1, which)  # B T
-    shown, way = _in_any_hand(sign // 8, draw), sign % 8
+    """Pictures of five classes out of 40 in each episode, a digit turned by quarters, and mirrored from the fourth way on."""
+    form = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS].gather(1, which)  # B T
+    shown, way = _in_any_hand(form // 8, draw), form % 8
     for turn in range(8):
         here = way == turn
         shown[here] = torch.rot90(shown[here].flip(-1) if turn >= 4 else shown[here], turn % 4, (-2, -1))
@@ -77,7 +77,7 @@ def _turned(number, which, draw):
 
 
 def _side(number, draw):
-    """For each of five signs, True on one side of a line: B×5×8×8."""
+    """For each of five classes, True on one side of a line: B×5×8×8."""
     angle = 2 * torch.pi * torch.rand(number, WAYS, 1, 1, generator=draw)
     place = torch.arange(SIDE) - (SIDE - 1) / 2
     return angle.cos() * place[:, None] + angle.sin() * place > 1.5 * torch.randn(number, WAYS, 1, 1, generator=draw)
@@ -92,13 +92,13 @@ def nearest(episodes: Episodes) -> Tensor:
 
 
 def most_frequent(episodes: Episodes) -> Tensor:
-    """The label that was told most often before each step, B×T; the smallest one of several, and 0 at the first step."""
-    told = torch.nn.functional.one_hot(episodes.labels, WAYS)
-    return (told.cumsum(1) - told).argmax(-1)
+    """The most frequent label before each step, B×T; the smallest one of several, and 0 at the first step."""
+    given = torch.nn.functional.one_hot(episodes.labels, WAYS)
+    return (given.cumsum(1) - given).argmax(-1)
 
 
 def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor, Tensor]:
-    """Return places x from -3 to 3 and heights y, both B×T, each episode on a wave y = a sin(x + p), a from 0.5 to 2, p from 0 to 2π."""
+    """Return points x from -3 to 3 and heights y, both B×T, each episode on a wave y = a sin(x + p), a from 0.5 to 2, p from 0 to 2π."""
     x = 6 * torch.rand(number, steps, generator=draw) - 3
     height = 0.5 + 1.5 * torch.rand(number, 1, generator=draw)
     return x, height * (x + 2 * torch.pi * torch.rand(number, 1, generator=draw)).sin()

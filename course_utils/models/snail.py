@@ -5,11 +5,13 @@ Here: its blocks, the model, and how it learns from episodes. Not here: the epis
 Shape letters: B episodes, T steps, D width of what is read, F filters, K width of keys, E width of values, V what is answered.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.episodes import ARMS, PULLS, WAYS, Episodes, sign_episodes, wave_episodes
+from course_utils.data.episodes import ARMS, PULLS, WAYS, Episodes, character_episodes, wave_episodes
 from course_utils.models.attention import attention, causal_mask
 from course_utils.models.learn import learn
 from course_utils.models.transformer import check_sizes
@@ -34,6 +36,17 @@ def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -
 def dilations(steps: int) -> list[int]:
     """1, 2, 4, ...: as many as it takes until the last of these steps sees the first."""
     return [2**i for i in range((steps - 1).bit_length())]
+
+
+SETUPS = {  # what the models that lesson 19 compares are made of
+    "SNAIL": {},
+    "convolutions only": {"blocks": "CC"},
+    "attention only": {"blocks": "AAAA"},
+    "attention and positions": {"blocks": "AAAA", "positions": 16},
+    "attention, pairs given": {"blocks": "AAAA"},
+    "dilation 1 only": {"reach": (1,)},
+    "dilations from 2": {"reach": (2, 4, 8, 16)},
+}
 
 
 class DenseBlock(nn.Module):
@@ -99,45 +112,68 @@ class Snail(nn.Module):
         return self.readout(self.blocks(torch.cat([x, places], -1)))
 
 
-def one_late(answers: Tensor) -> Tensor:
-    """Each step's answer B×T×V moved to the next step; zeros at the first one."""
-    return F.pad(answers, (0, 0, 1, 0))[:, :-1]
+def made(setup: str, inputs: int, out: int, steps: int) -> tuple[Snail, Callable]:
+    """Return a model of one of the `SETUPS`, and the function that reads for it."""
+    pairs = "pairs" in setup
+    return Snail(inputs * (1 + pairs) + out, out, steps, **SETUPS[setup]), read_pairs if pairs else read
 
 
-def read_signs(pictures: Tensor, labels: Tensor) -> Tensor:
-    """What a model reads of signs: each picture B×T×64, beside the label of the one before → B×T×69."""
-    return torch.cat([pictures, one_late(F.one_hot(labels, WAYS).float())], -1)
+def one_step_later(y: Tensor) -> Tensor:
+    """Each step's y B×T×V moved to the next step; zeros at the first one."""
+    return F.pad(y, (0, 0, 1, 0))[:, :-1]
 
 
-def fit_signs(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rate=3e-3, read=read_signs) -> list[float]:
-    """Learn to name signs of a kind, at all steps whose sign was shown before; return the loss of each step."""
+def read(x: Tensor, y: Tensor) -> Tensor:
+    """What a model reads: each input B×T×D, beside the answer to the one before, B×T×V → B×T×(D + V)."""
+    return torch.cat([x, one_step_later(y)], -1)
+
+
+def read_pairs(x: Tensor, y: Tensor) -> Tensor:
+    """The same, with the input before beside its answer → B×T×(2D + V)."""
+    return torch.cat([x, one_step_later(x), one_step_later(y)], -1)
+
+
+def answers(model: nn.Module, episodes: Episodes, read=read) -> Tensor:
+    """A score for each label at each step of episodes of characters, B×T×V."""
+    return model(read(episodes.pictures, F.one_hot(episodes.labels, WAYS).float()))
+
+
+def fit_characters(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rate=3e-3, read=read) -> list[float]:
+    """Learn to label characters of a kind, at all steps whose class was shown before; return the loss of each step."""
 
     def loss_of_batch(draw):
-        pictures, labels, before = sign_episodes(batch, kind, draw)
-        known = before > 0
-        return F.cross_entropy(model(read(pictures, labels))[known], labels[known])
+        episodes = character_episodes(batch, kind, draw)
+        known = episodes.before > 0
+        return F.cross_entropy(answers(model, episodes, read)[known], episodes.labels[known])
 
     return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
 
 
 @torch.no_grad()
-def name_signs(model: nn.Module, episodes: Episodes, read=read_signs) -> Tensor:
-    """Which label a model gives each sign, B×T."""
-    return model(read(episodes.pictures, episodes.labels)).argmax(-1)
+def predict_labels(model: nn.Module, episodes: Episodes, read=read) -> Tensor:
+    """Which label a model gives each character, B×T."""
+    return answers(model, episodes, read).argmax(-1)
 
 
-def by_examples(named: Tensor, episodes: Episodes, most=5) -> list[float]:
-    """The share of right names B×T among signs that were shown once before, twice, ... `most` times."""
-    right = named == episodes.labels
+def by_examples(predicted: Tensor, episodes: Episodes, most=5) -> list[float]:
+    """The share of right labels B×T among characters whose class was shown once before, twice, ... `most` times."""
+    right = predicted == episodes.labels
     return [right[episodes.before == k].float().mean().item() for k in range(1, most + 1)]
 
 
-def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3) -> list[float]:
-    """Learn to say how high a wave is at x, after the heights at places before; return the loss of each step."""
+def weight_on_label(weights: Tensor, episodes: Episodes) -> tuple[Tensor, Tensor]:
+    """How much of the attention weights B×T×T lies on steps at which the right label was given, and how much equal weights would put there: B×T each."""
+    given = F.pad(episodes.labels, (1, 0), value=-1)[:, None, :-1]  # B 1 T: that of the step before
+    right = (given == episodes.labels[..., None]).tril()  # B T T
+    return (weights * right).sum(-1), right.float().sum(-1) / torch.arange(1, right.shape[1] + 1)
+
+
+def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3, read=read) -> list[float]:
+    """Learn to say how high a wave is at x, after the heights of points before; return the loss of each step."""
 
     def loss_of_batch(draw):
         x, y = (values[..., None] for values in wave_episodes(batch, draw))
-        return (model(torch.cat([x, one_late(y)], -1)) - y).square().mean()
+        return (model(read(x, y)) - y).square().mean()
 
     return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
 

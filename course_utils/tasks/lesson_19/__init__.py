@@ -9,11 +9,11 @@ lesson = Lesson(
     goals=(
         "say what a network learns when every batch holds new tasks, and what is left to learn from five examples",
         "compute a causal dilated convolution by hand, and say how many it takes to see a whole sequence",
-        "say what convolutions and attention each bring to SNAIL, and measure it by switching one of them off",
+        "say what convolutions and attention each bring to SNAIL, and show it by taking one of them out",
         "find out whether a model sees a label that it should predict",
-        "compare SNAIL with attention that is not told the order, in a world in which order matters",
+        "say when a model reads its context and when it stores the classes in its weights",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
     reading=50,
-    runs="two minutes",
+    runs="half a minute",
 )

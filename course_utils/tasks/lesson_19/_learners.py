@@ -24,12 +24,12 @@ READS = _made(56, 4, CLASSES)
 
 
 def _moved(rows, by=1):
-    """Rows moved so many places later, with zeros before them."""
+    """Rows moved so many steps later, with zeros before them."""
     return F.pad(rows, (0, 0, by, 0))[: len(rows)] if by > 0 else F.pad(rows, (0, 0, 0, -by))[-by:]
 
 
 def _before(T, shift=-1):
-    """True at the places whose labels a place may see, T×T."""
+    """True at the steps whose labels a step may see, T×T."""
     return torch.ones(T, T, dtype=torch.bool).tril(shift)
 
 
@@ -38,7 +38,7 @@ def _scores(inputs):
 
 
 def _attention(keep):
-    """Attention to the labels of places where keep(T) is True; zeros if there are none."""
+    """Attention to the labels of steps where keep(T) is True; zeros if there are none."""
 
     def seen(inputs, rows):
         scores = _scores(inputs).masked_fill(~keep(len(rows)), -torch.inf)
@@ -63,7 +63,7 @@ def _running_mean(inputs, rows):
 
 
 def _first(inputs, rows):
-    """The first label, seen by all places after it."""
+    """The first label, seen by all steps after it."""
     return torch.cat([torch.zeros_like(rows[:1]), rows[:1].expand_as(rows[1:])])
 
 
@@ -76,7 +76,7 @@ def _recurrent(inputs, rows):
 
 
 def _nearest(inputs, rows):
-    """The label of the earlier place whose input is the nearest."""
+    """The label of the earlier step whose input is the nearest."""
     apart = torch.cdist(inputs, inputs).masked_fill(~_before(len(rows)), torch.inf)
     return rows[apart.argmin(1)] * (torch.arange(len(rows)) > 0)[:, None]
 
@@ -97,7 +97,7 @@ def _nothing(inputs, rows):
 
 
 def _model(seen=_earlier, inputs_seen=lambda inputs: inputs, leak=None, blind=None, end=lambda y: y):
-    """A model that sees seen(inputs, rows) of the labels, a leak beside it, and nothing at the places where `blind` is True."""
+    """A model that sees seen(inputs, rows) of the labels, a leak beside it, and nothing at the steps where `blind` is True."""
 
     def model(inputs, labels):
         rows = F.one_hot(labels, CLASSES).to(inputs.dtype)
@@ -142,7 +142,7 @@ RIGHT = {
     _model(_running_mean, torch.zeros_like): "a right model: it ignores the inputs",
     _model(_earlier, lambda inputs: inputs + inputs.mean(0)): "a right model: it sees all inputs",
     _model(_all_less_the_rest): "a right model: it subtracts later labels from the sum of all",
-    _in_float64: "a right model: place by place, in float64",
+    _in_float64: "a right model: step by step, in float64",
     _knows_the_length: "a right model that knows the length",
     _model(_recurrent, end=lambda y: y.log_softmax(1)): "a right model: log probabilities",
     _one_number: "a right model with a single number",
@@ -157,7 +157,7 @@ def _own(inputs, rows):
 
 
 def _where(kept, leak=_own, weight=0.5):
-    """A leak at the places where kept(places) is True."""
+    """A leak at the steps where kept(steps) is True."""
     return lambda inputs, rows: weight * leak(inputs, rows) * kept(torch.arange(len(rows)))[:, None]
 
 
@@ -189,18 +189,18 @@ def _masked_after(inputs, rows):
 
 
 def _asks_with_its_label(inputs, rows):
-    """Each place looks for its own label among those before, and reads their inputs' labels."""
+    """Each step looks for its own label among those before, and reads their inputs' labels."""
     scores = (rows @ rows.T).masked_fill(~_before(len(rows)), -torch.inf)
     return scores.softmax(1).nan_to_num(0.0) @ rows
 
 
 def _repeated(inputs, rows):
-    """Whether the own label is that of the place before."""
+    """Whether the own label is that of the step before."""
     return (rows * _moved(rows)).sum(1, keepdim=True).expand_as(rows)
 
 
 def _blocks(T):
-    """Each place sees the whole of its block of 3."""
+    """Each step sees the whole of its block of 3."""
     block = torch.arange(T) // 3
     return block[:, None] >= block
 
@@ -217,7 +217,7 @@ def _cancelling(inputs, labels):
 
 
 def _first_is_nan(inputs, labels):
-    """Place 0 has nothing to attend to: 0/0."""
+    """Step 0 has nothing to attend to: 0/0."""
     y = _model()(inputs, labels)
     return torch.cat([torch.full_like(y[:1], torch.nan), y[1:]])
 
@@ -232,69 +232,69 @@ def _computes_and_forgets(inputs, rows):
     return 0 * _earlier(inputs, rows)
 
 
-def _even(places):
-    return places % 2 == 0
+def _even(steps):
+    return steps % 2 == 0
 
 
-def _last(places):
-    return places == len(places) - 1
+def _last(steps):
+    return steps == len(steps) - 1
 
 
 def _place(t):
-    return lambda places: places == t
+    return lambda steps: steps == t
 
 
-def _few(places):
-    return places > 7
+def _few(steps):
+    return steps > 7
 
 
 WRONG = {
-    _model(_own): "a wrong model: a place sees its own label alone",
-    _model(_attention(lambda T: _before(T, 0))): "a wrong model: the mask is off by one, so a place sees its own label as well",
+    _model(_own): "a wrong model: a step sees its own label alone",
+    _model(_attention(lambda T: _before(T, 0))): "a wrong model: the mask is off by one, so a step sees its own label as well",
     _model(_attention(lambda T: torch.ones(T, T, dtype=torch.bool))): "a wrong model: attention to all labels, its own and later ones included",
-    _model(_attention(lambda T: _before(T).T)): "a wrong model: its mask is turned round, so a place sees later labels",
-    _model(_attention(_blocks)): "a wrong model: a place sees the whole of its block of three labels",
+    _model(_attention(lambda T: _before(T).T)): "a wrong model: its mask is turned round, so a step sees later labels",
+    _model(_attention(_blocks)): "a wrong model: a step sees the whole of its block of three labels",
     _model(_masked_after): "a wrong model: its mask comes after the softmax, so its own and later labels share in the total",
-    _model(_asks_with_its_label): "a wrong model: a place looks for its own label among those before",
-    _model(_next): "a wrong model: labels are moved the wrong way, so a place sees the next one",
-    _model(leak=_where(lambda places: places >= 0, _next)): "a wrong model: a place sees the next label as well",
-    _model(leak=_where(lambda places: places >= 0, lambda inputs, rows: _moved(rows, -2))): "a wrong model: a place sees the next label but one as well",
-    _model(lambda inputs, rows: rows.roll(1, 0)): "a wrong model: the last label comes round to place 0",
-    _model(_earlier, leak=lambda inputs, rows: rows[-1:].expand_as(rows) / 3): "a wrong model: every place sees the last label",
+    _model(_asks_with_its_label): "a wrong model: a step looks for its own label among those before",
+    _model(_next): "a wrong model: labels are moved the wrong way, so a step sees the next one",
+    _model(leak=_where(lambda steps: steps >= 0, _next)): "a wrong model: a step sees the next label as well",
+    _model(leak=_where(lambda steps: steps >= 0, lambda inputs, rows: _moved(rows, -2))): "a wrong model: a step sees the next label but one as well",
+    _model(lambda inputs, rows: rows.roll(1, 0)): "a wrong model: the last label comes round to step 0",
+    _model(_earlier, leak=lambda inputs, rows: rows[-1:].expand_as(rows) / 3): "a wrong model: every step sees the last label",
     _model(_mean_of_all): "a wrong model: the mean of all labels, its own and later ones included",
     _model(leak=lambda inputs, rows: 0.2 * _mean_of_all(inputs, rows)): "a wrong model: the mean of all labels is added to attention to those before",
     _model(_previous, leak=lambda inputs, rows: 0.3 * _mean_of_all(inputs, rows)): "a wrong model: the mean of all labels is added to the one right before",
     _model(_less_the_mean): "a wrong model: the mean of all labels is subtracted, its own and later ones included",
-    _model(end=lambda y: y.softmax(0)): "a wrong model: its softmax runs over the places, so later labels share in the total",
-    _model(end=lambda y: y - y.mean(0)): "a wrong model: the mean over all places is subtracted from its predictions",
-    _model(leak=_repeated): "a wrong model: a place sees whether its own label is that of the place before",
-    _model(leak=_where(_place(0))): "a wrong model: place 0 sees its own label",
-    _model(leak=_where(_place(5))): "a wrong model: place 5 sees its own label",
-    _model(leak=_where(_place(9))): "a wrong model: place 9 sees its own label",
-    _model(leak=_where(_last)): "a wrong model: the last place sees its own label",
-    _model(leak=_where(_even)): "a wrong model: places with even numbers see their own labels",
-    _model(leak=_where(lambda places: ~_even(places))): "a wrong model: places with odd numbers see their own labels",
-    **{_model(leak=_of_class(number)): f"a wrong model: a place sees whether its own label is {number}" for number in (0, 2, 3)},
-    _model(leak=_from_length(8)): "a wrong model: each place sees its own label, if there are more than eight places",
-    _model(leak=_from_length(8, _next)): "a wrong model: each place sees the next label, if there are more than eight places",
-    _model(leak=lambda inputs, rows: 0.5 * rows * (len(rows) == 1)): "a wrong model: a single place sees its own label",
-    _model(leak=_where(lambda places: places >= 0, weight=0.005)): "a wrong model: a little of its own label gets through, a two-hundredth",
+    _model(end=lambda y: y.softmax(0)): "a wrong model: its softmax runs over the steps, so later labels share in the total",
+    _model(end=lambda y: y - y.mean(0)): "a wrong model: the mean over all steps is subtracted from its predictions",
+    _model(leak=_repeated): "a wrong model: a step sees whether its own label is that of the step before",
+    _model(leak=_where(_place(0))): "a wrong model: step 0 sees its own label",
+    _model(leak=_where(_place(5))): "a wrong model: step 5 sees its own label",
+    _model(leak=_where(_place(9))): "a wrong model: step 9 sees its own label",
+    _model(leak=_where(_last)): "a wrong model: the last step sees its own label",
+    _model(leak=_where(_even)): "a wrong model: steps with even numbers see their own labels",
+    _model(leak=_where(lambda steps: ~_even(steps))): "a wrong model: steps with odd numbers see their own labels",
+    **{_model(leak=_of_class(number)): f"a wrong model: a step sees whether its own label is {number}" for number in (0, 2, 3)},
+    _model(leak=_from_length(8)): "a wrong model: each step sees its own label, if there are more than eight steps",
+    _model(leak=_from_length(8, _next)): "a wrong model: each step sees the next label, if there are more than eight steps",
+    _model(leak=lambda inputs, rows: 0.5 * rows * (len(rows) == 1)): "a wrong model: a single step sees its own label",
+    _model(leak=_where(lambda steps: steps >= 0, weight=0.005)): "a wrong model: a little of its own label gets through, a two-hundredth",
     _into_one_number: "a wrong model: one number of a prediction sees its own label",
     _cancelling: "a wrong model: what it sees of its own label is added to one number and subtracted from another",
     _model(_nothing): "a wrong model: it sees no label",
     _model(_nothing, torch.zeros_like): "a wrong model: it sees neither labels nor inputs",
     _model(_nothing, lambda inputs: inputs.cumsum(0)): "a wrong model: it sees the inputs so far, and no label",
     _model(_computes_and_forgets): "a wrong model: it looks at the labels before, and uses nothing of what it sees",
-    _model(lambda inputs, rows: _moved(rows, 2)): "a wrong model: it sees the label two places before and no other, so place 1 sees none",
-    _model(blind=_last): "a wrong model: the last place sees no label",
-    _model(blind=_place(1)): "a wrong model: place 1 sees no label",
-    _model(_running_mean, blind=_place(6)): "a wrong model: place 6 sees no label",
-    _model(_first, blind=_place(3)): "a wrong model: place 3 sees no label, and the others the first one",
-    _model(_running_mean, blind=_even): "a wrong model: places with even numbers see no label",
-    _model(_previous, blind=_few): "a wrong model: places from 8 on see no label",
-    _model(_running_mean, blind=lambda places: places < len(places) - 1): "a wrong model: only the last place sees the labels before",
-    _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)): "a wrong model: it sees no label, if there are more than eight places",
-    _first_is_nan: "a wrong model: place 0 has nothing to see, and gets NaN",
-    _fails_alone: "a wrong model: it fails on a single place",
+    _model(lambda inputs, rows: _moved(rows, 2)): "a wrong model: it sees the label two steps before and no other, so step 1 sees none",
+    _model(blind=_last): "a wrong model: the last step sees no label",
+    _model(blind=_place(1)): "a wrong model: step 1 sees no label",
+    _model(_running_mean, blind=_place(6)): "a wrong model: step 6 sees no label",
+    _model(_first, blind=_place(3)): "a wrong model: step 3 sees no label, and the others the first one",
+    _model(_running_mean, blind=_even): "a wrong model: steps with even numbers see no label",
+    _model(_previous, blind=_few): "a wrong model: steps from 8 on see no label",
+    _model(_running_mean, blind=lambda steps: steps < len(steps) - 1): "a wrong model: only the last step sees the labels before",
+    _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)): "a wrong model: it sees no label, if there are more than eight steps",
+    _first_is_nan: "a wrong model: step 0 has nothing to see, and gets NaN",
+    _fails_alone: "a wrong model: it fails on a single step",
 }  # fmt: skip
-RARE = {_model(leak=_where(lambda places: places >= 0, weight=0.0006)): "a wrong model: very little of its own label gets through, a two-thousandth"}  # fmt: skip
+RARE = {_model(leak=_where(lambda steps: steps >= 0, weight=0.0006)): "a wrong model: very little of its own label gets through, a two-thousandth"}  # fmt: skip

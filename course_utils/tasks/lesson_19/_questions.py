@@ -6,30 +6,30 @@ questions = (
     Question(
         "19.q1",
         "learning to learn",
-        "In training, the names of signs are drawn anew for each episode. What can be stored in the model's weights after training?",
+        "In training, the labels of the classes are drawn anew for each episode. What can be stored in the model's weights after training?",
         right=(
-            "How to find a sign's name among those that it has been told in the episode.",
-            "The names themselves are different each time, so no weight can hold them. They have to be read from the episode.",
+            "How to find the label of a class among those that it has read in the episode.",
+            "The labels themselves are different each time, so no weight can hold them. They have to be read from the episode.",
         ),
         wrong=(
             (
-                "The names of the signs of training.",
-                "A sign has another name in each episode, so there is no name to remember.",
+                "The labels of the classes of training.",
+                "A class has another label in each episode, so there is no label to remember.",
             ),
             (
-                "The names of the signs of the test.",
-                "These signs are not shown in training, and their names are drawn anew as well.",
+                "The labels of the classes of the test.",
+                "These classes are not shown in training, and their labels are drawn anew as well.",
             ),
             (
                 "Nothing, since each episode is another task.",
-                "All episodes have something in common: what looks alike has the same name.",
+                "All episodes have something in common: characters that look alike have the same label.",
             ),
         ),
     ),
     NumberQuestion(
         "19.q2",
         "a dilated convolution by hand",
-        "A causal convolution with weight 1 for the step itself, 3 for the earlier one, dilation 2 and bias 0 reads 2, 5, 1, 4. What is its fourth number?",
+        "A causal convolution with weight 1 for the step itself, 3 for the earlier one, dilation 2 and bias 0 reads 2, 5, 1, 4. What is its fourth result?",
         answer=19,
         tolerance=0.01,
         why="The fourth step reads itself and the second: 4 + 3 · 5 = 19.",
@@ -39,43 +39,43 @@ questions = (
             10.0: "That is with the first step, three before. The dilation is 2.",
             4.0: "That is the step itself. Add 3 times the step two before.",
         },
-        otherwise="Take the fourth number, and add 3 times the one that stands two steps before it.",
+        otherwise="Take the fourth number, and add 3 times the one that comes two steps before it.",
     ),
     Question(
         "19.q3",
         "what the convolutions bring",
-        "On the signs, attention with learned positions did as well as SNAIL, and attention without positions did less well. What do the convolutions contribute here?",
+        "A single attention without convolutions did about as well as a rule that sees no pictures. When it read each label beside its own picture, it did better than the whole model. What do the convolutions contribute here?",
         right=(
-            "The order of neighbours: they carry a picture to the next step, where its name is told.",
-            "Any other way to know which step comes before which does as well. One convolution with the dilation 1 was nearly enough.",
+            "They bring a picture to the next step, where its label is read.",
+            "Giving the pairs by hand does this as well, and positions tell which steps are neighbours. One convolution with the dilation 1 was enough after five examples.",
         ),
         wrong=(
             (
-                "The look back at pictures that were shown long ago.",
+                "They look back at pictures that were shown long ago.",
                 "Attention does that. The model with only convolutions was far worse.",
             ),
             (
-                "More parameters, in which the signs are remembered.",
-                "The signs of the test were not there to be remembered, and attention with positions has fewer numbers.",
+                "They have most of the parameters, and these hold the classes.",
+                "The classes of the test were not there to be stored, and the model that read the pairs has far fewer parameters.",
             ),
             (
-                "Names that come one step earlier.",
-                "A name is told after its picture in all of these models.",
+                "They give the label one step earlier.",
+                "A label is read one step after its picture in both models.",
             ),
         ),
     ),
     Question(
         "19.q4",
         "labels that leak",
-        "A model names nearly all signs right, even when they appear for only the second time. How do you find out whether it sees the name that it should predict?",
+        "A model labels nearly all characters right, even when their class appears for only the second time. How do you find out whether it sees the label that it should predict?",
         right=(
-            "Change the name at one step: what the model says at this step and before must stay as it was.",
-            "It may only change later, when the name has been told. If it changes at this step, the model has seen the answer.",
+            "Change the label at one step: what the model says at this step and before must stay as it was.",
+            "It may only change afterwards, when the label has been read. If it changes at this step, the model has seen the answer.",
         ),
         wrong=(
             (
-                "Test it on other signs: a model that sees the answers will fail there.",
-                "If it sees the answers, it is right on all signs, even on new ones.",
+                "Test it on other classes: a model that sees the answers will fail there.",
+                "If it sees the answers, it is right on all classes, even on new ones.",
             ),
             (
                 "Look at the loss in training: it falls too slowly.",
@@ -83,30 +83,30 @@ questions = (
             ),
             (
                 "Exchange two pictures: what it says must stay as it was.",
-                "What it says should follow the pictures. It is the names that must not be seen too early.",
+                "What it says should follow the pictures. It is the labels that must not be seen too early.",
             ),
         ),
     ),
     Question(
         "19.q5",
         "how many tasks",
-        "A model that was trained on five signs only, with new names each time, named them perfectly and other signs badly. Why?",
+        "A model that was trained on five classes only, with new labels each time, labelled them perfectly and other classes badly. Why?",
         right=(
-            "It could learn five signs by heart, so it never had to compare signs that it did not know.",
-            "Only the names varied in training, so only the names were learned anew. What training does not vary may be stored in the weights.",
+            "It could learn to recognise five classes, so it never had to compare characters of classes that it did not know.",
+            "Only the labels varied in training, so only they were learned from the episode. What training does not vary may be stored in the weights.",
         ),
         wrong=(
             (
-                "It had learned the names of the five signs by heart.",
-                "The names were drawn anew for each episode. It is the signs that were always the same.",
+                "It had learned the labels of the five classes by heart.",
+                "The labels were drawn anew for each episode. It is the classes that were always the same.",
             ),
             (
                 "It was trained for fewer steps than the others.",
                 "All models of the table were trained for 1,500 steps.",
             ),
             (
-                "Five names are too few to be told apart.",
-                "In each episode of any model there are five names.",
+                "Five labels are too few to be told apart.",
+                "In each episode of any model there are five labels.",
             ),
         ),
     ),
@@ -115,7 +115,17 @@ questions = (
 predictions = (
     Prediction(
         "19.one_example",
-        "For digits that it has never seen, what share of the names does it get right after one example?",
-        why="It knows how to compare signs with those that were named. How well it compares depends on what it was trained on.",
+        "For digits that it has never seen, what share of the labels does it get right after one example?",
+        why="It has learned to compare a picture with those that were labelled. How well it compares depends on what it was trained on.",
+    ),
+    Prediction(
+        "19.without",
+        "What share of the labels does the altered model get right after five examples?",
+        why="See what is left: can the model still find a similar picture, and can it still tell which label belongs to that picture?",
+    ),
+    Prediction(
+        "19.by_training",
+        "What share of its weight does the trained network put on the right label?",
+        why="Only the labels were scored. To get them right, the network has to find them, and you have seen one way.",
     ),
 )

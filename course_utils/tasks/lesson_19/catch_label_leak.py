@@ -7,7 +7,7 @@ from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_ea
 from course_utils.tasks.lesson_19._learners import CLASSES, LONGEST, RARE, RIGHT, WIDTH, WRONG
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
-MOST = 30  # places, at most
+MOST = 30  # steps, at most
 
 
 def _problem(inputs, labels):
@@ -21,7 +21,7 @@ def _problem(inputs, labels):
     if not isinstance(labels, torch.Tensor) or labels.dtype != torch.int64:
         return "Your test calls a model with `labels` that are not a tensor of whole numbers (torch.int64)."
     if labels.shape != inputs.shape[:1]:
-        return f"Your test calls a model with `labels` of shape {tuple(labels.shape)}. With these `inputs` it should be ({len(inputs)},), one label for each place."
+        return f"Your test calls a model with `labels` of shape {tuple(labels.shape)}. With these `inputs` it should be ({len(inputs)},), one label for each step."
     if not ((labels >= 0) & (labels < CLASSES)).all():
         return f"Your test calls a model with a label that is not one of the classes 0 to {CLASSES - 1}."
     return None
@@ -37,9 +37,9 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Compare the model with itself: call it once, change one label, call it again. If the label at place s changes, the predictions at the places 0 to s must not move: all of them are made before that label may be seen. Those after s may move, and each place but the first has to move for at least one such change.",
-        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each place. Change the last label to 1, and it predicts 1 everywhere: places 0 to 2 have moved, so it leaks. A model that predicts the mean of the labels before gives 0 (there are none), 0 and 1. Change the last label, and nothing moves. Change the first to 3, and it gives 0, 3 and 2.5: place 0 has stayed, places 1 and 2 have moved. It is right.",
-        "In a `try` that returns False on any exception: for T = 1 and T = 10: inputs and labels at random; before = the model's numbers; moved = T times False. For each place s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True, and all numbers finite.",
+        "Compare the model with itself: call it once, change one label, call it again. If the label at step s changes, the predictions at the steps 0 to s must not move: all of them are made before that label may be seen. Those after s may move, and each step but the first has to move for at least one such change.",
+        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have moved, so it leaks. A model that predicts the mean of the labels before gives 0 (there are none), 0 and 1. Change the last label, and nothing moves. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, steps 1 and 2 have moved. It is right.",
+        "In a `try` that returns False on any exception: for T = 1 and T = 10: inputs and labels at random; before = the model's numbers; moved = T times False. For each step s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True, and all numbers finite.",
     ),
 )
 
@@ -52,7 +52,7 @@ def _other_classes(label):
 
 
 def _set(inputs, labels, s, c):
-    """What the model is given when the label at place s is changed."""
+    """What the model is given when the label at step s is changed."""
     changed = labels.clone()
     changed[s] = c
     return inputs, changed
@@ -66,7 +66,7 @@ def _off(before, after):
 def _test(
     model,
     lengths=(1, LONGEST),
-    places=range,
+    steps=range,
     classes=_other_classes,
     change=_set,
     off=_off,
@@ -78,7 +78,7 @@ def _test(
 ):
     """A test like the solution's, in which things may be left out.
 
-    Where the label at s is changed, rows stays(s, T) have to stay; which labels have moved which places, T×T, has to be `enough` at the end.
+    Where the label at s is changed, rows stays(s, T) have to stay; which labels have moved which steps, T×T, has to be `enough` at the end.
     """
     draw = torch.Generator().manual_seed(4)
     try:
@@ -86,10 +86,10 @@ def _test(
             inputs = torch.randn(T, WIDTH, generator=draw)
             labels = torch.randint(0, CLASSES, (T,), generator=draw)
             before = model(inputs, labels)
-            moved = torch.zeros(T, T, dtype=torch.bool)  # place, label
+            moved = torch.zeros(T, T, dtype=torch.bool)  # step, label
             if finite and not before.isfinite().all():
                 return False
-            for s in places(T):
+            for s in steps(T):
                 for c in classes(int(labels[s])):
                     apart = off(before, model(*change(inputs, labels, s, c)))
                     if (apart[stays(s, T)] > room).any():
@@ -106,7 +106,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "There are several possible reasons. Perhaps you ask place 0 to move, which has no label before it, or places after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no place follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
+    "There are several possible reasons. Perhaps you ask step 0 to move, which has no label before it, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
 )
 
 
@@ -140,12 +140,12 @@ _mistaken(
 )
 _mistaken(
     "own_label_allowed",
-    "Models in which a place sees its own label pass your test, since you compare only the places before the one whose label is changed. The label at t is what the model is asked for at t: compare the places 0 to s, with s itself.",
+    "Models in which a step sees its own label pass your test, since you compare only the steps before the one whose label is changed. The label at t is what the model is asked for at t: compare the steps 0 to s, with s itself.",
     stays=lambda s, T: slice(0, s),
 )
 _mistaken(
     "own_place_only",
-    "Models that see later labels pass your test, since you compare only the place whose label is changed. Compare the places before it as well: 0 to s.",
+    "Models that see later labels pass your test, since you compare only the step whose label is changed. Compare the steps before it as well: 0 to s.",
     stays=lambda s, T: slice(s, s + 1),
 )
 _mistaken(
@@ -174,22 +174,22 @@ _mistaken(
 )
 _mistaken(
     "some_place_has_to_move",
-    "Models in which some place sees no label pass your test, since you ask only that any place moves. Each place from 1 on has to.",
+    "Models in which some step sees no label pass your test, since you ask only that any step moves. Each step from 1 on has to.",
     enough=lambda moved: len(moved) == 1 or moved.any(),
 )
 _mistaken(
     "last_place_has_to_move",
-    "Models in which a place before the last one sees no label pass your test, since you ask only that the last place moves. Each place from 1 on has to.",
+    "Models in which a step before the last one sees no label pass your test, since you ask only that the last step moves. Each step from 1 on has to.",
     enough=lambda moved: len(moved) == 1 or moved[-1].any(),
 )
 _mistaken(
     "second_place_has_to_move",
-    "Models in which a place after the second one sees no label pass your test, since you ask only that place 1 moves. Each place from 1 on has to.",
+    "Models in which a step after the second one sees no label pass your test, since you ask only that step 1 moves. Each step from 1 on has to.",
     enough=lambda moved: len(moved) == 1 or moved[1].any(),
 )
 _mistaken(
     "from_the_third_place_on",
-    "A model in which only place 1 sees no label passes your test, since you begin to look at place 2. Each place from 1 on has to move.",
+    "A model in which only step 1 sees no label passes your test, since you begin to look at step 2. Each step from 1 on has to move.",
     enough=lambda moved: moved.any(1)[2:].all(),
 )
 
@@ -198,13 +198,13 @@ _mistaken(
 
 _mistaken(
     "first_label_only",
-    "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each place, one after another.",
-    places=lambda T: [0],
+    "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each step, one after another.",
+    steps=lambda T: [0],
 )
 _mistaken(
     "last_label_left_out",
-    "A model whose last place sees its own label passes your test, since you never change the last label. The places are 0 to T - 1.",
-    places=lambda T: range(T - 1) if T > 1 else [0],
+    "A model whose last step sees its own label passes your test, since you never change the last label. The steps are 0 to T - 1.",
+    steps=lambda T: range(T - 1) if T > 1 else [0],
 )
 _mistaken(
     "next_class_only",
@@ -213,7 +213,7 @@ _mistaken(
 )
 _mistaken(
     "inputs_changed_too",
-    "Your test refuses right models, since you change the input of a place together with its label. A prediction may depend on the input of its own place, and on any other: change the label, and leave the inputs as they are.",
+    "Your test refuses right models, since you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.",
     change=lambda inputs, labels, s, c: (
         inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None],
         _set(inputs, labels, s, c)[1],
@@ -222,7 +222,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test leaves out later places instead of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
+    "Your test leaves out later steps instead of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
 )
 def cut_off(model):
     draw = torch.Generator().manual_seed(4)
@@ -241,7 +241,7 @@ def cut_off(model):
 
 _mistaken(
     "long_ones_only",
-    "A model that fails or leaks on a single place passes your test, since you try no sequence of one place. Try T = 1 as well.",
+    "A model that fails or leaks on a single step passes your test, since you try no sequence of one step. Try T = 1 as well.",
     lengths=(LONGEST,),
 )
 _mistaken(
@@ -251,7 +251,7 @@ _mistaken(
 )
 _mistaken(
     "one_place_only",
-    "Models that see later labels, or none at all, pass your test, since you only try sequences of one place. Try T = 10 as well.",
+    "Models that see later labels, or none at all, pass your test, since you only try sequences of one step. Try T = 10 as well.",
     lengths=(1,),
 )
 
@@ -259,12 +259,12 @@ _mistaken(
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "stays": (
         "models that see the label at t, or later ones,",
-        "Change the label at each place s, and see that the predictions at the places 0 to s stay.",
+        "Change the label at each step s, and see that the predictions at the steps 0 to s stay.",
         {"stays": _none},
     ),
     "moves": (
         "models that see no label",
-        "See that each place from 1 on moves when some label before it changes.",
+        "See that each step from 1 on moves when some label before it changes.",
         {"enough": _anything},
     ),
 }

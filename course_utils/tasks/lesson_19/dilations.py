@@ -1,4 +1,4 @@
-"""Task 19.dilations: how far each layer looks back, so that all together see a whole sequence (Mishra et al. 2018, section 3, TCBlock)."""
+"""Task 19.dilations: how far each layer looks back, so that all together see a whole sequence, whatever the kernel."""
 
 import math
 
@@ -8,16 +8,16 @@ from course_utils.tasks.shares import EDGE
 
 task = Task(
     "19.dilations",
-    "as many layers as it takes",
-    arguments=("steps",),
+    "as few layers as it takes",
+    arguments=("steps", "kernel"),
     result="dilations",
-    difficulty=2,
+    difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=15,
     hints=(
-        "A convolution with the dilation d joins two stretches that end d places apart. After the dilation 1 a place knows 2 places; after 1 and 2 it knows 4; each further layer doubles the number. So count the doublings, beginning with 1, until all steps are covered.",
-        "Take 6 steps. Without any layer a place knows 1 step, itself. The dilation 1 makes it 2, the dilation 2 makes it 4, and the dilation 4 makes it 8, which is enough: 3 layers, and log2 of 6 is 2.585, rounded up to 3. With 8 steps the same 3 layers are enough; with 9 a fourth one is needed, with the dilation 8.",
-        "layers = log2 of steps, rounded up to a whole number; the list holds 2 to the power of i for i = 0, 1, … up to layers - 1. Or without a logarithm: begin with an empty list and known = 1; as long as known is less than steps, append known and double it.",
+        "Suppose that the layers so far let each step see the last n steps, itself included. A further layer joins `kernel` such stretches, whose ends lie its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and less is seen than could be.",
+        "Take 10 steps and a kernel of 3. Without any layer a step sees 1 step, itself. With the dilation 1, three stretches of 1 step make 3. With the dilation 3, three stretches of 3 steps make 9, which is not yet 10. With the dilation 9 it would be 27, so 3 layers are needed: 1, 3, 9. With 9 steps 2 layers are enough.",
+        "Begin with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
     ),
     partial=EDGE,
 )
@@ -27,172 +27,138 @@ def _whole(value):
     return isinstance(value, (list, tuple)) and all(type(dilation) is int for dilation in value)
 
 
-@task.property
-def the_place_right_before_is_seen(case, value):
-    """By the dilation 1."""
-    (steps,) = case.args
-    return (
-        f"None of your dilations for {count(steps, 'step')} is 1, so no place can see the one right before it: each sum of your dilations leaves places out. Begin with 1."
-        if steps > 1 and _whole(value) and len(value) and min(value) > 1
-        else None
-    )
+def _seen(dilations, kernel, steps):
+    """Which distances back the last step sees, up to steps - 1."""
+    seen = {0}
+    for dilation in dilations:
+        seen |= {far + i * dilation for far in seen for i in range(1, kernel) if 0 <= far + i * dilation < steps}
+    return seen
 
 
 @task.property
-def the_first_step_is_seen_from_the_last(case, value):
-    """All dilations together reach back steps - 1 places."""
-    (steps,) = case.args
-    if not _whole(value):
+def no_step_is_left_out(case, value):
+    """The last step sees every step before it."""
+    steps, kernel = case.args
+    if not _whole(value) or steps > 1000 or len(value) > 20:
         return None
-    reach = sum(value)
-    if reach < steps - 1:
-        return f"For {steps} steps your dilations add up to {reach}, so the last place looks back {count(reach, 'place')} at most. The first step stands {steps - 1} places before it."
-    longest = max(value, default=0)
-    if value and longest >= max(steps, 2):
-        return f"For {count(steps, 'step')} one of your dilations is {longest}. No place has anything {longest} places before it, so that layer sees nothing more."
-    return None
+    missing = set(range(steps)) - _seen(value, kernel, steps)
+    if not missing:
+        return None
+    return f"With a kernel of {kernel} and your dilations, the last of {steps} steps sees {steps - len(missing)} of them. It misses the one that lies {count(min(missing), 'step')} back."
+
+
+@task.property
+def no_layer_too_many(case, value):
+    """As few layers as it takes."""
+    steps, kernel = case.args
+    fewest = len(task.oracle_function(steps, kernel))
+    if not _whole(value) or len(value) <= fewest:
+        return None
+    return f"For {count(steps, 'step')} and a kernel of {kernel} you have {count(len(value), 'layer')}. It can be done with {fewest}."
 
 
 @task.cases
 def _(draw):
-    for low, high in ((3, 8), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1000), (1001, 60000)):
+    for low, high, kernel in ((3, 8, 2), (5, 9, 3), (10, 27, 3), (17, 32, 2), (33, 64, 4), (65, 128, 3), (129, 600, 5), (1001, 60000, 3), (1001, 60000, 2)):  # fmt: skip
         steps = int(draw.whole(low, high))
-        yield Case(f"{steps} steps", (steps,))
-    for power in draw.distinct(5, 2, 8).tolist():
-        yield Case(f"{2**power} steps, a power of two", (2**power,))
-    for power in draw.distinct(5, 2, 8).tolist():
-        yield Case(f"{2**power + 1} steps, one more than a power of two", (2**power + 1,))
-    yield Case("a single step", (1,), edge=True)
-    yield Case("two steps", (2,), edge=True)
-    yield Case("three steps", (3,), edge=True)
-    yield Case("65,536 steps", (65536,), edge=True)
-    yield Case("65,537 steps", (65537,), edge=True)
+        yield Case(f"{steps} steps, kernel {kernel}", (steps, kernel))
+    for kernel, powers in ((2, (3, 9)), (3, (2, 5)), (4, (2, 5)), (5, (2, 3))):
+        steps = kernel ** int(draw.whole(*powers))
+        yield Case(f"{steps} steps, a power of the kernel, {kernel}", (steps, kernel))
+        yield Case(f"{steps + 1} steps, one more than a power of the kernel, {kernel}", (steps + 1, kernel))
+    yield Case("a single step", (1, 3), edge=True)
+    yield Case("two steps", (2, 2), edge=True)
+    yield Case("a kernel that is wider than the sequence", (5, 9), edge=True)
+    yield Case("65,537 steps", (65537, 2), edge=True)
+    yield Case("125 steps, kernel 5, where logarithms are rounded", (125, 5), hazard=True)
+    yield Case("243 steps, kernel 3, where logarithms are rounded", (243, 3), hazard=True)
 
 
 @task.oracle
-def _(steps):
-    return [2**i for i in range(20) if 2**i < steps]
+def _(steps, kernel):
+    return [kernel**i for i in range(20) if kernel**i < steps]
 
 
-def _layers(steps):
-    return (steps - 1).bit_length()
+def _layers(steps, kernel):
+    return sum(kernel**i < steps for i in range(20))
 
 
-def _mistake(name, sentence, dilation=lambda i: 2**i, layers=_layers, end=lambda dilations: dilations):
-    """Register dilations of which one part is wrong: dilation(i), the number of layers, or what is returned."""
-    task.mistake(sentence, name)(lambda steps: end([dilation(i) for i in range(layers(steps))]))
+def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layers, end=lambda dilations: dilations):
+    """Register dilations of which one part is wrong: dilation(i, kernel), the number of layers, or what is returned."""
+    task.mistake(sentence, name)(lambda steps, kernel: end([dilation(i, kernel) for i in range(layers(steps, kernel))]))
+
+
+# How far
+
+_mistake(
+    "doubled",
+    "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.",
+    dilation=lambda i, kernel: 2**i,
+    layers=lambda steps, kernel: _layers(steps, 2),
+)
+_mistake(
+    "doubled_too_few",
+    "The number of your layers is right, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k each layer can make the stretch k times as long.",
+    dilation=lambda i, kernel: 2**i,
+)
+_mistake(
+    "begins_at_the_kernel",
+    "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.",
+    dilation=lambda i, kernel: kernel ** (i + 1),
+)
+_mistake(
+    "all_ones",
+    "All your dilations are 1, so each layer adds only kernel - 1 steps. Let the dilation grow from layer to layer.",
+    dilation=lambda i, kernel: 1,
+)
+_mistake(
+    "one_after_another",
+    "Your dilations grow by 1: 1, 2, 3 and so on. Each can be as large as the number of steps that are seen so far.",
+    dilation=lambda i, kernel: i + 1,
+)
+_mistake(
+    "reach_in_place_of_steps",
+    "You take for a dilation how far is seen back so far, beginning with 1. A stretch of n steps reaches n - 1 back, and the next one can end n steps before, without overlapping: take the number of steps seen.",
+    dilation=lambda i, kernel: max(1, kernel**i - 1),
+)
+_mistake(
+    "gaps",
+    "Your dilations grow by the factor kernel + 1, so steps between the stretches are left out. A kernel of k joins k stretches.",
+    dilation=lambda i, kernel: (kernel + 1) ** i,
+)
 
 
 # How many
 
 _mistake(
     "rounded_down",
-    "You round the logarithm down, so unless steps is a power of two, the last place cannot see the first. Round it up, as math.ceil does.",
-    layers=lambda steps: steps.bit_length() - 1,
+    "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or go on until all steps are seen.",
+    layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20)),
 )
 _mistake(
-    "one_more_for_a_power_of_two",
-    "If steps is a power of two, you have one layer too many: 8 steps need the dilations 1, 2 and 4. A dilation has to be less than steps; if you compare with <=, or add 1 to the logarithm rounded down, the dilation `steps` gets in, and no place has anything that far back.",
-    layers=lambda steps: steps.bit_length(),
+    "one_more_for_a_power",
+    "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as the steps seen are as many as there are.",
+    layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(20)),
 )
 _mistake(
     "one_layer_too_many",
-    "You have one layer too many for every number of steps. There are ⌈log2 steps⌉ of them, and range(n) gives 0, 1, … up to n - 1.",
-    layers=lambda steps: _layers(steps) + 1,
+    "You have one layer too many for every number of steps.",
+    layers=lambda steps, kernel: _layers(steps, kernel) + 1,
 )
 _mistake(
     "one_layer_too_few",
-    "One layer is missing, the one with the largest dilation, so the last place cannot see the first half of the steps. There are ⌈log2 steps⌉ layers, and range(n) gives n numbers already.",
-    layers=lambda steps: max(0, _layers(steps) - 1),
-)
-_mistake(
-    "rounded_to_the_nearest",
-    "You round the logarithm to the nearest whole number. Round it up, as math.ceil does, or the last place may not see the first.",
-    layers=lambda steps: round(math.log2(steps)),
-)
-_mistake(
-    "natural_logarithm",
-    "You take the natural logarithm, as math.log and torch.log give it. Each layer doubles what a place sees, so take the logarithm to the base 2: math.log2.",
-    layers=lambda steps: math.ceil(math.log(steps)),
-)
-_mistake(
-    "decimal_logarithm",
-    "You take the logarithm to the base 10. Each layer doubles what a place sees, so take the logarithm to the base 2: math.log2.",
-    layers=lambda steps: math.ceil(math.log10(steps)),
-)
-_mistake(
-    "as_many_as_steps",
-    "You give a layer to each step. Each layer doubles what a place sees, so ⌈log2 steps⌉ of them are enough.",
-    layers=lambda steps: steps if steps < 200 else 200,
+    "One layer is missing, the one with the largest dilation, so the last step does not see the first ones.",
+    layers=lambda steps, kernel: max(0, _layers(steps, kernel) - 1),
 )
 _mistake(
     "a_layer_for_a_single_step",
-    "For a single step you return the dilation 1. The only place sees itself without any layer: return an empty list.",
-    layers=lambda steps: max(1, _layers(steps)),
-)
-
-
-# How far
-
-_mistake(
-    "begins_at_2",
-    "Your dilations begin with 2, as the paper's listing does if it is read literally. Then no place ever sees the one right before it, since all sums of these numbers are even. Begin with 1: 2 to the power of 0.",
-    dilation=lambda i: 2 ** (i + 1),
+    "For a single step you return the dilation 1. The only step sees itself without any layer: return an empty list.",
+    layers=lambda steps, kernel: max(1, _layers(steps, kernel)),
 )
 _mistake(
-    "one_left_out",
-    "The dilation 1 is missing; all others are right. range(1, n) begins with 1, and 2 to the power of 1 is 2: begin with i = 0.",
-    end=lambda dilations: dilations[1:],
-)
-_mistake(
-    "one_after_another",
-    "Your dilations grow by 1: 1, 2, 3 and so on. Double them: 1, 2, 4.",
-    dilation=lambda i: i + 1,
-)
-_mistake(
-    "even_numbers",
-    "Your dilations are 2 times 1, 2, 3 and so on. Take powers of two: 1, 2, 4, …",
-    dilation=lambda i: 2 * (i + 1),
-)
-_mistake(
-    "two_times_i",
-    "Your dilations are 2 times 0, 1, 2 and so on. Take 2 to the power of i, which is 2**i in Python.",
-    dilation=lambda i: 2 * i,
-)
-_mistake(
-    "squares",
-    "Your dilations are squares: i to the power of 2. Take 2 to the power of i, which is 2**i in Python.",
-    dilation=lambda i: i**2,
-)
-_mistake(
-    "squares_from_1",
-    "Your dilations are the squares 1, 4, 9 and so on. Double each to get the next: 1, 2, 4, …",
-    dilation=lambda i: (i + 1) ** 2,
-)
-_mistake(
-    "xor_for_a_power",
-    "In Python, 2^i is not a power: ^ compares bits. Write 2**i.",
-    dilation=lambda i: 2 ^ i,
-)
-_mistake(
-    "powers_of_three",
-    "Your dilations are powers of 3. The convolution has two weights, so each layer doubles what a place sees: take powers of 2.",
-    dilation=lambda i: 3**i,
-)
-_mistake(
-    "all_ones",
-    "All your dilations are 1, so each layer sees only one place more. Double the dilation from layer to layer.",
-    dilation=lambda i: 1,
-)
-_mistake(
-    "what_is_seen",
-    "You return how many places are seen after each layer, less 1: 1, 3, 7 and so on. Return the dilations: 1, 2, 4, …",
-    dilation=lambda i: 2 ** (i + 1) - 1,
-)
-_mistake(
-    "layer_numbers",
-    "You return the numbers of the layers, 0, 1, 2 and so on. Return 2 to the power of each.",
-    dilation=lambda i: i,
+    "rounded_logarithm",
+    "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.",
+    layers=lambda steps, kernel: math.ceil(math.log(steps, kernel)),
 )
 
 
@@ -200,11 +166,12 @@ _mistake(
 
 
 @task.mistake(
-    "Your last dilation is smaller than a power of two, as if all of them had to reach the first step exactly. Each is twice the one before it, and so is the last one: reaching further does no harm."
+    "Your last dilation is smaller than it could be without leaving a gap, as if it had to reach the first step exactly. Each is kernel times the one before, and so is the last one: reaching further does no harm."
 )
-def last_one_cut(steps):
-    dilations = [2**i for i in range(_layers(steps))]
-    return [*dilations[:-1], steps - 1 - sum(dilations[:-1])] if dilations else []
+def last_one_cut(steps, kernel):
+    dilations = task.oracle_function(steps, kernel)
+    left = steps - 1 - (kernel - 1) * sum(dilations[:-1])
+    return [*dilations[:-1], math.ceil(left / (kernel - 1))] if dilations else []
 
 
 _mistake(
@@ -216,9 +183,4 @@ _mistake(
     "number_of_layers",
     "You return the number of layers. Return the list of their dilations.",
     end=len,
-)
-_mistake(
-    "largest_only",
-    "You return the largest dilation. Return the list of all of them.",
-    end=lambda dilations: max(dilations, default=0),
 )

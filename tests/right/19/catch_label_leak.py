@@ -5,7 +5,7 @@ import torch
 
 
 def which_label_moves_what(model):
-    """A table of which label moves which place: nothing on the diagonal and above, something in each row below it."""
+    """A table of which label moves which step: nothing on the diagonal and above, something in each row below it."""
     draw = torch.Generator().manual_seed(3)
     for T in (10, 1, 2):
         inputs, labels = torch.randn(T, 3, generator=draw), torch.randint(5, (T,), generator=draw)

@@ -1,76 +1,53 @@
-"""Right answers to 19.dilations in other styles than the solution's: doubling, bits, sets of powers, recursion, tensors, loops."""
+"""Right answers to 19.dilations in other styles than the solution's: sets of powers, recursion, tensors, logarithms, loops."""
 
 import itertools
 import math
 
-import numpy as np
 import torch
 
 
-def doubled(steps):
-    found, known = [], 1
-    while known < steps:
-        found.append(known)
-        known *= 2
-    return found
+def as_long_as_they_fit(steps, kernel):
+    return list(itertools.takewhile(lambda dilation: dilation < steps, (kernel**i for i in itertools.count())))
 
 
-def by_bits(steps):
-    return [1 << i for i in range((steps - 1).bit_length())]
+def a_part_of_the_steps_each_time(steps, kernel):
+    shorter = a_part_of_the_steps_each_time(-(-steps // kernel), kernel) if steps > 1 else []
+    return [*shorter, kernel ** len(shorter)] if steps > 1 else []
 
 
-def as_long_as_they_fit(steps):
-    return list(itertools.takewhile(lambda dilation: dilation < steps, (2**i for i in itertools.count())))
+def by_torch(steps, kernel):
+    powers = kernel ** torch.arange(30 if kernel < 4 else 10)
+    return powers[powers < steps].tolist()
 
 
-def half_the_steps_each_time(steps):
-    shorter = half_the_steps_each_time((steps + 1) // 2) if steps > 1 else []
-    return [*shorter, 2 ** len(shorter)] if steps > 1 else []
+def by_a_logarithm(steps, kernel):
+    return [kernel**i for i in range(math.ceil(math.log(steps) / math.log(kernel) - 1e-9))]
 
 
-def by_torch(steps):
-    layers = torch.tensor(float(steps), dtype=torch.float64).log2().ceil().int().item()
-    return (2 ** torch.arange(layers)).tolist()
-
-
-def by_numpy(steps):
-    return [int(dilation) for dilation in 2 ** np.arange(int(np.ceil(np.log2(steps))))]
-
-
-def by_another_logarithm(steps):
-    return [2**i for i in range(math.ceil(math.log(steps) / math.log(2) - 1e-9))]
-
-
-def as_beginners_write(steps):
+def as_beginners_write(steps, kernel):
     result = []
     dilation = 1
     reach = 0
     while reach < steps - 1:
         result.append(dilation)
-        reach = reach + dilation
-        dilation = dilation * 2
+        reach = reach + dilation * (kernel - 1)
+        dilation = dilation * kernel
     return result
 
 
-# PyTorch's own
-OWN = [
-    by_torch,
-]
+NONE_OF_ITS_OWN = "PyTorch has convolutions with dilations, but nothing that chooses them."
 RIGHT = [
-    *OWN,
-    doubled,
-    by_bits,
     as_long_as_they_fit,
-    half_the_steps_each_time,
-    by_numpy,
-    by_another_logarithm,
+    a_part_of_the_steps_each_time,
+    by_torch,
+    by_a_logarithm,
     # As beginners write them
     as_beginners_write,
 ]
 
 
 def steps(draw):
-    return draw.choice([draw.randint(1, 70), 2 ** draw.randint(0, 9), 2 ** draw.randint(0, 9) + 1])
+    return draw.choice([draw.randint(1, 70), 3 ** draw.randint(0, 5), 2 ** draw.randint(0, 9) + 1])
 
 
-INPUTS = {"steps": steps}
+INPUTS = {"steps": steps, "kernel": lambda draw: draw.randint(2, 4)}

@@ -1,0 +1,170 @@
+"""Task 19.labels_by_hand: weights with which a convolution and an attention label what they have seen before. Many are right: what they lead to is compared."""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+NAMES, WIDEST = ("W_0", "W_1", "W_q", "W_k", "W_v"), 1000
+RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "right"}
+
+task = Task(
+    "19.labels_by_hand",
+    "a network that labels without training",
+    arguments=("characters", "labels", "steps"),
+    result="what comes out",
+    difficulty=4,
+    importance=5,
+    minutes=25,
+    hints=(
+        "Go backwards. Which step holds the label that is wanted, beside what? So what does a step have to offer as its key, and where does it get that from? Then choose the query that fits this key, and the value.",
+        "Take two characters and two labels, so that x holds 4 numbers: 1, 0 or 0, 1 for the character, then the label of the step before. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. So step 1 needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
+        "W_0 picks the character out of x at t - 1, and W_1 is 0, so z holds the character before. W_q picks the character out of x, W_k picks z, and one of them is multiplied by 30. W_v picks the label out of x.",
+    ),
+)
+
+
+def _one_hot(ids, number):
+    return F.one_hot(ids, number).double()
+
+
+def _network(weights, ids, labels, number, of_labels):
+    """The attention's weights T×T and the answers T×L for an episode."""
+    x = torch.cat([_one_hot(ids, number), F.pad(_one_hot(labels, of_labels), (0, 0, 1, 0))[:-1]], 1)  # T D
+    W_0, W_1, W_q, W_k, W_v = (weights[name] for name in NAMES)
+    h = torch.cat([x, x @ W_1.T + F.pad(x, (0, 0, 1, 0))[:-1] @ W_0.T], 1)  # T D+F
+    scores = ((h @ W_q) @ (h @ W_k).T).masked_fill(torch.ones(len(ids), len(ids)).triu(1) > 0, -torch.inf)
+    attended = scores.softmax(1)
+    return attended, attended @ h @ W_v
+
+
+def _read(value, D, L):
+    """The weights as float64. Raises CourseError where they are not as asked for."""
+    if not isinstance(value, dict) or set(value) != set(NAMES):
+        raise CourseError(f"A dict with the entries {', '.join(NAMES)} is expected.")
+    for name in NAMES:
+        matrix = value[name]
+        if not isinstance(matrix, torch.Tensor) or matrix.dim() != 2 or max(matrix.shape) > WIDEST:
+            raise CourseError(f"{name} should be a tensor with two axes, each of at most {WIDEST}.")
+        if matrix.is_complex() or not matrix.double().isfinite().all():
+            raise CourseError(f"{name} holds numbers that are not finite.")
+    features, K = len(value["W_0"]), value["W_q"].shape[1]
+    wanted = {"W_0": (features, D), "W_1": (features, D), "W_q": (D + features, K), "W_k": (D + features, K), "W_v": (D + features, L)}  # fmt: skip
+    for name, shape in wanted.items():
+        if tuple(value[name].shape) != shape:
+            raise CourseError(
+                f"{name} should be {shape[0]}×{shape[1]} here, where x has {D} numbers and z {features}; it is {'×'.join(map(str, value[name].shape))}."
+            )
+    return {name: matrix.detach().double() for name, matrix in value.items()}
+
+
+def _episodes(number, of_labels, steps):
+    """Episodes of characters T and their labels T: at random, and one in which the first character comes back only at the end."""
+    draw = torch.Generator().manual_seed(number + 10 * of_labels + 100 * steps)
+    for T in (min(steps, 6), steps):
+        meaning = torch.randperm(max(number, of_labels), generator=draw)[:number] % of_labels
+        ids = torch.randint(number, (T,), generator=draw)
+        yield ids, meaning[ids]
+        ids = torch.randint(1, number, (T,), generator=draw)
+        ids[0] = ids[-1] = 0
+        yield ids, meaning[ids]
+
+
+def _where(attended, ids):
+    """On which steps most of the last step's weight lies."""
+    row, after = attended[-1], F.pad(ids[:-1] == ids[-1], (1, 0))  # T each
+    steps = {
+        RIGHT["the weight lies"]: after,
+        "on steps that show the same character": ids == ids[-1],
+        "on steps that show the character of the step before": ids == ids[-2],
+    }
+    least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
+    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.6), least)
+
+
+@task.reading
+def _(case, value):
+    number, of_labels, steps = case.args
+    weights, right, where = _read(value, number + of_labels, of_labels), [], ""
+    for ids, labels in _episodes(number, of_labels, steps):
+        attended, answers = _network(weights, ids, labels, number, of_labels)
+        seen = ((ids[:, None] == ids).tril(-1)).any(1)  # T
+        best = answers.masked_fill(_one_hot(labels, of_labels) > 0, -torch.inf).amax(1) if of_labels > 1 else 0
+        margin = answers.gather(1, labels[:, None])[:, 0] - best
+        right.append(bool((margin[seen] > 1e-6).all()))
+        where = _where(attended, ids)
+    said = "right" if all(right) else "right in short episodes only" if all(right[:2]) else "wrong"
+    return {"the weight lies": where, "the labels are": said}
+
+
+@task.cases
+def _(draw):
+    for low, high in ((4, 8), (12, 26), (40, 80)):
+        number, of_labels = int(draw.whole(3, 7)), int(draw.whole(3, 7))
+        steps = int(draw.whole(low, high))
+        yield Case(f"{number} characters, {of_labels} labels, {steps} steps", (number, of_labels, steps))
+    yield Case("5 characters, 5 labels, 1,000 steps", (5, 5, 1000), edge=True)
+
+
+@task.oracle
+def _(characters, labels, steps):
+    return dict(RIGHT)
+
+
+@task.property
+def the_weight_is_where_the_label_is(case, value):
+    """On the step after the same character."""
+    where = value["the weight lies"]
+    if where == RIGHT["the weight lies"] or not where.startswith("on "):
+        return None
+    return f"Most of the last step's weight lies {where}. The label of a character is read one step after it."
+
+
+def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", value="x"):
+    """Weights by hand, in which parts may be wrong; z holds all of x at t - 1, or at t where `before` is False."""
+    D = number + of_labels
+    picks = torch.zeros(2 * D, D)
+    parts = {"x": picks.clone(), "z": picks.clone()}
+    parts["x"][:D], parts["z"][D:] = torch.eye(D), torch.eye(D)
+    zero = torch.zeros(D, D)
+    return {
+        "W_0": torch.eye(D) if before else zero,
+        "W_1": zero if before else torch.eye(D),
+        "W_q": scale * parts[query][:, :number],
+        "W_k": parts[key][:, :number],
+        "W_v": parts[value][:, number:],
+    }
+
+
+def _mistake(name, sentence, **parts):
+    task.mistake(sentence, name)(lambda characters, labels, steps: _by_hand(characters, labels, **parts))
+
+
+_mistake(
+    "same_character",
+    "The attention finds steps that show the same character. But the label that is read there belongs to the character before. The key has to be the character of the step before: let the convolution bring it along, and let W_k pick it.",
+    key="x",
+)
+_mistake(
+    "query_and_key_exchanged",
+    "Query and key are exchanged: a step asks for the character before it, and offers its own. Let W_q pick the step's own character, and W_k the one that the convolution has brought.",
+    query="z",
+    key="x",
+)
+_mistake(
+    "scale_too_small",
+    "The weights are on the right steps, and too soft: in long episodes the many other steps, with a score of 0, take most of the weight together. Multiply W_q or W_k by more; a score of 30 is safe.",
+    scale=2.0,
+)
+_mistake(
+    "scale_below_zero",
+    "The scores of the right steps are below those of all others. Take a scale above 0.",
+    scale=-30.0,
+)
+_mistake(
+    "label_of_the_step_before",
+    "The weight is where it should be, but the value is wrong: you take a label that the convolution has brought from the step before. The label of the character that was found is in x of that step itself.",
+    value="z",
+)
