@@ -311,10 +311,6 @@ def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
     return question @ readout.T
 
 
-def weights_by_a_cut_strength(memory, key, strength):
-    return solution_of("17.content_weights")(memory, key, strength.clamp(max=100))
-
-
 def gates_of_unequal_ties(logits, k):
     kept = (logits - 1e-4 * torch.arange(logits.shape[1])).topk(k).indices
     return torch.full_like(logits, -torch.inf).scatter(1, kept, logits.gather(1, kept)).softmax(1)
@@ -326,7 +322,6 @@ def gates_of_unequal_ties(logits, k):
         ("05.sequence_loss", loss_by_the_largest_of_the_batch),
         ("15.first_state", lambda a, w, b: (a.mean(1) @ w.T + b).clamp(-4, 4).tanh()),
         ("16.answer", hops_by_the_largest_of_the_batch),
-        ("17.content_weights", weights_by_a_cut_strength),
         ("18.top_k_gates", gates_of_unequal_ties),
     ],
 )
@@ -700,11 +695,6 @@ def gates_by_batch(logits, k):
     return powers / powers.sum(1, keepdim=True)
 
 
-def content_weights_by_batch(memory, key, strength):
-    powers = powers_of_the_batch(torch.cosine_similarity(memory, key[:, None], dim=-1) * strength[:, None])
-    return powers / powers.sum(1, keepdim=True)
-
-
 def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
     log_share = (logits - logits.max()).gather(1, label[:, None])[:, 0] - powers_of_the_batch(logits).sum(1).log()
     advantage = reward[:, None] - baseline
@@ -715,7 +705,6 @@ def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
     ("task_id", "answer"),
     [
         ("18.top_k_gates", gates_by_batch),
-        ("17.content_weights", content_weights_by_batch),
         ("14.hybrid_loss", hybrid_loss_by_batch),
     ],
 )
