@@ -521,7 +521,9 @@ def allocation(usage, weights, new=()) -> Diagram:
         boxes = [*boxes[:-1], takes, boxes[-1], box]
     end = Box("rest", f"not written: {left:.2f}", WIDTH - EDGE - step + 50, y - 26, step - 50, 52, "data")
     arrows.append(joined(boxes[-1], end, y, f"{left:.2f}"))
-    in_words = f"A weight (1) is given away, the freest position first. {'; '.join(said)}: {plain(end.text)}."
+    in_words = (
+        f"A weight (1) is given away, the freest position first: {'; '.join(said)}. The rest is {plain(end.text)}."
+    )
     return _diagram("Allocation", in_words, [*boxes, end], arrows, new)
 
 

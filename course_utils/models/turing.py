@@ -69,16 +69,15 @@ class Machine(nn.Module):
         places, width: N and W of the memory.
         hidden: width of the controller, an LSTM.
         moves: whether heads may shift; without, they find places by content only.
-        blank: whether the memory begins with the same small number everywhere; otherwise it is drawn anew for each sequence.
 
     Raises:
         CourseError: for a size below 1.
     """
 
-    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True, blank=True):
+    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True):
         super().__init__()
         check_sizes(1, inputs=inputs, outputs=outputs, places=places, width=width, hidden=hidden)
-        self.places, self.width, self.moves, self.blank = places, width, moves, blank
+        self.places, self.width, self.moves = places, width, moves
         self.controller = nn.LSTMCell(inputs + width, hidden)
         self.heads = nn.Linear(hidden, 2 * (width + 6))  # of each head: key, strength, gate, kernel, gamma
         self.writer = nn.Linear(hidden, 2 * width)  # erase, add
@@ -88,11 +87,8 @@ class Machine(nn.Module):
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
         B = len(given)
         memory = given.new_full((B, self.places, self.width), 1e-6)
-        if not self.blank:
-            memory = 0.5 * torch.randn_like(memory)
-        weights = F.one_hot(torch.zeros(B, 2, dtype=torch.long, device=given.device), self.places).to(
-            given
-        )  # both at place 0
+        start = torch.zeros(B, 2, dtype=torch.long, device=given.device)
+        weights = F.one_hot(start, self.places).to(given)  # both at place 0
         seen, state, steps = read(memory, weights[:, 0]), None, []
         for now in given.unbind(1):
             state = self.controller(torch.cat([now, seen], -1), state)
