@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the parts of a machine that has a memory beside its network: where a head goes, what it reads, what it erases and adds, and how it keeps track of its places. At the end you write a test that tells right writes from wrong ones. The letters:
-# B rows of the batch, each with a memory of its own, N places of a memory, W numbers in each place, R heads that read. **Places are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.usage on, of Graves et al. (2016). They are written for one row of the batch.
+# You put a head together and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
+# B rows of the batch, each with a memory of its own, N positions of a memory, W dimensions of each, R heads that read. **Positions are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.dnc_write on, of Graves et al. (2016), for one row of the batch.
 
 # %%
 import torch
@@ -9,181 +9,89 @@ import torch.nn.functional as F
 from course_utils import check, hint, progress, solution
 
 # %% [markdown]
-# ## 17.content_weights
+# ## 17.head
 #
-# A head that looks for something gives out a **key**, the vector $k$ it is looking for, and a **strength** $\beta$, a number above 0. Each place $M(i)$ of the memory is compared with the key by the cosine $K$, as in lesson 04, and a softmax over the places turns the products into weights (equations 5 and 6):
+# The lesson's head shifts by -1, 0 or +1. The paper allows any range. Write a head whose kernel has K numbers, K odd: its middle number is for the shift 0, its last one for the shift of K // 2 positions forward. The four steps are the lesson's (equations 5 to 9):
 #
-# $$w^c(i) = \frac{\exp\big(\beta\, K[k, M(i)]\big)}{\sum_j \exp\big(\beta\, K[k, M(j)]\big)} \qquad K[u, v] = \frac{u \cdot v}{\lVert u\rVert\, \lVert v\rVert}$$
+# $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before} \qquad \tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
 #
-# A vector of zeros has no direction: let its cosine be 0. (Gradients are not checked where a vector is zero.) Strengths may be as large as some hundreds.
+# Positions form a circle. Shifts that lead to the same position add up.
 
 
 # %%
-def content_weights(memory, key, strength):
-    """Return the weights of the places, by their likeness to the key.
+def head(memory, previous, key, strength, gate, kernel, gamma):
+    """Return where a head goes.
 
     Args:
-        memory: B×N×W.
-        key: B×W.
+        memory: B×N×W, no position of which is a zero vector.
+        previous: B×N, the head's weights after the step before.
+        key: B×W, not zero.
         strength: B, numbers above 0.
+        gate: B, from 0 to 1; 1 takes the weights by content.
+        kernel: B×K, rows that sum to 1, for the shifts -(K // 2) to K // 2.
+        gamma: B, from 1 to 10.
 
     Returns:
         The weights, B×N.
 
     Example:
-        >>> memory = torch.tensor([[[0.0, 2.0], [3.0, 0.0]]])
-        >>> content_weights(memory, torch.tensor([[0.0, 5.0]]), torch.tensor([1.0986]))
-        tensor([[0.7500, 0.2500]])
+        >>> one, kernel = torch.ones(1), torch.tensor([[0.0, 0.0, 0.1, 0.2, 0.7]])
+        >>> head(torch.ones(1, 5, 2), torch.eye(5)[:1], torch.ones(1, 2), one, 0 * one, kernel, one)
+        tensor([[0.1000, 0.2000, 0.7000, 0.0000, 0.0000]])
     """
     ### BEGIN SOLUTION
     cosine = F.cosine_similarity(memory, key[:, None], dim=-1)  # B N
-    return torch.softmax(strength[:, None] * cosine, dim=-1)
-    ### END SOLUTION
-
-
-# %%
-check("17.content_weights", content_weights)
-
-# %% [markdown]
-# ## 17.interpolate
-#
-# A head can also stay where it is, or go on from there, whatever the memory holds. A **gate** $g$ between 0 and 1 mixes the weights by content with those of the step before (equation 7):
-#
-# $$w^g_t = g_t\, w^c_t + (1 - g_t)\, w_{t-1}$$
-#
-# A gate of 1 gives the weights by content. `previous` may be all zeros, as before the first step: return what the equation gives, even if it does not sum to 1.
-
-
-# %%
-def interpolate(content, previous, gate):
-    """Return a mix of the weights by content and the previous weights.
-
-    Args:
-        content: B×N.
-        previous: B×N, the weights of the same head after the step before.
-        gate: B, numbers from 0 to 1.
-
-    Returns:
-        The weights, B×N.
-
-    Example:
-        >>> interpolate(torch.tensor([[0.8, 0.2]]), torch.tensor([[0.1, 0.9]]), torch.tensor([0.75]))
-        tensor([[0.6250, 0.3750]])
-    """
-    ### BEGIN SOLUTION
-    gate = gate[:, None]  # B 1
-    return gate * content + (1 - gate) * previous
-    ### END SOLUTION
-
-
-# %%
-check("17.interpolate", interpolate)
-
-# %% [markdown]
-# ## 17.shift
-#
-# Now the head may move. A **kernel** $s$ of three numbers says how much of the weights goes one place back, how much stays, and how much goes one place forward: `kernel[:, 0]` is $s(-1)$, `kernel[:, 1]` is $s(0)$ and `kernel[:, 2]` is $s(+1)$. What goes forward moves from place $i$ to place $i + 1$. The places form a circle: after the last one comes the first (equation 8, where $j$ runs over all places and $i - j$ counts around the circle):
-#
-# $$\tilde w(i) = \sum_{j} w^g(j)\, s(i - j)$$
-#
-# A kernel sums to 1. With one or two places some shifts lead to the same place, which then gets the sum of their parts.
-
-
-# %%
-def shift(weights, kernel):
-    """Return the weights, moved around the circle of places as the kernel says.
-
-    Args:
-        weights: B×N.
-        kernel: B×3, for the shifts −1, 0 and +1.
-
-    Returns:
-        The shifted weights, B×N.
-
-    Example:
-        >>> shift(torch.tensor([[0.7, 0.2, 0.1]]), torch.tensor([[0.0, 0.0, 1.0]]))
-        tensor([[0.1000, 0.7000, 0.2000]])
-    """
-    ### BEGIN SOLUTION
-    back, stay, forward = kernel[:, :, None].unbind(dim=1)  # B 1 each
-    moved_back, moved_forward = weights.roll(-1, dims=1), weights.roll(1, dims=1)  # B N each
-    return back * moved_back + stay * weights + forward * moved_forward
-    ### END SOLUTION
-
-
-# %%
-check("17.shift", shift)
-
-# %% [markdown]
-# ## 17.sharpen
-#
-# A shift with a kernel such as [0.1, 0.8, 0.1] spreads the weights a little at every step, and after many steps the head is everywhere. So it ends with a power $\gamma$ that draws them together again (equation 9):
-#
-# $$w(i) = \frac{\tilde w(i)^{\gamma}}{\sum_j \tilde w(j)^{\gamma}}$$
-#
-# Each row of `weights` sums to 1, and some of its numbers may be 0. The gradient has to be finite there, too. (At a `gamma` of exactly 1, gradients are not checked.) Add nothing to the sum that you divide by: it is never 0, but with 200 places and a `gamma` of 10 it may be as small as $10^{-21}$.
-
-
-# %%
-def sharpen(weights, gamma):
-    """Return the weights to the power of gamma, divided by their sum.
-
-    Args:
-        weights: B×N, rows that sum to 1.
-        gamma: B, numbers from 1 to 10.
-
-    Returns:
-        The sharpened weights, B×N.
-
-    Example:
-        >>> sharpen(torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([2.0]))
-        tensor([[0.6667, 0.1667, 0.1667]])
-    """
-    ### BEGIN SOLUTION
-    powers = weights ** gamma[:, None]  # B N
+    content = torch.softmax(strength[:, None] * cosine, dim=-1)  # B N
+    mixed = gate[:, None] * content + (1 - gate[:, None]) * previous  # B N
+    half = kernel.shape[1] // 2
+    moved = sum(column[:, None] * mixed.roll(i - half, dims=1) for i, column in enumerate(kernel.unbind(1)))
+    powers = moved ** gamma[:, None]  # B N
     return powers / powers.sum(dim=-1, keepdim=True)
     ### END SOLUTION
 
 
 # %%
-check("17.sharpen", sharpen)
+check("17.head", head)
 
 # %% [markdown]
-# ## 17.read
+# ## 17.backwards
 #
-# With its weights a head **reads**: what it gets is the weighted sum of the places (equation 2). The weights of a row may sum to less than 1. The equation holds then as well.
+# Now you are the controller. L vectors come, then a delimiter, then L silent steps: T = 2L + 1. Return kernels, T×2×3, with which two heads repeat the vectors **in reverse**, the last one first.
 #
-# $$r = \sum_i w(i)\, M(i)$$
+# Both heads begin at position 0. Their gates are 0 and they are sharp, so a kernel such as (0, 0, 1) for the shifts -1, 0 and +1 is all that moves them. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, whatever the read head finds is the output. Decide on paper first where each head has to be at which step. The memory has N positions, N ≥ L.
 
 
 # %%
-def read(memory, weights):
-    """Return what a head reads from a memory.
+def backwards(length, places):
+    """Return the kernels of two heads that repeat a sequence in reverse.
 
     Args:
-        memory: B×N×W.
-        weights: B×N.
+        length: L, the number of vectors, 1 or more.
+        places: N, how many positions the memory has.
 
     Returns:
-        What is read, B×W.
+        Kernels, T×2×3 with T = 2L + 1: at each step the write head's, then the read head's.
 
     Example:
-        >>> read(torch.tensor([[[1.0, 2.0], [3.0, 0.0]]]), torch.tensor([[0.75, 0.25]]))
-        tensor([[1.5000, 1.5000]])
+        >>> backwards(4, 20).shape
+        torch.Size([9, 2, 3])
     """
     ### BEGIN SOLUTION
-    weighed = weights[:, :, None] * memory  # B N W
-    return weighed.sum(dim=1)
+    shifts = torch.ones(
+        2 * length + 1, 2, dtype=torch.long
+    )  # both heads walk forward, the read head one further
+    shifts[length + 1 :, 1] = -1  # and back in the silence
+    return F.one_hot(shifts + 1, 3).float()  # T 2 3
     ### END SOLUTION
 
 
 # %%
-check("17.read", read)
+check("17.backwards", backwards)
 
 # %% [markdown]
 # ## 17.write
 #
-# And with its weights a head **writes**, in two parts. First it erases: the vector $e$, with numbers between 0 and 1, says which numbers of a place are to go. Then it adds the vector $a$. Both happen at all places, at each as much as its weight says (equations 3 and 4, where products of vectors are taken number by number):
+# A head writes in two parts. First it erases: the vector $e$, with numbers between 0 and 1, says which dimensions of a position are to go. Then it adds the vector $a$. Both happen at all positions, at each as much as its weight says (equations 3 and 4, where products of vectors are taken number by number):
 #
 # $$\tilde M(i) = M(i)\,\big[1 - w(i)\, e\big] \qquad M^{\text{new}}(i) = \tilde M(i) + w(i)\, a$$
 #
@@ -220,165 +128,111 @@ def write(memory, weights, erase, add):
 check("17.write", write)
 
 # %% [markdown]
-# ## 17.usage
+# ## 17.dnc_write
 #
-# The differentiable neural computer (Graves et al. 2016) keeps a **usage** for each place of its memory, from 0 for a free place to 1 for a full one. Two things change it (Methods, "Dynamic memory allocation"). A write fills a share of what was free. Then each read head may let go of what it has read: its **free gate** $f_r$ says how much of it is no longer needed.
+# Where does a differentiable neural computer write? The last write $w$ and the read heads, with their free gates $f_r$, change the usage. Positions are then allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ decides between this and content, and a write gate $g_w$ says how much is written at all (Methods):
 #
-# $$u' = (u + w - u \circ w) \circ \prod_{r=1}^{R} (1 - f_r\, w_r)$$
+# $$u' = (u + w - u \circ w) \circ \prod_r (1 - f_r\, w_r) \qquad a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i]$$
 #
-# $u$ is `usage`, $w$ is `write`, the weights of the last write; $w_r$ is row $r$ of `reads`, the weights of head $r$ in the step before, and $f_r$ its gate in `free`, one number for the whole head. The product $\circ$ is taken place by place, and so is the product over the heads. All numbers lie between 0 and 1.
+# $$w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
+#
+# Of equally free positions, the first comes first. The gradient flows through the usage, and takes the order as given.
 
 
 # %%
-def usage(usage, write, reads, free):
-    """Return how full each place is after a write, and after the read heads have let go of what they have read.
+def dnc_write(usage, written, reads, free, content, allocate, enter):
+    """Return how full each position is, and where the computer writes next.
 
     Args:
         usage: B×N, before the step, from 0 (free) to 1 (full).
-        write: B×N, the weights of the write.
-        reads: B×R×N, the weights of each read head.
-        free: B×R, the gate of each read head; 1 lets go of all that the head has read.
+        written: B×N, w, the weights of the last write.
+        reads: B×R×N, w_r, the weights of each read head in the last step.
+        free: B×R, f_r, the free gate of each read head.
+        content: B×N, c, the weights by content.
+        allocate: B, g_a; 1 writes to free positions only.
+        enter: B, g_w; 0 writes nothing.
 
     Returns:
-        The new usage, B×N.
+        (usage, weights): the new usage and the weights of the new write, B×N each.
 
     Example:
-        >>> usage_before, write = torch.tensor([[0.5, 1.0]]), torch.tensor([[0.5, 0.0]])
-        >>> usage(usage_before, write, torch.tensor([[[0.0, 0.5]]]), torch.tensor([[1.0]]))
-        tensor([[0.7500, 0.5000]])
+        >>> nothing, one = torch.zeros(1, 2), torch.ones(1)
+        >>> dnc_write(torch.tensor([[0.5, 0.2]]), nothing, nothing[None], one[None], nothing, one, one)
+        (tensor([[0.5000, 0.2000]]), tensor([[0.1000, 0.8000]]))
     """
     ### BEGIN SOLUTION
-    written = usage + write - usage * write  # B N
-    kept = (1 - free[..., None] * reads).prod(dim=1)  # B N
-    return written * kept
-    ### END SOLUTION
-
-
-# %%
-check("17.usage", usage)
-
-# %% [markdown]
-# ## 17.allocation
-#
-# Where should something new be written? A neural Turing machine has no way to look for a free place. The 2016 machine goes through its places from the freest to the fullest and gives away a weight of 1: each place takes a share of what is left, 1 minus its usage, and leaves the rest to the next (Methods, equation 1). With $\phi_1, \phi_2, \dots$ the places in the order of their usage, smallest first,
-#
-# $$a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i=1}^{j-1} u_{\phi_i}$$
-#
-# The product over no places, for the freest one, is 1. Of equally free places, the first one comes first. The result is in the order of the memory: number $n$ of a row is the weight of place $n$. In a full memory all weights are 0. The gradient flows through the usage, and takes the order as given.
-
-
-# %%
-def allocation(usage):
-    """Return weights for a write, which go to the freest places first.
-
-    Args:
-        usage: B×N, from 0 (free) to 1 (full).
-
-    Returns:
-        The weights, B×N. Each row sums to 1 at most.
-
-    Example:
-        >>> allocation(torch.tensor([[0.5, 0.25, 1.0]]))
-        tensor([[0.1250, 0.7500, 0.0000]])
-    """
-    ### BEGIN SOLUTION
+    usage = (usage + written - usage * written) * (1 - free[..., None] * reads).prod(dim=1)  # B N
     ordered, order = usage.sort(dim=1, stable=True)  # B N
     before = torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], dim=1).cumprod(dim=1)
-    return torch.zeros_like(usage).scatter(1, order, (1 - ordered) * before)
+    room = torch.zeros_like(usage).scatter(1, order, (1 - ordered) * before)  # B N
+    allocate, enter = allocate[:, None], enter[:, None]  # B 1
+    return usage, enter * (allocate * room + (1 - allocate) * content)
     ### END SOLUTION
 
 
 # %%
-check("17.allocation", allocation)
+check("17.dnc_write", dnc_write)
 
 # %% [markdown]
-# ## 17.temporal_link
+# ## 17.link_step
 #
-# A memory that puts things wherever there is room has to remember in which order it wrote them. The **link** does this: $L_{ij}$ says to what degree place $i$ was written directly after place $j$. The **precedence** $p_j$ says to what degree place $j$ is the one that was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember in which order it wrote. $L_{ij}$ says to what degree position $i$ was written right after position $j$, and $p$ which was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
 #
-# $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \qquad L'_{ii} = 0$$
+# $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# $$p' = \Big(1 - \sum_n w_n\Big)\, p + w$$
+# A head that read with weights $r$ then reads where its three modes $\pi$ send it, along the new link or by content $c$:
 #
-# The link is made with $p$, the precedence before the step. The diagonal of the new link is 0, whatever stood there before. Return both, the link first.
+# $$r' = \pi_1\, L'^\top r + \pi_2\, c + \pi_3\, L' r$$
 
 
 # %%
-def temporal_link(link, precedence, weights):
-    """Return what was written after what, and where the last write went, after one more write.
+def link_step(link, precedence, weights, at, content, modes):
+    """Return the new links, and where a head reads that may follow them.
 
     Args:
-        link: B×N×N, before the step; row i, column j: to what degree place i was written directly after place j.
+        link: B×N×N, before the step.
         precedence: B×N, before the step.
-        weights: B×N, of the write; they sum to 1 at most.
+        weights: B×N, w, of the new write; they sum to 1 at most.
+        at: B×N, r, where the head read in the last step.
+        content: B×N, c.
+        modes: B×3, π, how much of the way backward, by content, and forward; rows sum to 1.
 
     Returns:
-        (link, precedence) after the step: B×N×N and B×N.
+        (link, precedence, at) after the step: B×N×N, B×N and B×N.
 
     Example:
-        >>> precedence, weights = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
-        >>> temporal_link(torch.zeros(1, 2, 2), precedence, weights)  # place 1 is written after place 0
+        >>> first, second = torch.eye(2).split(1)
+        >>> modes = torch.tensor([[0.0, 0.0, 1.0]])  # forward
+        >>> link_step(torch.zeros(1, 2, 2), first, second, first, first, modes)
         (tensor([[[0., 0.],
-                 [1., 0.]]]), tensor([[0., 1.]]))
+                 [1., 0.]]]), tensor([[0., 1.]]), tensor([[0., 1.]]))
     """
     ### BEGIN SOLUTION
     row, column = weights[:, :, None], weights[:, None, :]
     link = (1 - row - column) * link + row * precedence[:, None, :]  # B N N
     link = link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
-    return link, (1 - weights.sum(dim=1, keepdim=True)) * precedence + weights
+    precedence = (1 - weights.sum(dim=1, keepdim=True)) * precedence + weights
+    forward = torch.einsum("bij,bj->bi", link, at)  # B N
+    backward = torch.einsum("bij,bi->bj", link, at)  # B N
+    ways = torch.stack([backward, content, forward], dim=1)  # B 3 N
+    return link, precedence, (modes[:, :, None] * ways).sum(dim=1)
     ### END SOLUTION
 
 
 # %%
-check("17.temporal_link", temporal_link)
-
-# %% [markdown]
-# ## 17.follow_link
-#
-# With the link a head can go from what it has read to what was written next, or before (Methods, "Temporal memory linkage"). `weights` are $w$, where the head has read in the step before, and $L_{ij}$ says to what degree place $i$ was written directly after place $j$:
-#
-# $$\text{forward} = L\, w \qquad \text{backward} = L^\top w$$
-#
-# The equations are written for one row of the batch, with columns. Return both, forward first. Nothing leads on from the place that was written last, so the results may sum to less than $w$.
-
-
-# %%
-def follow_link(link, weights):
-    """Return the weights of the places that were written directly after those that were read, and directly before.
-
-    Args:
-        link: B×N×N; row i, column j: to what degree place i was written directly after place j.
-        weights: B×N, where a head has read.
-
-    Returns:
-        (forward, backward), each B×N.
-
-    Example:
-        >>> link = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])  # place 1 was written after place 0
-        >>> follow_link(link, torch.tensor([[0.75, 0.25]]))
-        (tensor([[0.0000, 0.7500]]), tensor([[0.2500, 0.0000]]))
-    """
-    ### BEGIN SOLUTION
-    forward = torch.einsum("bij,bj->bi", link, weights)  # B N
-    backward = torch.einsum("bij,bi->bj", link, weights)  # B N
-    return forward, backward
-    ### END SOLUTION
-
-
-# %%
-check("17.follow_link", follow_link)
+check("17.link_step", link_step)
 
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly still learns something, and its loss does not show what is wrong. The check hands your function one **candidate** after another: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, and `False` for any other:
+# A machine that writes wrongly still learns something, so its loss does not show what is wrong. The check hands your function one **candidate** after another: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
 #
-# 1. It returns the new memory, B×N×W, as the equations of `17.write` give it.
+# 1. It returns the new memory, as the equations of `17.write` give it.
 # 2. Each row of the batch uses its own weights, erase and add.
-# 3. It does so for all weights and all `erase` from 0 to 1, also where a row of weights sums to less than 1, and for numbers of any sign in `memory` and `add`.
+# 3. All of this holds for weights and `erase` from 0 to 1, also where weights sum to less than 1, and for numbers of any sign in `memory` and `add`.
 # 4. The `memory` that it is given stays as it was.
 #
-# Random numbers show each mistake, in float32 and with B, N and W that differ and are above 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong, and must not stop your test.
+# Use float32, and B, N and W that differ and are above 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%

@@ -311,16 +311,11 @@ def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
     return question @ readout.T
 
 
-def weights_by_a_cut_strength(memory, key, strength):
-    return solution_of("17.content_weights")(memory, key, strength.clamp(max=100))
-
-
 @pytest.mark.parametrize(
     ("task_id", "slip"),
     [
         ("05.sequence_loss", loss_by_the_largest_of_the_batch),
         ("16.answer", hops_by_the_largest_of_the_batch),
-        ("17.content_weights", weights_by_a_cut_strength),
     ],
 )
 def test_a_slip_that_shows_on_rare_inputs_alone_is_refused(task_id, slip):
@@ -687,11 +682,6 @@ def powers_of_the_batch(scores):
     return (scores - scores.max()).exp()
 
 
-def content_weights_by_batch(memory, key, strength):
-    powers = powers_of_the_batch(torch.cosine_similarity(memory, key[:, None], dim=-1) * strength[:, None])
-    return powers / powers.sum(1, keepdim=True)
-
-
 def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
     log_share = (logits - logits.max()).gather(1, label[:, None])[:, 0] - powers_of_the_batch(logits).sum(1).log()
     advantage = reward[:, None] - baseline
@@ -701,7 +691,6 @@ def hybrid_loss_by_batch(logits, label, log_probability, reward, baseline):
 @pytest.mark.parametrize(
     ("task_id", "answer"),
     [
-        ("17.content_weights", content_weights_by_batch),
         ("14.hybrid_loss", hybrid_loss_by_batch),
     ],
 )

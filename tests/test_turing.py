@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.base.errors import CourseError
 from course_utils.data.sequences import BITS, GIVEN, WANTED, copy, recall, repeat_copy
 from course_utils.models.turing import (
+    Computer,
     Film,
     Machine,
     Recurrent,
@@ -172,7 +173,7 @@ def test_bits_are_counted_where_an_answer_is_wanted():
     assert loss(Says(), asked).item() == pytest.approx(9 * asked.wanted.mean().item(), abs=0.01)
 
 
-@pytest.mark.parametrize("kind", extent.usually([Machine, Recurrent], 1))
+@pytest.mark.parametrize("kind", extent.usually([Machine, Recurrent, Computer], 1))
 def test_training_lowers_the_loss(kind):
     torch.manual_seed(0)
     model = kind(GIVEN, WANTED)
@@ -211,3 +212,29 @@ def test_links_lead_forward_and_backward_through_what_was_written():
         for j in range(4):
             kept = (1 - soft[0, i] - soft[0, j]) * link[0, i, j] + soft[0, i] * precedence[0, j]
             assert after[0, i, j].item() == pytest.approx(0.0 if i == j else kept.item(), abs=1e-6)
+
+
+def by_hand(modes, links=True):
+    """What a computer does whose controller has no say: it always writes to free positions, frees nothing, and reads by these modes."""
+    torch.manual_seed(0)
+    computer = Computer(GIVEN, WANTED, places=6, width=4, links=links)
+    with torch.no_grad():
+        computer.interface.weight.zero_()
+        bias = computer.interface.bias
+        bias[:8], bias[8:16] = 1.0, 5.0  # both keys; erase and add
+        bias[16:19], bias[19:21], bias[21:] = torch.tensor(modes), 0.0, torch.tensor([-30.0, 30.0, 30.0])
+        return computer(torch.zeros(2, 4, GIVEN))
+
+
+def test_a_computer_writes_to_free_positions_and_reads_by_its_modes():
+    content, forward = [0.0, 60.0, 0.0], [0.0, 0.0, 60.0]
+    film = by_hand(content)
+    assert film.writes.argmax(-1).tolist() == [[0, 1, 2, 3]] * 2
+    torch.testing.assert_close(film.writes.sum(-1), torch.ones(2, 4))
+    torch.testing.assert_close(film.reads, by_hand(content, links=False).reads)  # by content, links play no part
+    torch.testing.assert_close(film.reads.sum(-1), torch.ones(2, 4))
+    assert by_hand(forward).reads.abs().max() < 1e-6  # a head that has read nothing yet has nothing to go on from
+    both = by_hand([0.0, 0.0, 0.0]).reads[0]
+    assert (both[1, 1] - both[1, 2]).item() == pytest.approx(
+        both[0, 0].item() / 3, abs=1e-4
+    )  # forward, from position 0

@@ -464,16 +464,18 @@ def turing_machine(new=()) -> Diagram:
     said = Box("said", "output: now", WIDTH - EDGE - 92, high - 26, 92, 52, "data")
     write = Box("write", "write head: weights, erase, add", 222, middle - 26, 200, 52)
     read = Box("read", "read head: weights", 438, middle - 26, 120, 52)
-    memory = Box("memory", "memory: *N* places", 222, low - 26, 336, 52, "data")
+    memory = Box("memory", "memory: *N* positions", 222, low - 26, 336, 52, "data")
     down, up = write.x + write.width / 2, read.x + read.width / 2
     steers = up - 30
     arrows = [joined(given, controller, high), joined(controller, said, high)]
     arrows += [Arrow(((down, high + 26), (down, middle - 26))), Arrow(((down, middle + 26), (down, low - 26)))]
     arrows += [Arrow(((steers, high + 26), (steers, middle - 26))), Arrow(((up, low - 26), (up, middle + 26)))]
     arrows.append(Arrow(((up + 30, middle - 26), (up + 30, high + 26))))
+    out = said.x + said.width / 2
+    arrows.append(Arrow(((read.right, middle), (out, middle), (out, high + 26))))
     in_words = (
         "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads. The write head (weights, erase, add) changes "
-        "some of the N places of the memory. The read head has weights of its own; what it reads goes to the output now, "
+        "some of the N positions of the memory. The read head has weights of its own; what it reads goes to the output now, "
         "and back to the controller for the next step."
     )
     return _diagram("A neural Turing machine", in_words, [given, controller, said, write, read, memory], arrows, new)
@@ -496,7 +498,7 @@ def addressing(new=()) -> Diagram:
             arrows.append(_upward(inputs[-1], box))
     in_words = (
         "The controller says key, strength, gate, kernel and gamma. First come weights by content: the memory is compared with the key. "
-        "The gate interpolates between them and the previous weights. The kernel shifts the result along the places, and gamma sharpens it. "
+        "The gate interpolates between them and the previous weights. The kernel shifts the result along the positions, and gamma sharpens it. "
         "These are the weights of the head."
     )
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
@@ -533,6 +535,50 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
 
 def _listed(numbers):
     return ", ".join(f"{number:.1f}".replace("-", "−") for number in numbers.tolist())
+
+
+def allocation(usage, weights, new=()) -> Diagram:
+    """How a weight of 1 is given away, the freest position first: usage and weights of each position, in their order."""
+    step, left, y = (WIDTH - 2 * EDGE + 50) / (len(usage) + 2), 1.0, 50
+    boxes, arrows, said = [Box("all", "weight: 1", EDGE, y - 26, step - 50, 52, "data")], [], []
+    for place in sorted(range(len(usage)), key=usage.__getitem__):
+        x = EDGE + step * (len(said) + 1)
+        box = Box("positions", f"position {place}: usage {usage[place]:.2f}", x, y - 26, step - 50, 52)
+        takes = Box("takes", f"takes: {weights[place]:.2f}", x, y + 58, step - 50, 52, "data")
+        arrows += [
+            joined(boxes[-1], box, y, f"{left:.2f}"),
+            Arrow(((x + step / 2 - 25, y + 26), (x + step / 2 - 25, y + 58))),
+        ]
+        left -= weights[place]
+        said.append(f"{plain(box.text)} {plain(takes.text)} and leaves {left:.2f}")
+        boxes = [*boxes[:-1], takes, boxes[-1], box]
+    end = Box("rest", f"not written: {left:.2f}", WIDTH - EDGE - step + 50, y - 26, step - 50, 52, "data")
+    arrows.append(joined(boxes[-1], end, y, f"{left:.2f}"))
+    in_words = (
+        f"A weight (1) is given away, the freest position first: {'; '.join(said)}. The rest is {plain(end.text)}."
+    )
+    return _diagram("Allocation", in_words, [*boxes, end], arrows, new)
+
+
+def links(link, usage, new=()) -> Diagram:
+    """Positions of a memory with their usage, and an arrow from one to the position written right after it: link N×N, rows written last."""
+    step, y, depth = (WIDTH - 2 * EDGE + 60) / len(usage), 46, 0
+    boxes = [
+        Box("positions", f"position {i}: usage {used:.2f}", EDGE + step * i, y - 26, step - 60, 52, "data")
+        for i, used in enumerate(usage)
+    ]
+    arrows, said = [], []
+    for i, row in enumerate(link):
+        for j, value in enumerate(row):
+            if value > 0:
+                start, end = (boxes[k].x + boxes[k].width / 2 + by for k, by in ((j, 24), (i, -24)))
+                depth += 34
+                points = ((start, y + 26), (start, y + 26 + depth), (end, y + 26 + depth), (end, y + 26))
+                words = f"*L* = {value:.2f}"
+                arrows.append(Arrow(points, words, name="links"))
+                said.append(f"position {i} was written right after position {j} (L = {value:.2f})")
+    in_words = f"The positions of a memory: {', '.join(plain(box.text) for box in boxes)}. An arrow leads to what was written next: {'; '.join(said)}."
+    return _diagram("Links", in_words, boxes, arrows, new)
 
 
 def snail(new=()) -> Diagram:

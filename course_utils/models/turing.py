@@ -1,7 +1,8 @@
 """A network with a memory that it reads and writes by attention: the neural Turing machine.
 
 Here: the machine of Graves et al. 2014 (section 3), the LSTM that it is compared with, and their training; then the allocation and the
-temporal links that Graves et al. 2016 added. Not here: the sequences to copy and recall (`data/sequences.py`).
+temporal links that Graves et al. 2016 added, and their computer, which has both. Not here: the sequences to copy and recall
+(`data/sequences.py`).
 
 Shape letters: B sequences, T steps, H heads (one reads, one writes), N places of the memory, W width of a place. Where a function says
 `…`, any number of leading axes will do.
@@ -68,16 +69,15 @@ class Machine(nn.Module):
         places, width: N and W of the memory.
         hidden: width of the controller, an LSTM.
         moves: whether heads may shift; without, they find places by content only.
-        blank: whether the memory begins with the same small number everywhere; otherwise it is drawn anew for each sequence.
 
     Raises:
         CourseError: for a size below 1.
     """
 
-    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True, blank=True):
+    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True):
         super().__init__()
         check_sizes(1, inputs=inputs, outputs=outputs, places=places, width=width, hidden=hidden)
-        self.places, self.width, self.moves, self.blank = places, width, moves, blank
+        self.places, self.width, self.moves = places, width, moves
         self.controller = nn.LSTMCell(inputs + width, hidden)
         self.heads = nn.Linear(hidden, 2 * (width + 6))  # of each head: key, strength, gate, kernel, gamma
         self.writer = nn.Linear(hidden, 2 * width)  # erase, add
@@ -87,11 +87,8 @@ class Machine(nn.Module):
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
         B = len(given)
         memory = given.new_full((B, self.places, self.width), 1e-6)
-        if not self.blank:
-            memory = 0.5 * torch.randn_like(memory)
-        weights = F.one_hot(torch.zeros(B, 2, dtype=torch.long, device=given.device), self.places).to(
-            given
-        )  # both at place 0
+        start = torch.zeros(B, 2, dtype=torch.long, device=given.device)
+        weights = F.one_hot(start, self.places).to(given)  # both at place 0
         seen, state, steps = read(memory, weights[:, 0]), None, []
         for now in given.unbind(1):
             state = self.controller(torch.cat([now, seen], -1), state)
@@ -172,3 +169,51 @@ def temporal_link(link: Tensor, precedence: Tensor, weights: Tensor) -> tuple[Te
 def follow_link(link: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Where the next and the previous write went: link B×N×N, weights of a read B×N → forward and backward, B×N each."""
     return (link @ weights[..., None])[..., 0], (weights[..., None, :] @ link)[..., 0, :]
+
+
+class Computer(nn.Module):
+    """A differentiable neural computer with one head that reads and one that writes (Graves et al. 2016, methods).
+
+    Args:
+        inputs, outputs: numbers that it is given and gives at each step.
+        places, width: N and W of the memory.
+        hidden: width of the controller, an LSTM.
+        links: whether the read head may follow the temporal links; without, it finds places by content only.
+
+    Raises:
+        CourseError: for a size below 1.
+    """
+
+    def __init__(self, inputs: int, outputs: int, places=32, width=16, hidden=64, links=True):
+        super().__init__()
+        check_sizes(1, inputs=inputs, outputs=outputs, places=places, width=width, hidden=hidden)
+        self.places, self.width, self.links = places, width, links
+        self.controller = nn.LSTMCell(inputs + width, hidden)
+        self.interface = nn.Linear(
+            hidden, 4 * width + 8
+        )  # two keys, erase, add; read modes, two strengths, three gates
+        self.readout = nn.Linear(hidden + width, outputs)
+
+    def forward(self, given: Tensor) -> Film:
+        """Read B sequences, B×T×inputs, and say what comes out at each step."""
+        B, N, W = len(given), self.places, self.width
+        memory, link = given.new_full((B, N, W), 1e-6), given.new_zeros(B, N, N)
+        used = precedence = written = at = given.new_zeros(B, N)
+        seen, state, steps = given.new_zeros(B, W), None, []
+        for now in given.unbind(1):
+            state = self.controller(torch.cat([now, seen], -1), state)
+            wanted, key, erase, add, modes, strengths, gates = self.interface(state[0]).split([W, W, W, W, 3, 2, 3], -1)
+            (free, allocate, enter), strengths = gates.sigmoid().split(1, -1), 1 + F.softplus(strengths)
+            used = usage(used, written, at[:, None], free)
+            alike = content_weights(memory, key.tanh(), strengths[:, 0])
+            written = enter * (allocate * allocation(used) + (1 - allocate) * alike)
+            memory = write(memory, written, erase.sigmoid(), add.tanh())
+            found = content_weights(memory, wanted.tanh(), strengths[:, 1])
+            if self.links:
+                link, precedence = temporal_link(link, precedence, written)
+                after, before = follow_link(link, at)
+                backward, content, forward = modes.softmax(-1).split(1, -1)
+                found = backward * before + content * found + forward * after
+            at, seen = found, read(memory, found)
+            steps.append((self.readout(torch.cat([state[0], seen], -1)), at, written, memory))
+        return Film(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))

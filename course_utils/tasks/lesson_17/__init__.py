@@ -7,13 +7,13 @@ lesson = Lesson(
     title="Neural Turing machines",
     question="Can attention write?",
     goals=(
-        "say how weights over places let a network read, erase and add, and why all of it has gradients",
+        "say how weights over positions let a network read, erase and add, and why all of it has gradients",
         "compute by hand where a head goes: content, interpolation, shift and sharpening",
-        "say why such a memory can copy sequences longer than those it was trained on, and check it against an LSTM",
+        "take a part out of such a machine, predict what it can no longer learn, and check it",
         "say what the neural Turing machine lacks that allocation and temporal links add",
-        "name what makes such machines hard to train, and measure it over several seeds",
+        "judge from several seeds how reliably such machines go further than their training",
     ),
     needs="lesson 04: cosine scores; lesson 16: memories and hops",
     reading=60,
-    runs="two minutes",
+    runs="half a minute",
 )

@@ -6,7 +6,7 @@ questions = (
     Question(
         "17.q1",
         "how a head writes",
-        "A write has the weights (1, 0), an erase vector of ones, and an add vector of threes. What happens to the two places of the memory?",
+        "A write has the weights (1, 0), an erase vector of ones, and an add vector of threes. What happens to the two positions of the memory?",
         right=(
             "The first one holds threes afterwards, whatever it held before, and the second one is as it was.",
             "With a weight and an erase vector of 1 nothing of the old is kept. A weight of 0 neither erases nor adds.",
@@ -14,22 +14,22 @@ questions = (
         wrong=(
             (
                 "The first one has three added to what it held, and the second one is erased.",
-                "Erasing follows the same weights as adding: it happens at the first place, before the adding, and not at the second one.",
+                "Erasing follows the same weights as adding: it happens at the first position, before the adding, and not at the second one.",
             ),
             (
                 "The first one holds threes, and the second one holds zeros.",
-                "What is kept of a place is 1 - w · e. With a weight of 0, that is all of it.",
+                "What is kept of a position is 1 - w · e. With a weight of 0, that is all of it.",
             ),
             (
                 "Both hold one and a half, as the writing is spread over the memory.",
-                "It is spread as the weights say, and these lie on the first place only.",
+                "It is spread as the weights say, and these lie on the first position only.",
             ),
         ),
     ),
     NumberQuestion(
         "17.q2",
         "where a head goes",
-        "A head's weights over three places were (1, 0, 0). The gate is 0, the kernel is (0, 0.3, 0.7) for the shifts -1, 0 and +1, and γ is 2. "
+        "A head's weights over three positions were (1, 0, 0). The gate is 0, the kernel is (0, 0.3, 0.7) for the shifts -1, 0 and +1, and γ is 2. "
         "What is the largest weight afterwards, to two digits?",
         answer=0.84,
         tolerance=0.0075,
@@ -38,17 +38,17 @@ questions = (
             0.7: "That is the weight after the shift. It is sharpened afterwards.",
             0.49: "That is 0.7 squared. The squares still have to be divided by their sum.",
             0.59: "That is a softmax of twice the weights. Sharpening raises the weights themselves to the power of γ.",
-            1.0: "The shift has spread the weight over two places, and sharpening with γ = 2 does not undo that completely.",
+            1.0: "The shift has spread the weight over two positions, and sharpening with γ = 2 does not undo that completely.",
         },
-        otherwise="Keep the old weights, move 0.7 of them by one place, raise the result to the power of 2 and divide by its sum.",
+        otherwise="Keep the old weights, move 0.7 of them by one position, raise the result to the power of 2 and divide by its sum.",
     ),
     Question(
         "17.q3",
         "why longer copies succeed",
         "Why does the machine copy sequences of twenty vectors, although it has only seen ten?",
         right=(
-            "It writes to the next place and later reads from the next place, and these steps are the same at each position.",
-            "The shift does not depend on the position. Without shifts, the machine hardly learned to copy ten.",
+            "It writes to the next position and later reads from the next position, and these steps are the same at each position.",
+            "The shift does not depend on the position. Without shifts, no machine learned to copy ten.",
         ),
         wrong=(
             (
@@ -57,7 +57,7 @@ questions = (
             ),
             (
                 "Its controller has learned each of the twenty positions separately.",
-                "It has never seen a position after the tenth. An LSTM that learns positions fails there.",
+                "It has never seen a vector after the tenth, so it cannot have learned anything of its own about that position.",
             ),
             (
                 "It finds each vector by content, since the vectors differ.",
@@ -67,18 +67,18 @@ questions = (
     ),
     NumberQuestion(
         "17.q4",
-        "which place is free",
-        "Three places have usage 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
+        "which position is free",
+        "Three positions have usage 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
         answer=0.05,
         tolerance=0.0005,
-        why="The second place is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
+        why="The second position is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
         wrong={
-            0.1: "That is how free the place is. The freer place takes its share first, so only 0.5 of it is left.",
-            0.45: "You have multiplied both uses. The place itself counts by how free it is, 1 - 0.9.",
-            0.5: "That is the weight of the second place, which is the freest.",
-            0.9: "That is how far the place is in use. Allocation prefers places that are free.",
+            0.1: "That is how free the position is. The freer position takes its share first, so only 0.5 of it is left.",
+            0.45: "You have multiplied both uses. The position itself counts by how free it is, 1 - 0.9.",
+            0.5: "That is the weight of the second position, which is the freest.",
+            0.9: "That is how far the position is in use. Allocation prefers positions that are free.",
         },
-        otherwise="Sort the places by use. Each gets 1 minus its use, times the uses of all places that are freer.",
+        otherwise="Sort the positions by use. Each gets 1 minus its use, times the uses of all positions that are freer.",
     ),
     Question(
         "17.q5",
@@ -98,7 +98,7 @@ questions = (
                 "It may have been trained on ten: what it has learned is a loop, and a loop can run longer.",
             ),
             (
-                "That its memory has at least forty places in use at the beginning.",
+                "That its memory has at least forty positions in use at the beginning.",
                 "Places are free at the beginning. The copy fills them one after the other.",
             ),
         ),
@@ -107,8 +107,8 @@ questions = (
 
 predictions = (
     Prediction(
-        "17.twice",
-        "What share of the bits is wrong when the machine copies 20 vectors, after training on 1 to 10?",
-        why="What it repeats is one step: write, and go to the next place. This does not depend on how far it has come.",
+        "17.no_shift",
+        "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
+        why="The heads cannot walk, and positions that begin alike stay alike. Half of the bits would be chance.",
     ),
 )

@@ -6,7 +6,7 @@ from course_utils.checks.task import Task
 from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
 from course_utils.tasks.lesson_17._writers import RARE, RIGHT, WRONG, by_einsum
 
-MOST = 100  # rows, places and numbers in a place, at most
+MOST = 100  # rows, positions and numbers in a position, at most
 LARGEST = 100  # of what stands in a memory, or is added
 
 
@@ -39,8 +39,8 @@ task = Task(
     minutes=20,
     hints=(
         "Write down yourself what a write should give, as plainly as you can, and compare all of its numbers. The work is in the inputs: with zeros, ones, or equal sizes, many mistakes give the same result as a right write.",
-        "Take one number of a memory, 4, the weight 1, erase 1 and add 6. A right write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all places alike. With the weight 0.5 the right one gives 4·0.5 + 3 = 5, the other 4·0 + 3 = 3. With 0 in place of the 4 both give 3. So take memories that are not empty, and weights between 0 and 1.",
-        "Draw memory, weights, erase and add at random, B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes in their places. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected, and agrees up to 1e-5; the copy of the memory is still equal to what it was.",
+        "Take one number of a memory, 4, the weight 1, erase 1 and add 6. A right write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all positions alike. With the weight 0.5 the right one gives 4·0.5 + 3 = 5, the other 4·0 + 3 = 3. With 0 in place of the 4 both give 3. So take memories that are not empty, and weights between 0 and 1.",
+        "Draw memory, weights, erase and add at random, B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes in their positions. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected, and agrees up to 1e-5; the copy of the memory is still equal to what it was.",
     ),
 )
 
@@ -131,7 +131,7 @@ _mistaken(
 )
 _mistaken(
     "sum_only",
-    "Candidates that put the right numbers in the wrong places pass your test, since you compare sums. Compare every number.",
+    "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number.",
     compare=lambda right, came: came.shape == right.shape and torch.allclose(came.sum(), right.sum(), atol=1e-4),
 )
 
@@ -145,22 +145,22 @@ def _one_hot(weights):
 
 _mistaken(
     "as_many_places_as_numbers",
-    "A candidate that cuts its result into W places of N numbers passes your test, since your memory has as many places as numbers in each. Let N and W differ.",
+    "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ.",
     sizes=(3, 4, 4),
 )
 _mistaken(
     "one_place",
-    "Candidates that put weights at the wrong places, or add up over the places, pass your test, since your memory has a single place. Use two or more.",
+    "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more.",
     sizes=(3, 1, 4),
 )
 _mistaken(
     "even_weights",
-    "Candidates that move the weights to other places, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.",
+    "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.",
     weights=lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]),
 )
 _mistaken(
     "weights_at_one_place",
-    "Candidates that write to the likeliest place only, or square the weights, pass your test, since yours are 1 at one place and 0 elsewhere. Use weights in between.",
+    "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between.",
     weights=_one_hot,
 )
 _mistaken(

@@ -19,8 +19,8 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "A head writes to all places, to each as much as its weight says. First it erases: of a number in memory, the share weight times erase is taken away. Then it adds: weight times add. A place with the weight 0 stays as it was.",
-        "Take a memory with the places [4, 2] and [6, 8], the weights 0.5 and 0.25, the erase vector [1, 0] and the add vector [2, -4]. At the first place the first number keeps the share 1 - 0.5·1 = 0.5 of 4, and 0.5·2 is added: 2 + 1 = 3. The second number keeps all, since nothing of it is erased: 2 + 0.5·(-4) = 0. The second place becomes 6·0.75 + 0.25·2 = 5 and 8 + 0.25·(-4) = 7.",
+        "A head writes to all positions, to each as much as its weight says. First it erases: of a number in memory, the share weight times erase is taken away. Then it adds: weight times add. A position with the weight 0 stays as it was.",
+        "Take a memory with the positions [4, 2] and [6, 8], the weights 0.5 and 0.25, the erase vector [1, 0] and the add vector [2, -4]. At the first position the first number keeps the share 1 - 0.5·1 = 0.5 of 4, and 0.5·2 is added: 2 + 1 = 3. The second number keeps all, since nothing of it is erased: 2 + 0.5·(-4) = 0. The second position becomes 6·0.75 + 0.25·2 = 5 and 8 + 0.25·(-4) = 7.",
         "Give weights a third axis, B×N×1, and erase and add an axis in the middle, B×1×W; their products are B×N×W. kept = memory times (1 minus the product of weights and erase); return kept plus the product of weights and add.",
     ),
     partial=USUAL,
@@ -34,8 +34,8 @@ def a_place_without_weight_stays(case, value):
     changed = (weights == 0) & ((value - memory).abs() > 1e-4 * (1 + memory.abs())).any(-1)
     if not changed.any():
         return None
-    row, place = divmod(int(changed.int().argmax()), weights.shape[1])
-    return f"For the input “{case.name}” place {place} of row {row} has the weight 0, so it should stay as it is. In your result it has changed."
+    row, position = divmod(int(changed.int().argmax()), weights.shape[1])
+    return f"For the input “{case.name}” position {position} of row {row} has the weight 0, so it should stay as it is. In your result it has changed."
 
 
 def _inputs(draw, B, N, W, dtype=torch.float32):
@@ -47,30 +47,30 @@ def _inputs(draw, B, N, W, dtype=torch.float32):
 
 @task.cases
 def _(draw):
-    for size in sizes(B=3, places=7, W=5):
-        name = f"a batch of {size.B}, {size.places} places of width {size.W}"
-        yield Case(name, _inputs(draw, size.B, size.places, size.W), size.full)
-    yield Case("as many rows in the batch as places", _inputs(draw, 5, 5, 3))
-    yield Case("as many places as numbers in each", _inputs(draw, 3, 5, 5), True)
+    for size in sizes(B=3, positions=7, W=5):
+        name = f"a batch of {size.B}, {size.positions} positions of width {size.W}"
+        yield Case(name, _inputs(draw, size.B, size.positions, size.W), size.full)
+    yield Case("as many rows in the batch as positions", _inputs(draw, 5, 5, 3))
+    yield Case("as many positions as numbers in each", _inputs(draw, 3, 5, 5), True)
     yield Case("B, N and W all 3", _inputs(draw, 3, 3, 3))
     memory, _, erase, add = _inputs(draw, 3, 5, 7)
-    yield Case("weights at one place", (memory, one_hot(draw, 3, 5), erase, add))
+    yield Case("weights at one position", (memory, one_hot(draw, 3, 5), erase, add))
     memory, weights, erase, add = _inputs(draw, 3, 5, 7)
     yield Case("erase vectors of zeros and ones", (memory, weights, (erase > 0.5).float(), add), True, edge=True)
     less = weights * drawn_gates(draw, 3)[:, None]
     yield Case("weights that sum to less than 1", (memory, less, erase, add), True, edge=True)
     yield Case("an empty memory", (0 * memory, weights, erase, add), True, edge=True)
-    yield Case("a single place of width 1", _inputs(draw, 3, 1, 1), True, edge=True)
+    yield Case("a single position of width 1", _inputs(draw, 3, 1, 1), True, edge=True)
     yield Case("numbers near ±10,000", (memory * 1e4, weights, erase, add * 1e4), True, hazard=True)
-    yield Case("200 places", _inputs(draw, 2, 200, 3), True, edge=True)
+    yield Case("200 positions", _inputs(draw, 2, 200, 3), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 7, 5, torch.float64), True, edge=True)
 
 
 @task.oracle
 def _(memory, weights, erase, add):
     B, N, _ = memory.shape
-    places = [memory[b, n] + weights[b, n] * (add[b] - erase[b] * memory[b, n]) for b in range(B) for n in range(N)]
-    return torch.stack(places).view(memory.shape)
+    positions = [memory[b, n] + weights[b, n] * (add[b] - erase[b] * memory[b, n]) for b in range(B) for n in range(N)]
+    return torch.stack(positions).view(memory.shape)
 
 
 @task.steps
@@ -112,7 +112,7 @@ def _mistake(name, sentence, given=lambda *args: args, shaped=_shaped, **parts):
 
 _mistake(
     "keeps_what_it_should_erase",
-    "You keep the share weight times erase of the memory, so places with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it.",
+    "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it.",
     keep=lambda weights, erase: weights * erase,
 )
 _mistake(
@@ -122,12 +122,12 @@ _mistake(
 )
 _mistake(
     "erased_everywhere",
-    "You erase at all places alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1.",
+    "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1.",
     keep=lambda weights, erase: 1 - erase,
 )
 _mistake(
     "erase_unused",
-    "The erase vector has no effect: you erase each place by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1.",
+    "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1.",
     keep=lambda weights, erase: 1 - weights,
 )
 _mistake(
@@ -142,7 +142,7 @@ _mistake(
 )
 _mistake(
     "one_minus_one_after_the_other",
-    "Brackets are missing, or stand in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.",
+    "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.",
     keep=lambda weights, erase: (1 - weights) * erase,
 )
 _mistake(
@@ -182,7 +182,7 @@ _mistake(
 )
 _mistake(
     "added_everywhere",
-    "You add the whole vector at every place, also at those with a weight of 0. Multiply it by the weights first.",
+    "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first.",
     added=lambda weights, add: add,
 )
 _mistake(
@@ -202,7 +202,7 @@ _mistake(
 )
 _mistake(
     "added_once",
-    "You add the sum of weight times add over the places to every place. Each place gets its own weight times add.",
+    "You add the sum of weight times add over the positions to every position. Each position gets its own weight times add.",
     added=lambda weights, add: (weights * add).sum(1, keepdim=True),
 )
 
@@ -224,12 +224,12 @@ _mistake(
 )
 _mistake(
     "weights_unused",
-    "The weights have no effect: you write to every place as if its weight were 1. Multiply erase and add by the weights.",
+    "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.",
     given=lambda memory, weights, erase, add: (memory, torch.ones_like(weights), erase, add),
 )
 _mistake(
     "likeliest_place_only",
-    "You write to the place with the largest weight, and to no other. Then no gradient reaches the weights: write to all places, to each as much as its weight says.",
+    "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says.",
     given=lambda memory, weights, erase, add: (
         memory,
         torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype),
@@ -244,7 +244,7 @@ _mistake(
 )
 _mistake(
     "weights_turned_round",
-    "You write to each place by 1 minus its weight. A place with a weight of 1 is the one to write to: use the weights as they are.",
+    "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are.",
     given=lambda memory, weights, erase, add: (memory, 1 - weights, erase, add),
 )
 _mistake(
@@ -269,17 +269,17 @@ _mistake(
 )
 _mistake(
     "weights_along_the_width",
-    "Your weights run along the numbers of a place, and erase and add along the places. This runs without an error only where there are as many places as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.",
+    "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.",
     shaped=lambda memory, weights, erase, add: (memory, weights[:, None], erase[:, :, None], add[:, :, None]),
 )
 _mistake(
     "vectors_along_the_places",
-    "Your erase and add vectors meet the places, where each should meet its own row. This runs without an error only where there are as many rows in the batch as places, or a single row. Give them an axis of size 1 in the middle, `[:, None]`.",
+    "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`.",
     shaped=lambda memory, weights, erase, add: (memory, weights[:, :, None], erase, add),
 )
 _mistake(
     "axes_missing",
-    "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many places as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W.",
+    "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W.",
     shaped=lambda *args: args,
 )
 

@@ -1,0 +1,101 @@
+"""Task 17.backwards: the kernels with which two heads repeat a sequence in reverse. Many are right: what is read is compared."""
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "17.backwards",
+    "a program for two heads, by hand",
+    arguments=("length", "places"),
+    result="read",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "The write head may walk forward at each vector, as in the lesson. Ask where the read head has to be at step L + 1, the first of the silence: where the last vector was written. It can get there together with the write head. From there it walks the other way.",
+        "Take L = 2. The heads begin at position 0. At steps 0 and 1 the write head moves by +1 each, so it writes at positions 1 and 2. At step 2, the delimiter, nothing is written. At steps 3 and 4 the read head must be at positions 2 and 1. One way: it moves by +1 at steps 0, 1 and 2, which leads to position 3, and by -1 at steps 3 and 4.",
+        "kernels = zeros, T×2×3, with T = 2L + 1; for the write head, kernels[:, 0], the last of the three numbers is 1 at every step; for the read head, kernels[:, 1], the last number is 1 at steps 0 to L, and the first number is 1 from step L + 1 on.",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for low, high in ((1, 2), (2, 4), (5, 9)):
+        length = int(draw.whole(low, high))
+        yield Case(f"length {length}", (length, 2 * length + int(draw.whole(3, 9))))
+    length = int(draw.whole(3, 8))
+    yield Case("as many positions as vectors", (length, length), edge=True)
+    yield Case("length 40", (40, 100), edge=True)
+
+
+@task.oracle
+def _(length, places):
+    return [length - 1 - step for step in range(length)]
+
+
+@task.reading
+def _(case, value):
+    """Which vector the read head sees at each step of the silence, or a text where it sees none clearly."""
+    length, places = case.args
+    steps = 2 * length + 1
+    if not isinstance(value, torch.Tensor) or value.shape != (steps, 2, 3):
+        raise CourseError(
+            f"A tensor of kernels T×2×3 is expected, with T = 2·{length} + 1 = {steps}: for each step, the write head's three numbers and the read head's."
+        )
+    kernels = value.detach().double()
+    if not (kernels >= -1e-6).all() or not ((kernels.sum(-1) - 1).abs() < 1e-4).all():
+        raise CourseError("Each kernel holds three numbers from 0 to 1 which sum to 1, for the shifts -1, 0 and +1.")
+    heads, memory, seen = torch.eye(places, dtype=torch.float64)[[0, 0]], torch.zeros(places, length).double(), []
+    for step, kernel in enumerate(kernels):
+        heads = sum(kernel[:, [i]] * heads.roll(i - 1, 1) for i in range(3))
+        if step < length:  # erase vector 1; vector number `step` is written
+            memory = memory * (1 - heads[0][:, None])
+            memory[:, step] += heads[0]
+        if step > length:
+            seen.append(heads[1] @ memory)
+    return [int(each.argmax()) if each.max() > 0.95 else "none clearly" for each in seen]
+
+
+def _program(write, read, length):
+    """Kernels from the shifts of each head: functions of the step and the length."""
+    shifts = [[write(step, length), read(step, length)] for step in range(2 * length + 1)]
+    return torch.eye(3)[torch.tensor(shifts) + 1]
+
+
+def _forward(step, length):
+    return 1
+
+
+def _still(step, length):
+    return 0
+
+
+def _mistake(name, sentence, write=_forward, read=lambda step, length: 1 if step <= length else -1):
+    task.mistake(sentence, name)(lambda length, places: _program(write, read, length))
+
+
+_mistake(
+    "one_early",
+    "The read head is one position too far back: at the first step of the silence it sees the last vector but one. Count its moves: it has to have come as far as the write head when it begins to read.",
+    read=lambda step, length: (step < length) - (step > length),
+)
+_mistake(
+    "in_the_same_order",
+    "The read head repeats the vectors in their order, first to last. It should begin with the last one and walk backward.",
+    read=lambda step, length: int(step > length),
+)
+_mistake(
+    "nothing_is_met",
+    "The read head never sees a vector, since it is at positions where nothing was written. It must go to the last vector first and then walk back.",
+    read=_still,
+)
+_mistake(
+    "write_head_stays",
+    "The read head sees the last vector at every step. Does your write head stay, so that each vector overwrites the one before it? Move it at each vector.",
+    write=_still,
+    read=_still,
+)
