@@ -12,7 +12,7 @@ import extent
 import ipywidgets
 import pytest
 import torch
-from test_browser import FLAGS, PATIENCE, axe, playwright  # noqa: F401: the browser is a fixture
+from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands, tasks
 from course_utils.base.errors import CourseError
