@@ -291,6 +291,26 @@ def test_the_glossary_names_a_term_once_with_all_its_lessons():
     assert "next" not in found.lower().split("lessons in which")[1]
 
 
+def test_papers_are_found_by_authors_and_year():
+    text = "In 2017 Vaswani et al. 2017, Koehn and Knowles (2017), Shazeer, 2020; since 1990 (Post 2018) scores 2018."
+    page = {"cells": [{"cell_type": "markdown", "source": one} for one in ("# 12", text)]}
+    found = contents.papers({"notebooks/12_a.ipynb": page})
+    assert re.findall(r"^(.+)\n: ", found, re.MULTILINE) == [
+        "Koehn and Knowles 2017",
+        "Post 2018",
+        "Shazeer 2020",
+        "Vaswani et al. 2017",
+    ]
+
+
+def test_the_boxes_of_the_path_lead_to_their_lessons(site):
+    first = (site[0] / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r'<a class="lesson" href="([^"]+)"', first) == [
+        "notebooks/00_start_here.html",
+        "notebooks/02_weighted_sums.html",
+    ]
+
+
 @pytest.mark.parametrize(
     ("formula", "holds"),
     [(r"\big(x\big)", "<mi>x</mi>"), (r"x_1, \dots, x_S", "…"), (r"x_1 … x_S", "…"), (r"\textstyle\sum_j a_j", "∑")],

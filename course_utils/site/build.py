@@ -82,6 +82,7 @@ def _write_source(root, source, names, solutions):
             _put(static / f"moving/{cell_id}.js", f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n")
     texts["translator.md"] = contents.translator()
     texts["glossary.md"] = contents.glossary(notebooks)
+    texts["papers.md"] = contents.papers(notebooks)
     texts |= {f"docs/{name}.md": contents.document(root, name) for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
     texts["index.md"] = contents.first_page(root, names) + _tree(notebooks, texts)

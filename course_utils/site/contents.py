@@ -3,15 +3,18 @@
 Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how pages become HTML (`build.py`).
 """
 
+import itertools
 import os
 import re
 from pathlib import Path
 
 from course_utils import tasks
+from course_utils.authoring.path_picture import picture
 from course_utils.base.places import number_of
 
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
+PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 NO_TERM = re.compile(r"^(You |Time|GPU|Exercises|Next|.*[:.?]$)")
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 
@@ -29,6 +32,10 @@ def first_page(root: Path, names: list[str]) -> str:
             f"1. [{one.title}](notebooks/{name}.ipynb): {one.question} "
             f'<span class="course-progress" data-lesson="{one.number}" data-of="{len(tasks.questions_of(one.number))}"></span>'
         )
+    path = picture(
+        {number_of(name): tasks.lessons()[number_of(name)] for name in names},
+        [f"notebooks/{name}.html" for name in names],
+    )
     lessons = "\n".join(rows).replace("1. ", "0. ", 1)
     return (
         f"{what}\n\n## Two minutes to begin with\n\n"
@@ -36,6 +43,7 @@ def first_page(root: Path, names: list[str]) -> str:
         "the model looked.\n"
         "- [Can a word's weight depend on the other words?](notebooks/02_weighted_sums.ipynb) Move a slider in lesson 02 and see what a "
         "temperature does.\n\n"
+        f"## The path\n\n```{{raw}} html\n<div class='course-path'>\n{path}</div>\n```\n\n"
         f"## The lessons\n\n{lessons}\n\n"
         "Predictions and questions are answered in the page, and this browser keeps your answers. To write code, open a lesson's "
         "notebook in Colab or download it; both links are at the top of each lesson.\n\n"
@@ -68,22 +76,31 @@ def translator() -> str:
     )
 
 
-def glossary(pages: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the lessons that explain it. `pages`: a lesson's page by its file."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for file, page in pages.items():
-        for cell in page["cells"][1:]:
-            for term in TERM.findall(cell["source"]) if cell["cell_type"] == "markdown" else ():
-                if not NO_TERM.match(term):
-                    places = found.setdefault(term.strip().lower(), [])
-                    if file not in [other for other, _ in places]:
-                        places.append((file, number_of(Path(file).name)))
-    lines = [
-        f"{term}\n: {', '.join(f'[lesson {number}]({file})' for file, number in places)}"
-        for term, places in sorted(found.items())
-    ]
-    text = "# Glossary\n\nEach term that a lesson introduces, and the lessons in which it is explained.\n\n"
-    return text + "\n\n".join(lines) + "\n"
+def glossary(lessons: dict[str, dict]) -> str:
+    """Return the terms that lessons set in bold, each with the lessons that explain it. `lessons`: a lesson's page by its file."""
+    terms = _places(lessons, lambda text: (term.lower() for term in TERM.findall(text) if not NO_TERM.match(term)))
+    return f"# Glossary\n\nEach term that a lesson introduces, and the lessons in which it is explained.\n\n{_listed(terms)}"
+
+
+def papers(lessons: dict[str, dict]) -> str:
+    """Return the papers that lessons name by authors and year, each with these lessons."""
+    found = _places(lessons, lambda text: (f"{who} {year}" for who, year in PAPER.findall(text)))
+    return f"# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n{_listed(found)}"
+
+
+def _places(lessons, find):
+    """Return {what is found in a lesson's text: [its file, …]}; the header, which is the first cell, does not count."""
+    found: dict[str, list[str]] = {}
+    for file, page in lessons.items():
+        texts = (cell["source"] for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
+        for one in dict.fromkeys(itertools.chain.from_iterable(map(find, texts))):
+            found.setdefault(one, []).append(file)
+    return found
+
+
+def _listed(found):
+    links = {file: f"[lesson {number_of(file)}]({file})" for files in found.values() for file in files}
+    return "\n".join(f"{one}\n: {', '.join(map(links.get, found[one]))}\n" for one in sorted(found, key=str.lower))
 
 
 def document(root: Path, name: str) -> str:
