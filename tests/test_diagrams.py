@@ -46,6 +46,10 @@ SHOWN = {
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "Turing machine": diagrams.turing_machine,
+    "a delta rule": diagrams.delta_write,
+    "a delta rule in numbers": lambda **more: diagrams.delta_write(
+        "0.6, 0.8", "5", "1, 2", "2.2", "2.8", "1.68, 2.24", "2.68\n4.24", **more
+    ),
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
