@@ -184,29 +184,29 @@ for size in (1, 16, 50):
 # %% [markdown]
 # The memory holds 8 × 9 = 72 numbers, however long the sequence; a 9 because the last column adds up the keys. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
 #
-# How does the time grow? We measured softmax with its T×T weights, PyTorch's own softmax, which never writes them down, and chunks of 64. Four times as many steps: how much longer will each take?
+# How does the time grow? We measured, on one core of a server, softmax with its T×T weights, PyTorch's own softmax, which never writes them down, and chunks of 64. How many times as long will each take for four times as many steps?
 
 # %%
 times = {}
 for way in ("softmax", "softmax, PyTorch's own", "linear, in chunks"):
     lengths, runs = measured("cost", "milliseconds", "length", way=way)
     times[way] = [list(run) for run in zip(*runs, strict=True)]
-table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, five runs", digits=1)
+table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, three runs", digits=1)
 
 # %% [markdown]
-# COST
+# Four times as many steps take the chunks three or four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 256 steps PyTorch's own is the fastest; at 4,096 the chunks need a seventh of its time.
 #
-# The memory of linear attention can only add. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes only a share $\beta$ of the difference:
+# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference:
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The memory holds 1 for the key (1, 0) and 2 for the key (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read afterwards, with β = 1, with β = 0.5, and if the old value is not subtracted?
+# The memory holds 1 for the key (1, 0) and 2 for (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read then, with β = 1, with 0.5, and without reading first?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 S, k, v = torch.tensor([[1.0], [2.0]]), keys[2:], torch.tensor([[5.0]])  # D E, 1 D, 1 E
 rows, old = {}, k @ S
-for name, written in (("β = 1", v - old), ("β = 0.5", 0.5 * (v - old)), ("not subtracted", v)):
+for name, written in (("β = 1", v - old), ("β = 0.5", 0.5 * (v - old)), ("without reading first", v)):
     rows[name] = (keys @ (S + k.mT @ written))[:, 0].tolist()
 shown = [
     ", ".join(f"{n:.3g}" for n in x.flatten().tolist()) for x in (k, v, S, old, v - old, k.mT @ (v - old))
@@ -245,16 +245,22 @@ for ours, name in zip((attend, sparse, alibi, linear, delta), variants.VARIANTS,
 
 # %%
 def shares(name):
-    """Five runs of once at 32 and 128 steps and latest at 32 and 128."""
+    """A row for each seed: once at 32 and 128 steps, latest at 32 and 128."""
     where = [(world, length) for world in compared.WORLDS for length in (32, 128)]
     runs = [measured_once("variants", "right", variant=name, world=w, length=n)[0] for w, n in where]
     return torch.tensor(runs).T  # seeds, columns
 
 
+def gained(name, beside):
+    """What the first has more than the other, seed by seed."""
+    own = shares(name)
+    return own - shares(beside)[: len(own)]
+
+
 columns = ["once, 32 steps", "once, 128", "latest, 32", "latest, 128"]
 rows = {"dot product: right answers": shares("dot product")}
 for name in ("sparsemax", "ALiBi", "linear", "delta rule"):
-    rows[name] = shares(name) - shares("dot product")
+    rows[name] = gained(name, "dot product")
 table(rows, columns, digits=2)
 
 # %% [markdown]
@@ -283,7 +289,7 @@ print(its_own)
 reveal("20.part", its_own["latest"][0])
 
 # %% [markdown]
-# Without its reading, the delta rule adds $k\,v^\top$: this is linear attention with keys of length 1 and without the division. In latest fewer than half of the answers are right, since all values of a key are mixed. Is it worse in once, too? Now try another part. Here are all of them, each seed beside the whole attention of the same seed.
+# Without its reading, the delta rule adds $k\,v^\top$: this is linear attention with keys of length 1 and without the division. In latest fewer than half of the answers are right, since all values of a key are mixed. Is it worse in once, too? Now try another part. Here are all of them, three seeds each, beside the whole attention of the same seed.
 
 # %%
 rows = {}
@@ -292,7 +298,7 @@ for whole, taken in {
     "delta rule": ("delta rule without the reading", "delta rule with β = 0.5"),
     "ALiBi": ("ALiBi with the first slope only", "ALiBi with the last slope only"),
 }.items():
-    rows |= {name: shares(name) - shares(whole) for name in taken}
+    rows |= {name: gained(name, whole) for name in taken}
 table(rows, columns, digits=2)
 
 # %% [markdown]
@@ -319,7 +325,7 @@ for D in (16, 128):
 plots.curves(range(0, 128, 8), runs, "keys written since", "share of right answers")
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys, and those more than 40 keys back no better than a guess, 1 in 8. At most D directions can be at right angles to one another, so a new key shares a part with older ones and overwrites it. If values are only added, all keys are blurred alike. 128 dimensions hold more.
+# In 16 dimensions the delta rule knows the latest keys, but after 40 more no better than a guess, 1 in 8. At most D directions can be at right angles, so a new key shares a part with older ones and overwrites it. Values that are only added blur all keys alike.
 #
 # ## What is used today?
 #
@@ -332,17 +338,20 @@ plots.curves(range(0, 128, 8), runs, "keys written since", "share of right answe
 # %% tags=["nbval-check-output"]
 print("steps:", 32 * 128 * 128 / (2 * 2 * 256))
 rows = {}
-for name, softmax, layers, heads, D in (("Jamba", 4, 32, 8, 128), ("Qwen3-Next", 12, 48, 2, 256)):
+for name, softmax, layers, heads, D in (
+    ("Jamba, 4 of 32", 4, 32, 8, 128),
+    ("Qwen3-Next, 12 of 48", 12, 48, 2, 256),
+):
     rows[name] = [2 * n * heads * D * 2**18 * 2 / 2**30 for n in (layers, softmax)]  # 2 bytes for each number
 rows["Qwen3-Next, its states"] = ["-", 36 * 32 * 128 * 128 * 2 / 2**30]
 table(rows, ["if all layers used softmax", "as it is"], corner="GiB for 262,144 steps", digits=2)
 
 # %% [markdown]
-# After 512 steps. With softmax in all its layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887), with softmax in 4 of 32 layers, the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692), with three delta rules for each softmax, reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets and a cache does not.
+# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887) the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692), with three delta rules for each softmax, reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets and a cache does not.
 #
 # ## What does every attention promise?
 #
-# A new attention that gives good answers may still be wrong: it may see later steps, or depend on padding. So we test with random numbers what an attention promises. Which of eight promises does ALiBi break, as it should? In the second table, each attention has one fault. Does one nevertheless keep all promises?
+# A new attention that gives good answers may still be wrong: it may see later steps, or depend on padding. So we test what an attention promises. Which of eight promises does ALiBi break, as it should? In the second table, each attention has one fault. Does one keep all promises?
 
 
 # %%
@@ -389,19 +398,19 @@ print("of the others", [name for name, one in variants.VARIANTS.items() if leak_
 print(compared.report("sparsemax, near first", variants.sparse_and_near))  # one seed
 rows = {"right answers": shares("sparsemax, near first")}  # five seeds, beside each of its parents
 for parent in ("ALiBi", "sparsemax"):
-    rows[f"more than {parent}"] = shares("sparsemax, near first") - shares(parent)
+    rows[f"more than {parent}"] = gained("sparsemax, near first", parent)
 table(rows, columns, corner="sparsemax, near first", digits=2)
 
 # %% [markdown]
-# In the map, most of the weight lies on a few recent steps, but some reaches far back. At 128 steps it gains on ALiBi with each seed, in latest 0.04, in once from 0.00 to 0.18. It gains much on sparsemax in latest, and loses 0.13 in long sequences of once: nearness has a price there.
+# In the map, most of the weight lies on a few recent steps, some far back. At 128 steps it gains on ALiBi with each seed, in once from 0.00 to 0.18. Beside sparsemax it loses 0.13 in long sequences of once: nearness has a price there.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason. You say which world it should win, test its promises, and take the part out again, with the same seeds. Here, a threshold won long sequences of once; slopes and a memory that overwrites won latest, and paid for it in once.
+# One that changes a part for a reason: say which world it should win, test its promises, and take the part out again. Here, a threshold won long sequences of once; slopes and overwriting won latest, and paid for it in once.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("20.q1", ...)
