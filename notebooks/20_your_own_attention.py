@@ -132,7 +132,7 @@ print(10 * SLOPES)
 #
 # ## Another memory
 #
-# For each new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$, so that the sum over the steps can be kept in their place:
+# For each new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$, so that sums over the steps can be kept in the place of all keys and values:
 #
 # $$c_i = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
@@ -182,7 +182,7 @@ for size in (1, 16, 50):
     )
 
 # %% [markdown]
-# The memory holds 8 × 9 = 72 numbers, however long the sequence; a 9 because the last column adds up the keys. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
+# The memory holds 8 × 9 = 72 numbers, however long the sequence is. It is 9 since the last column adds up the keys. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
 #
 # How does the time grow? We measured, on one core of a server, softmax with its T×T weights, PyTorch's own softmax, which never writes them down, and chunks of 64. How many times as long will each take for four times as many steps?
 
@@ -264,11 +264,11 @@ for name in ("sparsemax", "ALiBi", "linear", "delta rule"):
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Sparsemax gains in both worlds: 0.04 in long sequences of once, 0.03 in latest. ALiBi and the delta rule win latest, the delta rule by more, and lose in once. Linear attention loses everywhere, although the delta rule has a memory of the same size. Why?
+# Sparsemax gains in both worlds: 0.04 in long sequences of once, about 0.03 in latest. ALiBi and the delta rule win latest, the delta rule by more, and lose in long sequences of once. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
 #
 # ## Take one part out
 #
-# Perhaps it is $\phi$, perhaps the division, perhaps that it does not read before it writes. Choose a part to take out, say what share the model will then get right in latest at 32 steps, run, and explain.
+# Perhaps because of $\phi$, or of the division, or because it does not read before it writes. Choose a part to take out, say what share the model will then get right in latest at 32 steps, run the cells, and explain what you see.
 
 # %%
 part = "the reading of the delta rule"  # or another one of these:
@@ -302,7 +302,7 @@ for whole, taken in {
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Linear attention needs $\phi$ and the division together: without one of them it is worse, but without both it gains in both worlds, 0.5 in once. Perhaps that is because its weights may then be negative and cancel. The reading wins latest and costs once: without it, the delta rule gains 0.3 there at 128 steps, and β = 0.5 lies between. ALiBi with its steepest slope only loses once, with its flattest only it loses latest.
+# Linear attention needs $\phi$ and the division together: without one of them it is worse, but without both it gains in both worlds, 0.5 in once. Perhaps that is because its weights may then be negative and cancel. The reading wins latest and costs once: without it, the delta rule gains 0.3 there at 128 steps, and β = 0.5 lies between. With only its steepest slope ALiBi loses in once, with only its flattest in latest.
 #
 # Why does reading cost something? We write 128 random keys of length 1, learn nothing, and then read all of them. Which will the delta rule still know, in 16 dimensions and in 128?
 
