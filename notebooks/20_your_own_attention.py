@@ -159,7 +159,7 @@ for name, phi in (("x", lambda x: x), ("elu(x) + 1", positive)):
 # %% [markdown]
 # With $\phi(x) = x$ the weights are 1 and -1, and we would divide by 0. With elu + 1 they are 4 and 0.736, so 0.845 and 0.155: no weight is negative.
 #
-# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does the memory hold after 50 steps, and after 5,000, if D = E = 8?
+# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold, if D = E = 8?
 
 
 # %% tags=["nbval-check-output"]
@@ -182,7 +182,7 @@ for size in (1, 16, 50):
     )
 
 # %% [markdown]
-# The memory holds 8 × 9 = 72 numbers, however long the sequence is. It is 9 since the last column adds up the keys. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
+# It holds 8 × 9 = 72 numbers, as its last column adds up the keys, and has no axis for the steps. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
 #
 # How does the time grow? We measured, on one core of a server, softmax with its T×T weights, PyTorch's own softmax, which never writes them down, and chunks of 64. How many times as long will each take for four times as many steps?
 
@@ -194,7 +194,7 @@ for way in ("softmax", "softmax, PyTorch's own", "linear, in chunks"):
 table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, three runs", digits=1)
 
 # %% [markdown]
-# Four times as many steps take the chunks three or four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 256 steps PyTorch's own is the fastest; at 4,096 the chunks need a seventh of its time.
+# Four times as many steps take the chunks about three to four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 256 steps PyTorch's own is the fastest; at 4,096 the chunks need a seventh of its time.
 #
 # This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference:
 #
@@ -283,7 +283,7 @@ without = {
 predict("20.part", ...)
 
 # %% tags=["reveals"]
-print(f"Without {part}, at 32, 64 and 128 steps:")
+print(f"Without {part}, by the length of the sequences:")
 its_own = trained(without[part])
 print(its_own)
 reveal("20.part", its_own["latest"][0])
@@ -318,14 +318,15 @@ def remembered(D, reads, seed, T=128, V=8):
     return right.flip(0).view(-1, 8).mean(1)  # the latest eight first
 
 
-runs = {}
-for D in (16, 128):
+for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
+    runs = {}
     for name, reads in (("delta rule", True), ("only added", False)):
-        runs[f"{name}, D = {D}"] = torch.stack([remembered(D, reads, seed) for seed in range(0, 6, 2)])
-plots.curves(range(0, 128, 8), runs, "keys written since", "share of right answers")
+        runs[name] = torch.stack([remembered(D, reads, seed) for seed in range(0, 6, 2)])
+    plots.curves(range(0, 128, 8), runs, "keys written since", "share of right answers", f"D = {D}", ax)
+    ax.set(ylim=(0, 1.05))
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys, but after 40 more no better than a guess, 1 in 8. At most D directions can be at right angles, so a new key shares a part with older ones and overwrites it. Values that are only added blur all keys alike.
+# In 16 dimensions the delta rule knows the latest keys, but after 40 more no better than a guess, 1 in 8. At most D directions can be at right angles, so a new key overwrites a part of older ones. Values that are only added blur all keys alike. With 128 both know more.
 #
 # ## What is used today?
 #
@@ -402,7 +403,7 @@ for parent in ("ALiBi", "sparsemax"):
 table(rows, columns, corner="sparsemax, near first", digits=2)
 
 # %% [markdown]
-# In the map, most of the weight lies on a few recent steps, some far back. At 128 steps it gains on ALiBi with each seed, in once from 0.00 to 0.18. Beside sparsemax it loses 0.13 in long sequences of once: nearness has a price there.
+# In the map, most of the weight lies on a few recent steps, some further. At 128 steps the attention gains on ALiBi with each seed, in once from 0.00 to 0.18. Beside sparsemax it loses 0.13 in long sequences of once: nearness has a price there.
 #
 # ## So: what will your own attention be?
 #
