@@ -133,13 +133,13 @@ check("20.mean_rates", mean_rates)
 # %% [markdown]
 # ## 20.catch_broken_attention
 #
-# Write a test that any attention has to pass. The check hands it one attention after another, and says whether **order matters** there. Return `True` if all of these promises are kept, else `False`:
+# Write a test for any attention. The check hands it one attention after another, and says whether **order matters** there. Return `True` if all of these promises are kept, else `False`:
 #
 # 1. The shapes are right, and the arguments stay as they were.
 # 2. No weight is below 0, and where the mask is False it is 0. A row sums to 1, or to 0 if its mask has no True.
 # 3. The contexts are `weights @ value`.
 # 4. A row depends only on its query, its mask, and the keys and values that this mask shows in its sentence and head.
-# 5. Unless order matters: if keys, values and the mask's last axis are reordered alike, the weights follow and the contexts stay.
+# 5. Unless order matters: if keys, values and the mask's last axis are reordered alike, weights follow and contexts stay.
 
 
 # %%
@@ -208,9 +208,9 @@ check("20.catch_broken_attention", catch_broken_attention)
 #
 # Change the score, the normaliser or the memory. Before you write, say which of the lesson's worlds it should win, and why.
 #
-# A dot product plus something, such as a bias that depends on the distance, counts as your own. A dot product times a factor does not: that is the attention of lesson 09.
+# A dot product plus something, such as a bias by distance, counts as your own. A dot product times a factor does not: that is the attention of lesson 09.
 #
-# The check asks for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values do have an effect.
+# The check asks for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
 
 
 # %%
