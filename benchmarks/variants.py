@@ -1,4 +1,4 @@
-"""What five attentions and a combination of two get right in two worlds, and how long softmax and sums over steps take.
+"""What five attentions get right in two worlds, also with one part taken out and with two changed, and how long softmax and chunks take.
 
     python benchmarks/variants.py [--seeds 5]
 
@@ -6,11 +6,13 @@ The worlds are those of `course_utils/data/lookups.py`. The rows go to two table
 shows; what is in them already is not run again.
 
 variants.csv  shares of right answers after 600 steps of 32 sequences of 32 steps, for sequences as long, twice and four times as long
-cost.csv      milliseconds for one sequence with 4 heads of width 16, forward only, by its length; the five runs alternate
+cost.csv      CPU milliseconds for one sequence with 4 heads of width 16, forward only, by its length: the median of three; the runs alternate
 """
 
 import argparse
 import time
+from functools import partial
+from statistics import median
 
 import torch
 import torch.nn.functional as F
@@ -18,16 +20,37 @@ import torch.nn.functional as F
 from course_utils.data.measured import fill
 from course_utils.models.attention import causal_mask
 from course_utils.models.compared import LENGTHS, WORLDS
-from course_utils.models.variants import VARIANTS, dot_product, fit, linear_by_steps, reader, right, sparse_and_near
+from course_utils.models.variants import (
+    VARIANTS,
+    alibi,
+    delta,
+    dot_product,
+    fit,
+    linear,
+    linear_in_chunks,
+    reader,
+    right,
+    sparse_and_near,
+    unit,
+)
 
 WAYS = {
     "softmax": lambda query, key, value: dot_product(query, key, value, causal_mask(query.shape[2])),
     "softmax, PyTorch's own": lambda query, key, value: F.scaled_dot_product_attention(
         query, key, value, is_causal=True
     ),
-    "sums": linear_by_steps,
+    "linear, in chunks": linear_in_chunks,
 }
-ALL = VARIANTS | {"sparsemax, near first": sparse_and_near}
+WITHOUT = {
+    "ALiBi with the first slope only": partial(alibi, own=torch.full((4,), 2.0**-2)),
+    "ALiBi with the last slope only": partial(alibi, own=torch.full((4,), 2.0**-8)),
+    "linear without φ": partial(linear, phi=lambda x: x),
+    "linear without the division": partial(linear, divide=False),
+    "linear without both": partial(linear, phi=lambda x: x, divide=False),
+    "delta rule without the reading": partial(linear, phi=unit, divide=False),
+    "delta rule with β = 0.5": partial(delta, beta=0.5),
+}
+ALL = VARIANTS | WITHOUT | {"sparsemax, near first": sparse_and_near}
 
 
 def answers(variant, world, seed):
@@ -41,14 +64,14 @@ def answers(variant, world, seed):
 
 @torch.no_grad()
 def cost(way, length, seed):
-    """Time one sequence three times; return a row with the shortest."""
+    """Time one sequence three times; return a row with the median."""
     query, key, value = torch.randn(3, 1, 4, length, 16, generator=torch.Generator().manual_seed(seed))
     times = []
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         WAYS[way](query, key, value)
-        times.append(1000 * (time.perf_counter() - began))
-    return [(way, length, seed, round(min(times), 2))]
+        times.append(1000 * (time.process_time() - began))
+    return [(way, length, seed, round(median(times), 2))]
 
 
 def main():
@@ -56,10 +79,10 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     seeds = range(parser.parse_args().seeds)
     torch.set_num_threads(1)
+    jobs = [(way, length, seed) for seed in seeds for length in (256, 1024, 4096) for way in WAYS]
+    fill("cost", ("way", "length", "seed", "milliseconds"), jobs, cost)
     jobs = [(variant, world, seed) for seed in seeds for world in WORLDS for variant in ALL]
     fill("variants", ("variant", "world", "seed", "steps", "length", "right", "cpu_seconds"), jobs, answers)
-    jobs = [(way, length, seed) for seed in seeds for length in (128, 512, 2048, 8192) for way in WAYS]
-    fill("cost", ("way", "length", "seed", "milliseconds"), jobs, cost)
 
 
 if __name__ == "__main__":

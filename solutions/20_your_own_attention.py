@@ -1,13 +1,12 @@
 # %% [markdown]
-# You write three attentions that change one thing each: another normaliser, another score, another memory. A fourth one corrects what its memory holds. Then you write a test that any attention has to pass, whatever its scores are. Last comes an attention of your own, with a report.
+# You write another normaliser and a memory that corrects what it holds, and decide how fast it learns. Then you write a test that any attention has to pass. Last comes an attention of your own, with a report.
 #
-# The letters: B sentences or sequences, H heads, T places or steps, S keys, D the width of queries and keys, E that of values. A mask is True where a place may be attended to.
+# The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the width of queries and keys, E that of values. A mask is True where a position may be attended to.
 
 # %%
 import itertools
 
 import torch
-import torch.nn.functional as F
 
 from course_utils import check, hint, progress, solution
 from course_utils.models import compared, properties
@@ -23,7 +22,7 @@ from course_utils.models import compared, properties
 #
 # $$\tau = \frac{\big(\sum_{j \le k} z_{(j)}\big) - 1}{k}$$
 #
-# Only places where the mask is True take part. The scores at all others have no effect on weights or gradients. All other places, and rows without any True, get 0.
+# Only positions where the mask is True take part. The scores at all others have no effect on weights or gradients. All other positions, and rows without any True, get 0.
 
 
 # %%
@@ -32,7 +31,7 @@ def sparsemax(scores, mask):
 
     Args:
         scores: B×T×S.
-        mask: B×T×S, True where a place may be attended to.
+        mask: B×T×S, True where a position may be attended to.
 
     Returns:
         The weights, B×T×S. Each row sums to 1, or to 0 if nothing in it may be attended to.
@@ -56,85 +55,6 @@ def sparsemax(scores, mask):
 
 # %%
 check("20.sparsemax", sparsemax)
-
-# %% [markdown]
-# ## 20.alibi_scores
-#
-# **ALiBi** needs no vectors for positions: it subtracts a number from each score, which is larger the farther apart two places are (Press et al. 2022, section 3). Each head has its own slope. For head $h = 1, \dots, H$, row $i$ and column $j$, in both directions alike:
-#
-# $$\text{biased}_{hij} = \text{scores}_{hij} - 2^{-8h/H}\, |i - j|$$
-#
-# So the first head has the slope $2^{-8/H}$ and sees best what is near; the last one has $2^{-8}$, so that distance hardly counts for it. The scores are already scaled. The mask and the softmax come later: leave both out here.
-
-
-# %%
-def alibi_scores(scores):
-    """Return the scores less a slope times the distance.
-
-    Args:
-        scores: B×H×T×T, with queries along axis 2 and keys along axis 3.
-
-    Returns:
-        What is left of the scores, B×H×T×T.
-
-    Example:
-        >>> alibi_scores(torch.zeros(1, 4, 2, 2))[0, :, 0]  # row 0 of each head: slopes 1/4, 1/16, 1/64, 1/256
-        tensor([[ 0.0000, -0.2500],
-                [ 0.0000, -0.0625],
-                [ 0.0000, -0.0156],
-                [ 0.0000, -0.0039]])
-    """
-    ### BEGIN SOLUTION
-    H, T = scores.shape[1:3]
-    slopes = 2 ** (-8 * torch.arange(1, H + 1) / H)  # H
-    place = torch.arange(T)
-    distance = (place[:, None] - place).abs()  # T T
-    return scores - slopes[:, None, None] * distance
-    ### END SOLUTION
-
-
-# %%
-check("20.alibi_scores", alibi_scores)
-
-# %% [markdown]
-# ## 20.linear_attention
-#
-# Put $\varphi(q)^\top \varphi(k)$ in the place of $\exp(q^\top k)$, and attention becomes a memory of a fixed size (Katharopoulos et al. 2020, sections 3.2 and 3.3). With $\varphi(x) = \text{elu}(x) + 1$, taken number by number, step $i$ reads
-#
-# $$c_i = \frac{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)\, v_j}{\sum_{j \le i} \varphi(q_i)^\top \varphi(k_j)} = \frac{\varphi(q_i)^\top S_i}{\varphi(q_i)^\top z_i} \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^\top \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
-#
-# It is causal: step $i$ reads itself and all steps before it. You may compute the T×T weights of the fraction on the left, or keep the two sums on the right; either will do. Here elu$(x)$ is $x$ for numbers above 0 and $e^x - 1$ below, as `F.elu` gives it. Numbers may be as large as 20,000; no number in query or key is so far below 0 that its $\varphi$ is 0.
-
-
-# %%
-def linear_attention(query, key, value):
-    """Return what each step reads from all steps so far, without a softmax.
-
-    Args:
-        query: B×T×D.
-        key: B×T×D.
-        value: B×T×E.
-
-    Returns:
-        The contexts, B×T×E.
-
-    Example:
-        >>> query, key = torch.tensor([[[0.0], [0.0]]]), torch.tensor([[[0.0], [2.0]]])  # φ: 1 and 1, 1 and 3
-        >>> linear_attention(query, key, torch.tensor([[[4.0], [8.0]]]))
-        tensor([[[4.],
-                 [7.]]])
-    """
-    ### BEGIN SOLUTION
-    query, key = F.elu(query) + 1, F.elu(key) + 1
-    memory = (key[..., :, None] * value[..., None, :]).cumsum(dim=1)  # B T D E
-    total = key.cumsum(dim=1)  # B T D
-    read = (query[..., :, None] * memory).sum(dim=2)  # B T E
-    return read / (query * total).sum(dim=2, keepdim=True)
-    ### END SOLUTION
-
-
-# %%
-check("20.linear_attention", linear_attention)
 
 # %% [markdown]
 # ## 20.delta_memory
@@ -180,26 +100,58 @@ def delta_memory(key, value, query, rate):
 check("20.delta_memory", delta_memory)
 
 # %% [markdown]
+# ## 20.mean_rates
+#
+# With a rate of 1 a delta rule holds the latest value of a key. Now it should hold the **mean** of all values that the key has had so far. Which rates $\beta_t$ do this?
+#
+# Equal numbers in `key` are the same key. Different keys are at right angles, so that none disturbs another. Sequences have nothing to do with one another.
+
+
+# %%
+def mean_rates(key):
+    """Return the rates with which a delta rule holds the mean of each key's values.
+
+    Args:
+        key: B×T, whole numbers.
+
+    Returns:
+        The rate of each step, B×T.
+
+    Example:
+        >>> mean_rates(torch.tensor([[5, 7, 5]]))
+        tensor([[1.0000, 1.0000, 0.5000]])
+    """
+    ### BEGIN SOLUTION
+    same = key[:, :, None] == key[:, None]  # B T T
+    return 1 / same.tril().sum(dim=2)  # B T
+    ### END SOLUTION
+
+
+# %%
+check("20.mean_rates", mean_rates)
+
+# %% [markdown]
 # ## 20.catch_broken_attention
 #
-# How do you test an attention that nobody has written before? By the promises that every attention keeps. The check hands your function one after another, and says whether **order matters** there: `attend(query, key, value, mask)` takes three tensors B×2×T×4 (float32) and a mask B×1×T×T (bool), and returns contexts B×2×T×4 and weights B×2×T×T. Return `True` for one that keeps these promises, and `False` for any other:
+# Write a test for any attention. The check hands it one attention after another, and says whether **order matters** there. Return `True` if all of these promises are kept, else `False`:
 #
-# 1. The results have these shapes, and the arguments stay as they were.
-# 2. No weight is below 0. A weight is 0 where the mask is False. A row sums to 1 if its mask has a True, and to 0 if not.
+# 1. The shapes are right, and the arguments stay as they were.
+# 2. No weight is below 0, and where the mask is False it is 0. A row sums to 1, or to 0 if its mask has no True.
 # 3. The contexts are `weights @ value`.
-# 4. A row of a sentence and a head depends on nothing but its own query, the keys and values **that its mask lets it see** in this sentence and head, and its own row of the mask.
-# 5. If `order_matters` is False: when keys, values and the mask's last axis are reordered together, the contexts stay, and the weights come in the new order.
-#
-# T = 1 or T = 8 shows a broken promise, with three sentences of random numbers of about 1 and a random mask for each; at both T let some row see nothing, and some row something. Rounding stays below $10^{-5}$. An attention that raises an error or gives NaN is wrong, and must not stop your test. A thousand calls may take too long.
+# 4. A row depends only on its query, its mask, and the keys and values that this mask shows in its sentence and head.
+# 5. Unless order matters: if keys, values and the mask's last axis are reordered alike, weights follow and contexts stay.
 
 
 # %%
 def catch_broken_attention(attend, order_matters):
     """Tell whether an attention keeps the promises of all attentions.
 
+    T = 1 and T = 8, with three sentences of random numbers of about 1 and a random mask for each, show every fault;
+    at both let some row see nothing, and some row something. Rounding stays below 1e-5. A thousand calls may take too long.
+
     Args:
         attend: a function (query B×2×T×4, key B×2×T×4, value B×2×T×4, mask B×1×T×T) → contexts B×2×T×4, weights B×2×T×T;
-            it may be wrong and may raise.
+            a wrong one may raise an error or give NaN.
         order_matters: True if the order of the keys may have an effect.
 
     Returns:
@@ -254,9 +206,11 @@ check("20.catch_broken_attention", catch_broken_attention)
 # %% [markdown]
 # ## 20.my_attention
 #
-# Now yours: change the score, the normaliser or the memory, or two of them. Before you write it, say which of the lesson's worlds it should win, and why.
+# Change the score, the normaliser or the memory. Before you write, say which of the lesson's worlds it should win, and why.
 #
-# The check asks only for what any attention promises. Under a causal mask, a step sees no later one. It sees nothing of padding, for which a whole column of the mask is False. If a whole row of the mask is False, the step gets zeros. The same sequence gives the same contexts anywhere in the batch, heads have no effect on each other, queries and values do have one, and nothing is NaN. And it must not be dot-product attention, with or without another factor; a dot product with something added, such as a bias, is another score.
+# A dot product plus something, such as a bias by distance, counts as your own. A dot product times a factor does not: that is the attention of lesson 09.
+#
+# The check asks for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
 
 
 # %%
@@ -289,10 +243,13 @@ def my_attention(query, key, value, mask):
 check("20.my_attention", my_attention)
 
 # %% [markdown]
-# How does it do? The next cell tries the lesson's promises, and one of yours if you add it, and trains one model in each world. That takes ten seconds or more for each seed. Use five seeds before you claim anything.
+# How does it do? Write down first which share of right answers you expect at 32 steps; dot products get 1.00 and 0.44. The next cell then tries the lesson's promises, and one of yours if you add it, and trains one model in each world. Use five seeds before you claim anything. To see which part of your attention does it, take that part out and run the cell again.
 
 
 # %%
+expected = {"once": 0.5, "latest": 0.5}
+
+
 def my_promise(attend):
     """Return a sentence if `attend` breaks it, else None."""
 
@@ -301,6 +258,8 @@ mine = compared.report(
     "mine", my_attention, seeds=1, promises=properties.PROMISES | {"my promise": my_promise}
 )
 print(mine)
+for world, runs in mine.right.items():
+    print(f"{world}, 32 steps: expected {expected[world]:.2f}, came {runs[0][0]:.2f}")
 
 # %% [markdown]
 # ### My report
@@ -309,7 +268,8 @@ print(mine)
 #
 # - **What I changed**, and why: …
 # - **What I expected** before the first run, in once and in latest: …
-# - **What came out**, with the lowest and the highest of the seeds, beside dot products: …
+# - **What came out**, beside dot products of the same seeds: mean, lowest and highest difference: …
+# - **Which part does it**: what came out without it: …
 # - **What it gives up**: promises it breaks on purpose, time, memory: …
 # - **What I tried that did not work**: …
 # - **What I do not know yet**: …
@@ -318,4 +278,4 @@ print(mine)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("20.alibi_scores")` gives the next hint, and `solution("20.alibi_scores")` shows an answer after a try.
+# Stuck on one? `hint("20.sparsemax")` gives the next hint, and `solution("20.sparsemax")` shows an answer after a try.

@@ -52,6 +52,10 @@ SHOWN = {
         *(torch.tensor([0.8, 0.9]), torch.tensor([0, 0]), torch.tensor([True, False])),
         **{"capacity": 1, "loss": 1.7} | more,
     ),
+    "a delta rule": diagrams.delta_write,
+    "a delta rule in numbers": lambda **more: diagrams.delta_write(
+        "0.6, 0.8", "5", "1, 2", "2.2", "2.8", "1.68, 2.24", "2.68\n4.24", **more
+    ),
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),

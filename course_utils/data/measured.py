@@ -20,7 +20,7 @@ turing.csv                              benchmarks/turing.py          copying an
 forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv, waves.csv, bandit.csv   benchmarks/snail.py           learning from examples, with and without each half
-variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, and what sums cost
+variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, whole and in part, and what chunks cost
 gpt.csv                                 benchmarks/gpt.py             four changes since 2017, each put in and taken out
 """
 

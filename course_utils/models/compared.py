@@ -3,6 +3,7 @@
 Not here: what is promised (`properties.py`), the worlds (`data/lookups.py`), and the models that are trained (`variants.py`).
 """
 
+from statistics import fmean
 from typing import NamedTuple
 
 import torch
@@ -28,11 +29,11 @@ class Report(NamedTuple):
         for world, runs in self.right.items():
             usual = measured("variants", "right", "length", variant="dot product", world=world)[1]
             for n, length in enumerate(LENGTHS):
-                own, others = [run[n] for run in runs], [run[n] for run in usual]
-                where = "above" if min(own) > max(others) else "below" if max(own) < min(others) else "among"
-                shares = ", ".join(f"{share:.2f}" for share in own)
+                shares = ", ".join(f"{run[n]:.2f}" for run in runs)
+                more = [own[n] - other[n] for own, other in zip(runs, usual, strict=False)]  # of the same seeds
+                spread = f" [{min(more):+.2f} to {max(more):+.2f}]" if len(more) > 1 else ""
                 lines.append(
-                    f"{world}, {length} steps: {shares}; {where} {len(others)} runs of dot product, {min(others):.2f} to {max(others):.2f}"
+                    f"{world}, {length} steps: {shares}; {fmean(more):+.2f}{spread} beside dot product, seed by seed"
                 )
         return "\n".join([f"{self.name}:", *lines])
 

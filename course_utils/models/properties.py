@@ -89,7 +89,7 @@ def apart(attend) -> str | None:
 
 
 def order(attend) -> str | None:
-    """Without a causal mask, it does not matter in which order keys and values come (equivariance)."""
+    """Without a causal mask, contexts stay the same in whatever order keys and values come (invariance)."""
     query, key, value, mask = drawn(causal=False)
     new = torch.tensor([3, 0, 6, 2, 5, 1, 4])
     before = attend(query, key, value, mask)[0]

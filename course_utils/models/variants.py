@@ -61,45 +61,63 @@ def slopes(heads: int) -> Tensor:
     return 2 ** (-8 * torch.arange(1, heads + 1) / heads)
 
 
-def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3)."""
-    scores = scaled_dot(query, key) - slopes(query.shape[1]).to(query)[:, None, None] * _distance(query)
+def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, own: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3); `own` are other slopes, H."""
+    of_heads = slopes(query.shape[1]) if own is None else own
+    scores = scaled_dot(query, key) - of_heads.to(query)[:, None, None] * _distance(query)
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
 
 
-def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, section 3.2)."""
-    scores = ((F.elu(query) + 1) @ (F.elu(key) + 1).mT).masked_fill(~mask, 0.0)
-    weights = scores / scores.sum(-1, keepdim=True).clamp(min=1e-18)
+def positive(x: Tensor) -> Tensor:
+    """φ(x) = elu(x) + 1: x + 1 above 0, exp(x) below, so that no weight is negative (Katharopoulos et al. 2020, equation 7)."""
+    return F.elu(x) + 1
+
+
+def unit(x: Tensor) -> Tensor:
+    """Vectors of length 1."""
+    return F.normalize(x, dim=-1)
+
+
+def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, phi=positive, divide=True) -> tuple[Tensor, Tensor]:
+    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), divided by its sum over the keys (Katharopoulos et al. 2020, section 3.2).
+
+    With φ = `unit` and no division it is the delta rule without its reading: S ← S + k vᵀ.
+    """
+    weights = (phi(query) @ phi(key).mT).masked_fill(~mask, 0.0)
+    if divide:
+        total = weights.sum(-1, keepdim=True)
+        weights = weights / total.where(total.abs() > 1e-18, 1e-18)
     return weights @ value, weights
 
 
-def linear_by_steps(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The contexts of `linear` under a causal mask, from sums over the steps so far: time and memory grow with T, not with T².
+def linear_in_chunks(query: Tensor, key: Tensor, value: Tensor, size: int = 64) -> Tensor:
+    """The contexts of `linear` under a causal mask: weights within a chunk of steps, and a memory D×(E + 1) of all before it.
 
-    Katharopoulos et al. 2020, sections 3.3 and 3.4.
+    The last column of the memory adds up the keys. Chunks of one step are a recurrent network (Katharopoulos et al. 2020,
+    section 3.4), a chunk of T steps is `linear`; time grows with T, and the memory does not.
     """
-    query, key = F.elu(query) + 1, F.elu(key) + 1
-    memory = (key[..., :, None] * value[..., None, :]).cumsum(-3)  # B H T D E
-    weight = (query * key.cumsum(-2)).sum(-1, keepdim=True)
-    return (query[..., None, :] @ memory)[..., 0, :] / weight.clamp(min=1e-18)
+    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)
+    memory, contexts = key.new_zeros(*key.shape[:-2], key.shape[-1], value.shape[-1]), []  # B H D E+1
+    for q, k, v in zip(query.split(size, -2), key.split(size, -2), value.split(size, -2), strict=True):
+        read = (q @ k.mT).tril() @ v + q @ memory
+        contexts.append(read[..., :-1] / read[..., -1:])
+        memory = memory + k.mT @ v
+    return torch.cat(contexts, -2)
 
 
-def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, None]:
-    """Another memory, which overwrites: S ← S + k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
+def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, beta: float = 1.0) -> tuple[Tensor, None]:
+    """Another memory, which overwrites: S ← S + β k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
 
-    Schlag et al. 2021, section 4.2, with a rate of 1. Each step reads what was written so far; of the mask it
-    knows only that steps to which no query may attend are not written.
+    Schlag et al. 2021, section 4.2. Each step reads what was written so far; of the mask it knows only that steps to which
+    no query may attend are not written. All that is written solves one triangular system, so no loop over the steps is
+    needed (Yang et al. 2024 do this in chunks).
     """
-    query, key, written = F.normalize(query, dim=-1), F.normalize(key, dim=-1), mask.any(-2)[..., None]
-    key, value = key.masked_fill(~written, 0.0), value.masked_fill(~written, 0.0)
-    memory, contexts = query.new_zeros(*key.shape[:2], key.shape[-1], value.shape[-1]), []
-    for t in range(key.shape[2]):
-        k = key[:, :, t, :, None]  # B H D 1
-        memory = memory + k @ (value[:, :, t, None] - k.mT @ memory)
-        contexts.append(query[:, :, t, None] @ memory)
-    return torch.cat(contexts, -2), None
+    query, written = unit(query), mask.any(-2)[..., None]
+    key, value = unit(key).masked_fill(~written, 0.0), value.masked_fill(~written, 0.0)
+    overlap = beta * (key @ key.mT).tril(-1)  # B H T T: what each key finds of those before it
+    difference = torch.linalg.solve_triangular(overlap, beta * value, upper=False, unitriangular=True)  # B H T E
+    return (query @ key.mT).tril() @ difference, None
 
 
 VARIANTS: dict[str, Attend] = {

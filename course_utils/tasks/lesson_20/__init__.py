@@ -5,11 +5,11 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="20",
     title="Your own attention",
-    question="What will yours be?",
+    question="What will your own attention be?",
     goals=(
         "change the score, the normaliser or the memory of an attention, and say what you expect of it",
         "write tests that any attention has to pass, and see which faults they catch",
-        "say what ALiBi, sparsemax, linear attention and the delta rule win, and what they lose",
+        "say what ALiBi, sparsemax, linear attention and the delta rule win and lose, and which part does it",
         "compare your own attention with others in two worlds, with seeds and spread",
         "report what you changed, what came of it, and what you do not know",
     ),

@@ -43,24 +43,24 @@ questions = (
     ),
     Question(
         "20.q3",
-        "what a memory of fixed size costs",
-        "Linear attention takes less time than softmax for long sequences. What does it lose in return, in the world of keys that come once?",
+        "what a memory of fixed size forgets",
+        "A delta rule with 16 dimensions has written 128 random keys, with β = 1. Which values can it still read?",
         right=(
-            "It mixes up keys: what is written for one key is partly read for another.",
-            "It got fewer than half of the answers right at 32 steps, and fewer at 128.",
+            "Those of the latest keys.",
+            "At most 16 keys can be at right angles to one another. A new key shares a part with older ones, and overwrites it.",
         ),
         wrong=(
             (
-                "Nothing: both ways of computing it give the same.",
-                "Both ways of computing linear attention do. But linear attention is not softmax attention.",
+                "Those of the first 16 keys: then it is full.",
+                "It is never full: each key is written, at the cost of the older ones.",
             ),
             (
-                "It sees later steps, since the sum has no mask.",
-                "The sums run over the steps so far, so no later step is in them.",
+                "All of them, but blurred.",
+                "That is so if values are only added. The delta rule replaces what it finds.",
             ),
             (
-                "It forgets old keys, since new ones overwrite them.",
-                "It only adds and overwrites nothing. The delta rule does.",
+                "All of them, since each key is written until its value is right.",
+                "It is right when it is written. A later key that is not at a right angle changes it again.",
             ),
         ),
     ),
@@ -115,7 +115,12 @@ questions = (
 predictions = (
     Prediction(
         "20.latest",
-        "What share of the answers is right in latest, in sequences of 32 steps?",
-        why="Nothing tells it which of the steps with the same key is the latest. The value that was told most often would be right nearly as often.",
+        "What share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
+        why="Nothing tells the model which of the steps with the same key is the latest. The value that came most often would be right nearly as often.",
+    ),
+    Prediction(
+        "20.part",
+        "Without this part, what share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
+        why="The table below shows every part, with three seeds each.",
     ),
 )

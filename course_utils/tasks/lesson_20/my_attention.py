@@ -113,7 +113,7 @@ SAID = {
     "an attention that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. A number far below 0 in place of its scores gives all steps the same weight: put zeros into the weights where the mask is False.",
     "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
     "an attention that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
-    "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. Change the score, the normaliser or the memory.",
+    "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. A factor does not count; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
 }
 
 
