@@ -594,20 +594,6 @@ _mistake(
     f"{INVERTED} A word that may attend to all words then has scores that are all the same, and gives each word the same weight.",
     weights=lambda scores, mask: scores.softmax(-1) if mask is None else scores.masked_fill(mask, -1e9).softmax(-1),
 )
-_mistake(
-    "mask_inverted_nan_alone",
-    f"{INVERTED} A word that may attend to all words then has nothing left and becomes NaN.",
-    clean=_no_cleaning,
-    weights=lambda scores, mask: (
-        scores.softmax(-1) if mask is None else scores.masked_fill(mask, -torch.inf).softmax(-1)
-    ),
-)
-_mistake(
-    "mask_inverted_level_alone",
-    f"{INVERTED} A word that may attend to all words then gives each of them the same weight.",
-    clean=_no_cleaning,
-    weights=lambda scores, mask: scores.softmax(-1) if mask is None else scores.masked_fill(mask, -1e9).softmax(-1),
-)
 mask_for_each_head = _mistake(
     "mask_for_each_head",
     "The mask B×T×S meets scores B×H×T×S as it is, so that its first axis counts heads: it fits only where there are as many sentences as heads, or one, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
