@@ -1,9 +1,9 @@
-"""Makes the README's two pictures: a lesson's question with its slider, and a check that refuses an answer and says why.
+"""Makes the README's pictures: a lesson's question with its slider, a check that refuses an answer and says why, and the translator in a page.
 
     python docs/pictures.py
 
-Writes docs/lesson.png and docs/check.png: the cells of a notebook as they look in JupyterLab, without the window around them.
-Needs the extras lab and test, and Chromium. Not here: the picture of the path (`course build` draws it).
+Writes docs/lesson.png and docs/check.png, cells of a notebook as they look in JupyterLab, without the window around them, and
+docs/translator.png. Needs the extras lab and test, and Chromium. Not here: the picture of the path (`course build` draws it).
 """
 
 import sys
@@ -14,6 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from course_utils.base.environment import find_chromium
 from course_utils.base.places import file_of
+from course_utils.site.build import build_site
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -60,6 +61,23 @@ def check(page, lab):
     take(page, "check", answer, checked, checked.get_by_text("Stuck?"))
 
 
+def translator(page, folder):
+    """The translator of the web pages, after a reader has chosen a word."""
+    build_site(ROOT, folder, ["00"])
+    page.set_viewport_size({"width": 1000, "height": 1400})
+    page.goto((folder / "translator.html").as_uri())
+    page.locator("#translator[data-ready]").wait_for()
+    page.get_by_role("textbox").fill("A black dog is playing in the snow.")
+    page.get_by_role("button", name="Translate").click()
+    page.locator("[data-part=words] button").nth(2).click()
+    parts = [page.locator(f"#translator {part}") for part in ("form", "[data-part=heads]")]
+    parts[0].scroll_into_view_if_needed()
+    first, last = (part.bounding_box() for part in parts)
+    height = last["y"] + last["height"] - first["y"] + 2 * MARGIN
+    clip = {"x": first["x"] - MARGIN, "y": first["y"] - MARGIN, "width": first["width"] + 2 * MARGIN, "height": height}
+    page.screenshot(path=ROOT / "docs" / "translator.png", clip=clip)
+
+
 def take(page, name, first, last, end):
     """Take a picture of the page from the first cell's top to the end of what the last cell shows."""
     page.add_style_tag(content=".jp-cell-toolbar { display: none }")  # a cell's buttons to copy, move and delete it
@@ -82,6 +100,7 @@ def main():
                 page.set_default_timeout(PATIENCE)
                 picture(page, lab)
                 page.close()
+        translator(browser.new_page(device_scale_factor=1.5), Path(folder) / "pages")
         browser.close()
 
 

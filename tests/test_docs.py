@@ -98,7 +98,12 @@ def test_the_readme_is_short():
 
 def test_every_picture_is_small_and_says_what_it_shows():
     shown = [(alt, target) for image, alt, target in LINK.findall(page("README.md")) if image]
-    assert [target for _, target in shown] == ["docs/path.svg", "docs/lesson.png", "docs/check.png"]
+    assert [target for _, target in shown] == [
+        "docs/path.svg",
+        "docs/lesson.png",
+        "docs/check.png",
+        "docs/translator.png",
+    ]
     for alt, target in shown:
         assert len(alt.split()) > 30, f"{target} needs words for those who can't see it"
         assert (ROOT / target).stat().st_size <= LARGEST

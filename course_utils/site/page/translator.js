@@ -128,24 +128,26 @@
     );
   }
 
-  // Who asks and who is asked in an attention, and of each asking position what every head saw.
+  // The rows and columns of an attention's table, and what every head saw in each row.
   function attention(kind, layer) {
     const source = ids.map(shown);
-    const written = ["BOS", ...targets().slice(0, -1).map(shown)]; // what the decoder has read
-    if (kind === "encoder") return { asks: source, asked: source, seen: steps[0].source[`encoder ${layer}`] };
-    return { asks: written, asked: kind === "source" ? source : written, seen: steps.map((step) => step.seen[`${kind} ${layer}`]) };
+    if (kind === "encoder") return { rows: source, columns: source, seen: steps[0].source[`encoder ${layer}`] };
+    const read = ["BOS", ...targets().slice(0, -1).map(shown)]; // one subword before each step
+    return { rows: targets().map(shown), columns: kind === "source" ? source : read, seen: steps.map((step) => step.seen[`${kind} ${layer}`]) };
   }
 
   function showHeads() {
-    const { asks, asked, seen } = attention(look.kind, look.layer);
+    const { rows: words, columns, seen } = attention(look.kind, look.layer);
     const name = `${look.kind} ${look.layer} head ${look.head}`;
     part("heads-caption").textContent =
-      `Layer ${look.layer + 1}, head ${look.head + 1}, ${KINDS[look.kind]}: each row is a position that asks, each column one that is asked; weights in hundredths.` +
+      `Layer ${look.layer + 1}, head ${look.head + 1}, ${KINDS[look.kind]}. ` +
+      (look.kind === "encoder" ? "Each row is a subword that looks" : "Each row is the step that writes this subword") +
+      ", each column a subword that it can look at; weights in hundredths." +
       (model.off.has(name) ? " This head is switched off: it looks, and adds nothing." : "");
-    const top = element("tr", [element("td"), ...asked.map((word) => element("th", word, { scope: "col" }))]);
-    const rows = asks.map((word, row) => {
+    const top = element("tr", [element("td"), ...columns.map((word) => element("th", word, { scope: "col" }))]);
+    const rows = words.map((word, row) => {
       const weights = seen[row][look.head].weights;
-      const cells = asked.map((_, column) => {
+      const cells = columns.map((_, column) => {
         const weight = weights[column] ?? 0; // a decoder's word sees none after itself
         return element("td", weight >= 0.05 ? String(Math.round(100 * weight)) : "", { style: `--weight: ${weight.toFixed(3)}` });
       });
@@ -159,14 +161,14 @@
   }
 
   function showSteps() {
-    const { asks, asked, seen } = attention(look.kind, look.layer);
-    const row = Math.min(look.kind === "encoder" ? 0 : chosen, asks.length - 1);
+    const { rows, columns, seen } = attention(look.kind, look.layer);
+    const row = look.kind === "encoder" ? 0 : chosen;
     const { scores, scaled, weights, context } = seen[row][look.head];
     const d = context.length;
     part("steps-caption").textContent =
-      `How this head computes the row of “${asks[row]}”: query times key, divided by √${d}, through the softmax.`;
+      `How this head computes the row of “${rows[row]}”: query times key, divided by √${d}, through the softmax.`;
     part("steps").replaceChildren(
-      ...asked.map((word, column) => {
+      ...columns.map((word, column) => {
         const isHidden = column >= scores.length;
         const numbers = isHidden
           ? ["−", "masked", number(0, 3)]
