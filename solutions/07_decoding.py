@@ -110,11 +110,10 @@ check("07.greedy", greedy)
 # The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
 #
 # 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
-# 2. Of all these continuations together keep the `width` most probable, or all if they are fewer.
-# 3. Set aside those of them that end in `eos`. The others are open in the next round, which again keeps `width`, however many have been set aside.
+# 2. Of all continuations together keep the `width` most probable, or all if they are fewer.
+# 3. Set aside those that end in `eos`. The others are open in the next round, which again keeps `width`.
 #
-# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside as it is. Return everything that was set aside, even if it is more than `width`, with the most probable first: a list of pairs of the ids
-# after `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return everything that was set aside, the most probable first: a list of pairs of the ids after `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
 
 
 # %%

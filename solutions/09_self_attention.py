@@ -209,10 +209,9 @@ check("09.catch_leak", catch_leak)
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
-# Write the test. You are given one model after another. Each takes rows T×4, float32, for any T from 1, and returns rows T×4. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is. No model raises an error this time. The output may depend on T.
+# You are given one model after another, from rows T×4, float32, to rows T×4, for any T from 1. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is.
 #
-# Whatever notices the order does so at some T from 2 to 12, and for most random orders of the rows some output then moves by more than $10^{-4}$: try every T from 2 to 12, with random rows and several random orders. Allow about
-# $10^{-5}$ for rounding. Gradients do not pass through these models either.
+# Whatever notices the order does so at some T from 2 to 12: for most random orders of random rows, some output then moves by more than $10^{-4}$. So try every T from 2 to 12, with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
 
 
 # %%

@@ -179,13 +179,13 @@ check("11.relative_only", relative_only)
 # %% [markdown]
 # ## 11.catch_order_blind
 #
-# The check hands your function one **model** after another. Each takes rows T×4, float32, for any T from 1, and returns **one vector** of 4 numbers for the whole sequence. Return `True` if the model sees the order of the rows, and `False` if it is blind:
+# The check hands your function one **model** after another, from rows T×4, float32, for any T from 1, to **one vector** of 4 numbers for the whole sequence. Return `True` if the model sees the order of the rows, and `False` if it is blind:
 #
-# 1. A blind model returns the same vector for every order of the rows, up to rounding, which stays below $10^{-5}$.
-# 2. A model that sees the order returns another vector for many orders, though not for all: it may not notice that the rows are reversed, or that two of them have changed places.
+# 1. A blind model returns the same vector for every order of the rows, up to rounding below $10^{-5}$.
+# 2. A model that sees the order returns another vector for many orders, though perhaps not when two rows change places, or all are reversed.
 # 3. It may see the order in short sequences only, or in long ones only.
 #
-# T = 5 or T = 12 shows it: there at least half of all orders of random rows move some number by more than $10^{-4}$. No model raises an error, and no gradient passes through.
+# At T = 5 or T = 12, at least half of all orders of random rows move some number by more than $10^{-4}$. No model raises an error, and no gradient passes through.
 
 
 # %%
