@@ -3,7 +3,6 @@
 Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how pages become HTML (`build.py`).
 """
 
-import itertools
 import os
 import re
 from pathlib import Path
@@ -14,7 +13,8 @@ from course_utils.base.places import number_of
 
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
-PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
+PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
 NO_TERM = re.compile(r"^(You |Time|GPU|Exercises|Next|.*[:.?]$)")
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 
@@ -77,30 +77,35 @@ def translator() -> str:
 
 
 def glossary(lessons: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the lessons that explain it. `lessons`: a lesson's page by its file."""
-    terms = _places(lessons, lambda text: (term.lower() for term in TERM.findall(text) if not NO_TERM.match(term)))
-    return f"# Glossary\n\nEach term that a lesson introduces, and the lessons in which it is explained.\n\n{_listed(terms)}"
+    """Return the terms that lessons set in bold, each with the first sentence that does so. `lessons`: a lesson's page by its file."""
+    found = {}
+    for file, text in _texts(lessons):
+        for sentence in SENTENCE.split(text):
+            for term in TERM.findall(sentence):
+                if not NO_TERM.match(term):
+                    found.setdefault(term.lower(), (term, " ".join(sentence.split()), []))[2].append(file)
+    entries = (f"{term}\n: {said} ({_links(files)})\n" for _, (term, said, files) in sorted(found.items()))
+    return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
 
 
 def papers(lessons: dict[str, dict]) -> str:
     """Return the papers that lessons name by authors and year, each with these lessons."""
-    found = _places(lessons, lambda text: (f"{who} {year}" for who, year in PAPER.findall(text)))
-    return f"# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n{_listed(found)}"
+    found = {}
+    for file, text in _texts(lessons):
+        for who, year in PAPER.findall(text):
+            found.setdefault(f"{who} {year}", []).append(file)
+    entries = (f"- {paper}: {_links(files)}\n" for paper, files in sorted(found.items()))
+    return "# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n" + "".join(entries)
 
 
-def _places(lessons, find):
-    """Return {what is found in a lesson's text: [its file, …]}; the header, which is the first cell, does not count."""
-    found: dict[str, list[str]] = {}
+def _texts(lessons):
+    """Yield each text of a lesson with the lesson's file; the header, which is the first cell, does not count."""
     for file, page in lessons.items():
-        texts = (cell["source"] for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
-        for one in dict.fromkeys(itertools.chain.from_iterable(map(find, texts))):
-            found.setdefault(one, []).append(file)
-    return found
+        yield from ((file, cell["source"]) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
 
 
-def _listed(found):
-    links = {file: f"[lesson {number_of(file)}]({file})" for files in found.values() for file in files}
-    return "\n".join(f"{one}\n: {', '.join(map(links.get, found[one]))}\n" for one in sorted(found, key=str.lower))
+def _links(files):
+    return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))
 
 
 def document(root: Path, name: str) -> str:
