@@ -6,6 +6,7 @@ Not here: what a lesson's notebook shows (nbval), and the look of all pages, whi
 import json
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import extent
@@ -94,14 +95,12 @@ def test_all_links_lead_to_a_page_or_to_the_repository(site):
             assert is_elsewhere or (page.parent / link).exists(), f"{page.relative_to(out)} leads to {link}"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["index.html", "notebooks/02_weighted_sums.html", "exercises/02_weighted_sums_exercises.html", "glossary.html"],
-)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+PAGES = ("index.html", "notebooks/02_weighted_sums.html", "exercises/02_weighted_sums_exercises.html", "glossary.html")
+
+
+@pytest.mark.parametrize(("name", "scheme"), extent.usually(list(product(PAGES, ("light", "dark"))), 3))
 def test_pages_are_accessible(open_page, name, scheme):
-    page = open_page(name, color_scheme=scheme)
-    assert not violations(page)
+    assert not violations(open_page(name, color_scheme=scheme))
 
 
 @pytest.mark.parametrize("width", [375, 1440])
