@@ -420,7 +420,7 @@ print("patches of a grid are glimpses at all places:", torch.equal(tokens, every
 # | --- | --- | --- |
 # | DynamicViT (Rao et al. 2021) | it drops two thirds of the patches, layer by layer | 31 to 37 % fewer operations; at most 0.5 points less accuracy |
 # | Segment This Thing (Schmidt & Newcombe 2025) | fine patches around a given point, coarser ones farther away | 24 times fewer patches than Segment Anything |
-# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | 90.1 instead of 71.2 % right on small details (V*) |
+# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | 90.1 % right about small details (V* Bench) |
 #
 # ## So: where should it look next?
 #
