@@ -374,8 +374,6 @@ with torch.no_grad():
                 tries.append(time.perf_counter() - began)
             seconds[name].append(1000 * min(tries))
 times = {name: torch.tensor([found]) for name, found in seconds.items()}
-for name, found in seconds.items():
-    print(f"{name}: {found[-1] / found[0]:.1f} times as long for 64 times the pixels")
 plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16 pictures", log=True)
 
 # %% [markdown]
