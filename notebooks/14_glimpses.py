@@ -20,20 +20,21 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Most of a picture says nothing
 #
-# So far attention read everything and gave each part a weight. Now we look at a picture. Somewhere on a field of 32×32 pixels there is a handwritten digit of 8×8 pixels, among pieces of other digits. Which pixels do you need to see in order to say which digit it is?
+# Until now attention has read everything, at least to give each part a score. Now we look at a picture. Somewhere on a field of 32×32 pixels there is a handwritten digit of 8×8 pixels, among pieces of other digits. Which pixels do you need to see in order to say which digit it is?
 
 # %%
 fields, labels, corners = digit_fields(4, side=32, clutter=4, draw=torch.Generator().manual_seed(2))
 axes = plots.axes(4, width=2.4, height=2.6)
-for field, label, ax in zip(fields, labels, axes, strict=True):
-    pictures.picture(field, f"a {label}", ax)
+nowhere = torch.zeros(0, 2)  # no glimpse yet: dashes mark the digit
+for field, label, box, ax in zip(fields, labels, corners, axes, strict=True):
+    pictures.looks(field, nowhere, 8, box, f"a {label}", ax)
 
 # %% [markdown]
-# Each of the four fields holds one whole digit and four pieces of other digits, and the digit's 64 of 1,024 pixels are enough to read it. The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another. So it has to decide where to look next.
+# Each field holds one whole digit, in the dashed box: 64 of 1,024 pixels are enough to read it. The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another, so it has to decide where to look next.
 #
 # ## A sensor that sees little
 #
-# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre. A square around it has its left column at $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and its top row likewise. Where does the square of 8 pixels around (0.5, -0.5) begin in a picture of 32×32?
+# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre. A square around it has its left column at $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and its top row likewise. Where does a square with a side of 8 begin around (0.5, -0.5) in a picture of 32×32?
 
 
 # %% tags=["nbval-check-output"]
@@ -45,7 +46,7 @@ def corner(l, height, width, side):  # l is (x, y)
 print("top row and left column:", corner((0.5, -0.5), 32, 32, side=8))
 
 # %% [markdown]
-# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20. One such square would see nothing of what lies beside it. So a **glimpse** has several patches around one location. Patch $k$ is a square of $2^k \cdot \text{size}$ pixels, reduced to size × size cells: a cell is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. How many numbers has a glimpse of three patches of 8×8 cells?
+# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20. One such square would show nothing of what lies beside it. So a **glimpse** has several patches around one location. Patch $k$ is a square with a side of $2^k \cdot \text{size}$ pixels, reduced to size × size cells: a cell is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. How many numbers has a glimpse of three patches of 8×8 cells?
 
 
 # %% tags=["nbval-check-output"]
@@ -134,7 +135,7 @@ class Networks(nn.Module):
 diagrams.recurrent_attention(new=["sensor", "location", "aim"])
 
 # %% [markdown]
-# The location network decides: it reads the state and gives a mean $\mu$, and the next location is drawn near $\mu$. The last line of `see` joins what is seen and where. (`value` will be explained below.)
+# The location network decides: it reads the state and gives a mean $\mu$, and the next location is drawn near $\mu$. The last line of `see` joins what is seen and where. The layer `value` belongs to the training, and we come to it there.
 #
 # ## How can it learn where to look?
 #
@@ -147,7 +148,7 @@ print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8,
 fields = fields.detach()
 
 # %% [markdown]
-# No gradient flows through the sensor to the location: rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around $\mu$ with spread $\sigma$. The log of its density is
+# No gradient flows through the sensor to the location: rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around $\mu$ with the standard deviation $\sigma$ in x and in y. The log of its density is
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -179,7 +180,7 @@ class Looker(Networks):
             mu = self.aim(h)  # B 2
             drawn = (mu + sigma * torch.randn(mu.shape, generator=draw)).detach()  # B 2
             log_p.append(ram.location_log_probability(drawn, mu, sigma) if sigma else torch.zeros(len(mu)))
-            b.append(self.value(h.detach())[:, 0])  # B
+            b.append(self.value(h.detach())[:, 0])  # B, and it must not move the state
             l = drawn.clamp(-1, 1)
             h = self.core(self.see(fields, l), h)
             locations.append(l)
@@ -195,7 +196,7 @@ print("the package's model agrees:", agree and torch.allclose(looks.locations, b
 print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
 
 # %% [markdown]
-# It is `drawn`. And what reward was expected? One more layer, `value`, predicts the reward $R$ from the state before each look: the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+# Answer: `drawn`. And what reward was expected? The layer `value` predicts the reward $R$ from the state before each look: the **learned baseline** $b_t$. The loss has three terms (section 3.2):
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
@@ -216,9 +217,9 @@ print("the package's agrees:", torch.allclose(hybrid_loss(*given), ram.hybrid_lo
 # %% [markdown]
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second wherever it chooses. During training σ falls from 0.5 to 0.1, so it tries distant places first and nearby ones later. In use it looks at μ.
+# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second wherever it chooses. During training σ falls from 0.5 to 0.1: distant places are tried first. In use it looks at μ.
 #
-# The centre of the field lies within the digit's box in 28 of 100 fields. In how many does the centre of the last glimpse, after training?
+# The digit's box can begin in 17 rows and 17 columns, and it holds the centre of the field from 9 of each: in $(9/17)^2$, or 28 of 100 fields. In how many of 100 does it hold the centre of the last glimpse, after training?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -243,11 +244,11 @@ reveal("14.found", round(100 * after[1]))
 table({"before": before, "after 2,000 steps": after}, columns, corner="share of fields")
 
 # %% [markdown]
-# In the five pictures the first square, patch 0, is at the centre, and the second one lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it has only ever been told which digit it was. (A found digit can still be misread.)
+# In the five pictures the first square, patch 0, is at the centre, and the second one lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it has only ever been told which digit it was. A digit that it has found can still be misread.
 #
 # ## Take out one part
 #
-# Is it the reward that teaches it where to look? We train the same model once more, without the middle term of the loss. Cross-entropy still trains the glimpse network, the core and the action network. What will the second look do?
+# Is it the reward that teaches it where to look? We train the same model once more, without the middle term of the loss. Cross-entropy still trains the other networks. What will the second look do?
 
 # %%
 # Or "baseline", or "choice": then each look goes to a place drawn anywhere.
@@ -298,13 +299,13 @@ off = ((looks.locations[:, 1] - digit) * 12).mean(0)  # in pixels: the field is 
 print(f"whole: on average {off[0]:.1f} pixels to the right of the digit's centre and {off[1]:.1f} below it")
 
 # %% [markdown]
-# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle, wherever the digit is. Without patch 1 the copy looks at one place whenever patch 0 shows nothing. So the reward has taught it to look where the coarse patch shows a spot, though on average more than a pixel too low.
+# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle, wherever the digit is. Without patch 1 the copy looks at one and the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot, though on average more than a pixel too low.
 #
-# Now choose another part: change its line, predict, run, and say why.
+# Now take out another part: change its line, predict, run, and say why.
 #
 # ## Is it so with other seeds?
 #
-# The course has trained the model longer, on fields of 32×32 pixels, with three patches, and has changed one thing at a time. "Gained" is the paired difference (lesson 13) to no change. Which change costs most?
+# The course has trained the model longer, on 32×32 pixels, with three patches, and changed one thing at a time. "Gained" is the paired difference (lesson 13) to no change. Which change costs most?
 
 
 # %%
@@ -327,11 +328,11 @@ for name in CHANGES:
 table(rows, ["right answers", "gained", "in the box", "gained"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# Without the reward for looking, the second look finds the digit as rarely as a random one. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run still finds more digits than any with random looks: the state holds something about where they are without being taught to. Four looks earn more right answers than two with every seed.
+# Without the reward for looking, no run finds more than 8 of 100 digits; random looks find as few. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than the centre does (0.12, the row with one glimpse), and far fewer than with it: most of what the state holds of where they are is taught by the reward.
 #
 # ## More looks, and nothing else
 #
-# Choose a field, and let our model look more often than in training. Do its third and fourth looks stay on the digit? And would noise on pixels outside its glimpses change its answer?
+# Choose a field, and let our model look more often than in training. Do later looks stay on the digit? And would noise outside its glimpses change its answer?
 
 # %%
 NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
@@ -352,11 +353,11 @@ print("in the digit's box, of all 1,000 fields:", *[f"look {t}: {s:.2f} " for t,
 print(f"pixels seen: {seen.sum()} of 576; the logits stay as they are: {torch.equal(one, noisy)}")
 
 # %% [markdown]
-# The second look finds most digits, and the third mostly leaves them again. Perhaps that is because it was trained to look twice: the models of the table that were trained to look three or four times have their last look on the digit in most fields. Noise elsewhere changes nothing, to the last digit. Such a test finds a model that peeks; the last exercise asks for one.
+# The second look finds most digits, and the third leaves most of them again. Perhaps this is because the model was trained to look twice: in the table, the last look of models trained to look three or four times finds most digits. Noise elsewhere changes nothing. Such a test finds a model that **peeks**, so that it sees more than its glimpses; the last exercise asks for one.
 #
 # ## What does a look cost?
 #
-# A **convolutional network** slides small filters over all pixels. We take one with three layers of 16, 32 and 64 filters of 3×3, and measure both networks on pictures of growing size, in one run. How does each curve rise?
+# A **convolutional network** slides small filters over all pixels. We take one with three layers, and measure both networks on pictures of growing size, in one run. How does each curve rise?
 
 # %%
 looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()
@@ -376,7 +377,7 @@ times = {name: torch.tensor([found]) for name, found in seconds.items()}
 plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16 pictures", log=True)
 
 # %% [markdown]
-# The convolutional network's time grows with the picture's area, while that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels, without clutter and with four pieces of it, the convolutional network's gain seed by seed, and the seconds that each has learned.
+# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels, without clutter and with four pieces of it. Its gain is the convolutional network's, seed by seed, and the seconds are those of training on average.
 
 # %%
 rows = {}
@@ -391,17 +392,17 @@ columns = ["glimpses", "convolutional", "its gain", "seconds, glimpses", "second
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter, after less training. In the paper it was the other way round, with larger digits among clutter on 60×60 pixels (MNIST; table 2 of the NIPS version, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter, and on average it has trained for less time. In the paper it was the other way round, with larger digits among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
-# | convolutional, 2 layers | 8 glimpses | 8 glimpses at random places |
+# | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# Both agree that chosen looks beat random ones. Which network wins depends on networks and task.
+# Both agree that chosen looks beat random ones. Which network wins depends on the networks and the task.
 #
 # ## Glimpses today
 #
-# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into a grid of 196 patches, which all attend to each other. Are its patches glimpses? We cut a field into such a grid, and take a glimpse at each centre.
+# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into 196 patches, which all attend to each other. Are these glimpses? We cut a field into such a grid, and take a glimpse at each centre.
 
 # %% tags=["nbval-check-output"]
 tokens = F.unfold(fields[:1, None], kernel_size=8, stride=8)[0].T  # 16 64: a grid of 4×4 patches
@@ -411,17 +412,17 @@ everywhere = ram.glimpse(fields[:1].expand(16, -1, -1), grid, size=8, scales=1).
 print("patches of a grid are glimpses at all places:", torch.equal(tokens, everywhere))
 
 # %% [markdown]
-# So it takes every glimpse at once. With twice the side there are four times as many patches, and sixteen times as many scores. Some of today's models choose again:
+# So it takes every glimpse at once. A picture with twice the side has four times as many patches, and sixteen times as many scores. Some of today's models choose again:
 #
 # | model | where it looks | what that brings |
 # | --- | --- | --- |
 # | DynamicViT (Rao et al. 2021) | it drops two thirds of the patches, layer by layer | 31 to 37 % fewer operations; at most 0.5 points less accuracy |
 # | Segment This Thing (Schmidt & Newcombe 2025) | fine patches around a given point, coarser ones farther away | 24 times fewer patches than Segment Anything |
-# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | 90.1 instead of 71.2 % right on small details (V*) |
+# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | 90.1 % right about small details (V* Bench) |
 #
 # ## So: where should it look next?
 #
-# Where looks from such a state have earned more than expected: in our fields, where a coarse patch has shown a spot. The second look follows the digit if looking is rewarded and patch 1 is seen, and not if one of the two is missing.
+# It should look where most reward is to be expected after what it has seen: in our fields, where a coarse patch has shown a spot. The second look followed the digit when looking was rewarded and patch 1 was seen, and not when one of the two was missing.
 #
 # ## Questions
 #

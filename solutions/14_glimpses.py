@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend the sensor of a model that sees an image only through a few small glimpses, take the step from one look to the next, write the loss that teaches it both what it sees and where to look, and predict where a step of training moves its aim. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
+# You mend the sensor of a model that sees an image only through a few small glimpses, take the step from one look to the next, mend the loss that teaches it both what it sees and where to look, and predict where a step of training moves its aim. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
 # B images, Y and X height and width of an image in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre, and (1, 1) its lower right corner. x runs to the right and y down.
 
@@ -127,11 +127,23 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The label says what is in the image, but nobody says where to look. So the loss has three parts (section 3.2, "hybrid supervised loss"). **Cross-entropy** trains what the model makes of its glimpses. **REINFORCE** trains where it looks: the reward $R$ of an image comes at the end, and all of its $T$ choices share it, as in `08.reinforce_loss`. And each step's baseline $b_t$, a guess of the reward, learns from its own **squared error**:
+# The label says what is in the image, but nobody says where to look. So the loss has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs without an error, and has three faults:
 #
-# $$\frac1B \sum_b -\ln \text{softmax}(\text{logits}_b)_{\text{label}_b} \;-\; \frac1B \sum_b \sum_t \underbrace{(R_b - b_{bt})}_{\text{a plain number}} \ln p_{bt} \;+\; \frac{1}{B\,T} \sum_b \sum_t (R_b - b_{bt})^2$$
+# ```python
+# def hybrid_loss(logits, label, log_probability, reward, baseline):
+#     surprise = reward[:, None] - baseline
+#     look = (surprise * log_probability).mean()
+#     guess = surprise.detach().square().mean()
+#     return F.cross_entropy(logits, label) + look + guess
+# ```
 #
-# No gradient reaches the baseline through the second part, but one does through the third. The reward is given, and the check does not look at its gradient.
+# Mend it. It should keep these promises (section 3.2, "hybrid supervised loss"):
+#
+# 1. Looks that earned more than expected become more probable, the others less.
+# 2. All looks of an image share its reward, as in `08.reinforce_loss`: sum over T, mean over B.
+# 3. The baseline learns from its mean squared error over B and T, and from nothing else.
+#
+# The reward is given, and the check does not look at its gradient.
 
 
 # %%
@@ -168,11 +180,11 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## 14.next_mean
 #
-# Predict a step of training before it is made. There is no network here: the mean $\mu$ itself is what learns. B locations were drawn from a Gaussian around it with standard deviation `std`; each earned a reward where its baseline was expected. Now one step of gradient descent with the step size `rate` is made on the loss's middle term,
+# Predict a step of training before it is made. There is no network here: the mean $\mu$ itself is what learns. B locations were drawn from a Gaussian around it with standard deviation `std`; each earned a reward where its baseline was expected. Now one step of gradient descent with the step size `rate` is made on the middle term of the hybrid loss,
 #
 # $$-\frac1B \sum_b (R_b - b_b) \ln p(l_b),$$
 #
-# in which rewards, baselines and locations are plain numbers. Where is the mean afterwards? Your result need not be differentiable.
+# in which rewards, baselines and locations are plain numbers. Where is the mean afterwards? It may leave the image, and your result need not be differentiable.
 
 
 # %%
@@ -216,7 +228,7 @@ check("14.next_mean", next_mean)
 # The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers. Return `True` if it keeps these promises, else `False`:
 #
 # 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers, in images of any shape and for locations anywhere from −1 to 1.
-# 2. Its numbers are finite, and it raises no error.
+# 2. None of its numbers is NaN, and it raises no error.
 #
 # Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. What peeks moves by more than $10^{-4}$ in some; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
 

@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "14.found",
         "In how many of 100 fields does the centre of the last glimpse lie within the digit's box?",
-        why="The reward alone has taught it: glimpses that showed the digit led to better answers, and the means moved towards them.",
+        why="Nobody has told it where the digits are: glimpses that showed a digit led to better answers, and the means moved towards them.",
     ),
     Prediction(
         "14.without",

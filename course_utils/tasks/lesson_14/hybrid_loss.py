@@ -11,7 +11,7 @@ from course_utils.tasks.shares import USUAL
 
 task = Task(
     "14.hybrid_loss",
-    "a loss for what and for where",
+    "a loss with three faults",
     arguments=("logits B×V", "label B", "log_probability B×T", "reward B", "baseline B×T"),
     result="loss",
     gradient_not_asked=("reward",),
@@ -138,6 +138,14 @@ def _loss(
 
 def _mistake(name, sentence, **parts):
     task.mistake(sentence, name)(_loss(**parts))
+
+
+@task.mistake("This is the loss as it was given, with its three faults.")
+def as_given(logits, label, log_probability, reward, baseline):
+    surprise = reward[:, None] - baseline
+    look = (surprise * log_probability).mean()
+    guess = surprise.detach().square().mean()
+    return F.cross_entropy(logits, label) + look + guess
 
 
 # The three parts

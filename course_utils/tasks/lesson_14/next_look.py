@@ -145,6 +145,28 @@ _mistake(
     "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.",
     density=lambda place, mean, std: _density(place, mean.detach(), std),
 )
+
+
+@task.mistake(
+    "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is."
+)
+def mean_cut_off_in_place_of_the_place(features, state, weight_features, weight_state, weight_location, noise, std):
+    new = (features @ weight_features.mT + state @ weight_state.mT).relu()
+    mean = new @ weight_location.mT
+    place = mean + std * noise
+    return new, place.detach().clamp(-1, 1), _density(place, mean.detach(), std)
+
+
+@task.mistake(
+    "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return."
+)
+def mean_kept_in_the_picture(features, state, weight_features, weight_state, weight_location, noise, std):
+    new = (features @ weight_features.mT + state @ weight_state.mT).relu()
+    mean = (new @ weight_location.mT).clamp(-1, 1)
+    place = (mean + std * noise).detach()
+    return new, place.clamp(-1, 1), _density(place, mean, std)
+
+
 _mistake(
     "state_cut_off",
     "The values are right, but the state that you return is cut off from its gradient. It is a function of the weights, and the next look has to teach them.",

@@ -43,6 +43,11 @@ def _(draw):
     yield Case("a std of 0.2", _inputs(draw, 7, 0.2, 0.125))
     yield Case("a std of 2", _inputs(draw, 11, 2.0, 0.75))
     yield Case("two looks", _inputs(draw, 2, 0.3, 0.25))
+    mean, location, std, _, baseline, rate = _inputs(draw, 3, 0.5, 0.25)
+    away = (location - mean).abs() + 0.125
+    corner = torch.where(mean < 0, -0.875, 0.875)
+    beyond = (corner, corner + away * corner.sign(), std, baseline + 1.5, baseline, rate)
+    yield Case("a mean that leaves the picture", beyond)
     mean, location, std, _, baseline, rate = _inputs(draw, 5, 0.5, 0.25)
     yield Case("rewards that are what was expected", (mean, location, std, baseline.clone(), baseline, rate), edge=True)
     yield Case("a std and a rate that are whole numbers", _inputs(draw, 3, 2, 1), edge=True)
@@ -131,7 +136,7 @@ _mistake(
 )
 _mistake(
     "twice_the_variance",
-    "You divide by 2 std². The gradient of the square has a factor of 2, which cancels this 2.",
+    "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.",
     gradient=lambda mean, location, std: (location - mean) / (2 * std**2),
 )
 _mistake(
@@ -144,6 +149,11 @@ _mistake(
     "push_alone",
     "You return how far the mean moves. Return where it is after the step.",
     step=lambda mean, push, rate: rate * push,
+)
+_mistake(
+    "kept_in_the_picture",
+    "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.",
+    step=lambda mean, push, rate: (mean + rate * push).clamp(-1, 1),
 )
 _mistake("rate_forgotten", "The rate is missing.", step=lambda mean, push, rate: mean + push)
 _mistake("stays", "Your mean does not move.", step=lambda mean, push, rate: mean.clone())
