@@ -12,11 +12,11 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 18.mixture_loss
 #
-# If the loss compares the sum of all experts with the target, every expert has to make up for the errors of the others, and they all work on everything. Jacobs et al. (1991) let each expert answer for itself: the loss is small as soon as one expert with a large gate comes near the target $d$ (equation 1.3):
+# If the loss compares the weighted sum with the target, every expert has to make up for the errors of the others. Jacobs et al. (1991) judge each expert by itself: the loss is small as soon as one expert with a large gate comes near the target $t$ (equation 1.3; here $o_i$ is what expert i puts out):
 #
-# $$E = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert d - o_i\rVert^2\Big)$$
+# $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
-# Return the mean of $E$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss should be finite even then. At least one gate in each row is above 0. (Gradients are checked where all of them are.)
+# Return the mean of $L$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32; the loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
 
 
 # %%
@@ -49,7 +49,7 @@ check("18.mixture_loss", mixture_loss)
 # %% [markdown]
 # ## 18.at_risk
 #
-# A mixture has learned an old task. Now only its experts are trained further, on new inputs with new targets, for as long as you like and with Adam, which has no memory of earlier steps. The gate stays as it is, so the gates of all inputs stay, too. Some of them are exactly 0, since each input asks only its best experts.
+# A mixture has learned an old task. Now only its experts are trained further, with a fresh Adam, for as long as you like, on new inputs with new targets. The gate stays as it is, so every input keeps its gates. Some gates are exactly 0, since each input asks only its best experts.
 #
 # Which of the old inputs may be answered differently afterwards? Decide it from the gates alone.
 
@@ -63,7 +63,7 @@ def at_risk(old, new):
         new: C×N, the gates of the inputs that are trained on, 0 or above.
 
     Returns:
-        B truth values: True where the answer may change.
+        A tensor of B truth values: True where the answer may change.
 
     Example:
         >>> at_risk(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
@@ -81,7 +81,7 @@ check("18.at_risk", at_risk)
 # %% [markdown]
 # ## 18.balance_by_offsets
 #
-# DeepSeek-V3 balances its experts without a loss (Wang et al. 2024). Write one step of it for a batch:
+# DeepSeek-V3 balances its experts mainly by offsets, and not by a loss (Wang et al. 2024). Write one step for a batch:
 #
 # 1. Each row asks k experts: those with the largest sums of score and offset. (No two sums of a row are equal.)
 # 2. The offsets have no other effect. The gates are the scores of the experts that are asked, divided by their sum in the row, and exact zeros elsewhere.
@@ -121,7 +121,7 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# On a real machine each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and a token that comes when all places are taken is left out (Fedus et al., section 2.2).
+# Each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and a token that comes when all places are taken is left out (Fedus et al., section 2.2).
 
 
 # %%

@@ -107,8 +107,8 @@ questions = (
 predictions = (
     Prediction(
         "18.without_balance",
-        "What share of the words will be right when the balance loss has this weight?",
-        why="Only experts that are asked learn. Those that nobody asks early in training stay as they began, and the others have to share all languages.",
+        "What share of the words, from 0 to 1, will be right when the balance loss has this weight?",
+        why="Only experts that are asked learn. Without a balance loss, most experts are soon not asked at all, and the few others have to share all languages.",
     ),
     Prediction(
         "18.forgetting",
@@ -118,7 +118,7 @@ predictions = (
     ),
     Prediction(
         "18.translators",
-        "What share of the words does the layer with one feed-forward network of an expert's size get right?",
+        "What share of the words, from 0 to 1, does the layer with one feed-forward network of an expert's size get right?",
         why="All languages have to share the parameters of one small network. With eight experts there are eight times as many.",
     ),
     Prediction(

@@ -40,7 +40,9 @@ def _(draw):
     barely = torch.tensor([[0, 0.003, 0, 0, 0.997], [0, 0, 0, 0, 1.0]])
     yield Case("gates below 0.005 on both sides", _turned(draw, soft, barely))
     two = torch.tensor([[0.6, 0.4, 0, 0, 0], [0, 0, 0.4, 0.6, 0], [0, 0, 0, 0.3, 0.7], [0, 1.0, 0, 0, 0]])
-    split = torch.tensor([[0.8, 0, 0, 0, 0.2], [0.7, 0, 0.3, 0, 0]])
+    split = torch.tensor(
+        [[0.8, 0, 0, 0, 0.2], [0.7, 0, 0.3, 0, 0], [0.9, 0, 0, 0, 0.1]]
+    )  # only the second asks expert 2
     yield Case("new inputs that ask different experts", _turned(draw, two, split))
     last = torch.tensor([[0, 0, 0, 1.0, 0], [1.0, 0, 0, 0, 0]])
     yield Case("as many old inputs as new", _turned(draw, two[:2], last))
@@ -113,6 +115,11 @@ _mistake(
     "last_new_input",
     "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it.",
     over=lambda learns, axis: learns[-1],
+)
+_mistake(
+    "first_and_last_new_input",
+    "You look only at the first and the last new input. An expert changes if any of them asks it.",
+    over=lambda learns, axis: learns[0] | learns[-1],
 )
 _mistake(
     "all_experts_asked",

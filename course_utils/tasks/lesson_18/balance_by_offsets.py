@@ -54,10 +54,17 @@ def so_many_gates_are_above_zero(case, value):
 def _inputs(draw, B, N, k, step=0.125, dtype=torch.float32):
     """Scores between 0 and 1 that lean to the first experts, and offsets that change some choices; no sums are equal."""
     order = torch.stack([draw.distinct(N, 0, N) for _ in range(B)])
-    scores = (order + 1.5 * torch.arange(N, 0, -1) + draw.whole(1, 3, B, 1)).to(dtype) / (3 * N + 1)
+    scores = (order + 1.3 * torch.arange(N, 0, -1) + draw.whole(1, 3, B, 1)).to(dtype) / (3 * N + 1)
     ranks = draw.distinct(N, 0, N).to(dtype)
     offsets = (ranks - ranks.mean()) * (1.25 / (3 * N + 1)) + ranks.square() / 977
     return scores, offsets, k, step
+
+
+def _with_loads(draw, *loads):
+    """Scores with which so many rows ask each expert, if each asks one and offsets are small."""
+    chosen = torch.arange(len(loads)).repeat_interleave(torch.tensor(loads))[draw.distinct(sum(loads), 0, sum(loads))]
+    ranks = torch.stack([draw.distinct(len(loads), 1, len(loads) + 1) for _ in chosen])
+    return 0.05 * ranks + 0.5 * torch.nn.functional.one_hot(chosen, len(loads))
 
 
 @task.cases
@@ -69,6 +76,8 @@ def _(draw):
     yield Case("as many rows as experts", _inputs(draw, 5, 5, 2))
     flat, far = torch.tensor([[0.7, 0.2, 0.4], [0.6, 0.3, 0.1], [0.8, 0.4, 0.6]]), torch.tensor([-2.0, 1.0, 0.5])
     yield Case("offsets larger than any score", (flat, far, 2, 0.25), True)
+    uneven = _with_loads(draw, 5, 2, 0, 0)  # the second has more than the mean, and less than half of the largest
+    yield Case("a load between the mean and the middle", (uneven, torch.tensor([0.01, -0.02, 0.015, 0.0]), 1, 0.25))
     scores, offsets, *rest = _inputs(draw, 5, 5, 1)
     yield Case("offsets of 0", (scores, 0 * offsets, *rest))
     every = torch.tensor([[0.9, 0.1, 0.2], [0.1, 0.8, 0.3], [0.2, 0.3, 0.7]])[draw.distinct(3, 0, 3)]
@@ -249,6 +258,11 @@ _mistake(
     "only_lowered",
     "You lower the offsets of experts with too much, and leave those with too little. The latter rise.",
     move=lambda load: _sign(load).clamp(max=0),
+)
+_mistake(
+    "compared_with_the_middle",
+    "You compare each load with the middle between the smallest and the largest load. Compare it with the mean over all experts.",
+    move=lambda load: ((load.max() + load.min()) / 2 - load).sign(),
 )
 _mistake(
     "equal_ones_moved",

@@ -37,6 +37,14 @@ def by_the_last_that_is_kept(scores, offsets, k, step):
     return kept / kept.sum(1)[:, None], offsets - step * error.sign()
 
 
+def by_the_kth_value(scores, offsets, k, step):
+    B, N = scores.shape
+    least = (scores + offsets).kthvalue(N - k + 1, dim=1, keepdim=True).values
+    chosen = scores + offsets >= least
+    gates = torch.where(chosen, scores, 0.0)
+    return gates / gates.sum(-1, keepdim=True), offsets + step * (k * B / N - chosen.sum(0)).sign()
+
+
 def row_by_row(scores, offsets, k, step):
     B, N = scores.shape
     gates = torch.zeros(B, N, dtype=scores.dtype)
@@ -75,6 +83,7 @@ RIGHT = [
     by_ranks,
     by_gather,
     by_the_last_that_is_kept,
+    by_the_kth_value,
     # As beginners write them
     row_by_row,
 ]
