@@ -230,7 +230,7 @@ for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column")
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# The soft batches give hard attention more right words in every run. Soft attention alone still gets more captions right, in every run. With draws alone no run beats the average, which never looks, by a hundredth of words. Reading the largest cell alone costs every run, and so does a picture without row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead by one score:
+# The soft batches give hard attention more right words in every run, but soft attention alone gets more captions right in every run. With draws alone no run beats the average by a hundredth of words. Reading the largest cell alone costs every run, and so does a picture without row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead once:
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
