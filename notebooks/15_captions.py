@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## A picture and its sentence
 #
-# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes, and a caption names them from left to right, each with its height relative to the next one. Which part of each picture do you look at for its last word?
+# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes. A caption names them from left to right, and says of each whether it is above, below or beside the next one, that is, in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -29,11 +29,11 @@ for number, ax in enumerate(axes):
     pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
 
 # %% [markdown]
-# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at the words of the source, each of which was a vector. What are the "words" of a picture?
+# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at vectors, one for each word of the source. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #
-# **Show, Attend and Tell** (Xu et al. 2015) takes them from a convolutional network that was trained beforehand to classify pictures, and then stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels, the same convolutions give 5×5 vectors, one for each cell: the **annotations**. How many of the single things does it name correctly?
+# In **Show, Attend and Tell** (Xu et al. 2015) a convolutional network makes them. Trained beforehand to classify pictures, it stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels it gives 5×5 vectors, one for each cell: the **annotations**. How often does it name a single thing correctly?
 
 # %%
 torch.manual_seed(0)
@@ -70,7 +70,7 @@ diagrams.attention(
 )
 
 # %% [markdown]
-# The diagram shows that both come from the annotations $a_i$. (No cell is padding, so the mask closes nothing.) The score is lesson 04's perceptron. What is new is the **gate** $\beta_t$, a number between 0 and 1: how much of the picture does the next word need?
+# Both come from the annotations $a_i$. No cell is padding, so the mask closes nothing. The score is lesson 04's perceptron. What is new is the **gate** $\beta_t$, a number between 0 and 1: how much of the picture does the next word need?
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad \beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t \sum_i \alpha_{ti}\, a_i$$
 #
@@ -100,11 +100,11 @@ with torch.no_grad():
     print("context, weights, gate:", *look(a, look.key(a), h))
 
 # %% [markdown]
-# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder makes the first state of the mean annotation, and lets the LSTM read the word before together with $\hat z_t$:
+# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder makes the first state of the mean annotation $\bar a$, lets the LSTM read the word before together with $\hat z_t$, and scores the next word from all three (without biases):
 #
-# $$h_0 = \tanh(W_0 \bar a + b_0) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1})$$
+# $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
 #
-# The course's `Captioner` does the same, and can also draw a cell. Do the two agree?
+# `Told` holds the logits, weights and gates of all steps. The course's `Captioner` does the same, and can also draw a cell. Do the two agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -118,14 +118,14 @@ class Captioner(nn.Module):
         self.readout = nn.Linear(D, V)
 
     def forward(self, a, given):  # B L E, B T
-        mean, keys, told = a.mean(1), self.look.key(a), []
+        mean, keys, steps = a.mean(1), self.look.key(a), []
         h, c = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))  # B H each
         for y in self.embedding(given).unbind(1):  # B D: one word after the other
             z, alpha, beta = self.look(a, keys, h)
             h, c = self.cell(torch.cat([y, z], -1), (h, c))
             logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B V
-            told.append((logits, alpha, beta))
-        return Told(*(torch.stack(part, 1) for part in zip(*told, strict=True)))  # B T …
+            steps.append((logits, alpha, beta))
+        return Told(*(torch.stack(part, 1) for part in zip(*steps, strict=True)))  # B T …
 
 
 model, shipped = Captioner(), package.Captioner()
@@ -145,7 +145,7 @@ predict("15.pointing", ...)
 print("On scenes with other handwritten digits:")
 torch.manual_seed(0)
 model = Captioner()
-losses = fit(model, annotations, training, steps=600, rate=1e-2)
+fit(model, annotations, training, steps=600, rate=1e-2)
 found = score(model, unseen_annotations, unseen)
 reveal("15.pointing", round(found.pointing, 2))
 rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
@@ -176,14 +176,14 @@ word_explorer = explore(
 word_explorer
 
 # %% [markdown]
-# Which words need the picture at all? Here are the gate, the largest weight, and the weights on the thing that is named next and on the one named last, by the kind of word. Which kind do you expect to have the lowest gate?
+# Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing that is named next and on the one named last. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
 # %%
 columns = ["gate", "largest weight", "on the thing named next", "on the one named last"]
-table(by_kind(told, unseen), columns, corner="means", digits=2)
+table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# At a name nearly all weight lies on the thing. A relation depends on the rows of two things; the next one gets more of the weight there than the last one, and both together less than half. The end of a caption has the lowest gate. But "a", which needs no picture, lets through as much as a name: the loss does not ask a gate to close where the context does no harm.
+# It stays open: "a" lets through as much as a name, since nothing in the loss asks a gate to close. At a name nearly all weight lies on the thing. A relation depends on the rows of two things, and both together get less than half of the weight.
 #
 # So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
 
@@ -200,11 +200,11 @@ wrong = next(i for i, caption in enumerate(captions) if caption != unseen.captio
 print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
 
 # %% [markdown]
-# Exactly as many, and it cannot be otherwise: as long as its words are right, it reads what it would have been given. So greedy search gets those captions right in which *every* word is right under the right words. A difference can show only after a wrong word.
+# Exactly as many, and it cannot be otherwise: as long as its words are right, it reads what it would have been given. A difference can show only after a wrong word, and then the caption is wrong already.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the log probability of the word as the reward. To keep the noise low, the paper takes soft attention in half of the cases. What do these soft batches change? The differences are paired (lesson 13), and the last two rows lack a part.
+# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the log probability of the word as the reward. To keep the noise low, the paper takes soft attention in half of the cases. What do these soft batches change? "Average" reads the mean annotation, and "soft, read hard" the largest cell of a captioner trained softly. The differences are paired (lesson 13).
 
 # %%
 columns = ["right words", "right captions", "pointing"]
@@ -217,29 +217,33 @@ def runs(name, setup, values):
 
 
 values = ["words", "captions", "pointing"]
-soft = runs("captions", "soft", values)
-rows = {"soft": soft}
-for setup in ("hard, half of the batches", "hard, all batches", "average", "soft, read hard"):
-    rows[f"{setup}, less soft"] = runs("captions", setup, values) - soft
-for setup, name in (("no places", "no row and column"), ("no gate", "no gate")):
+setups = ("soft", "average", "hard, half of the batches", "hard, all batches")
+soft, average, half, draws = (runs("captions", setup, values) for setup in setups)
+rows = {
+    "soft": soft,
+    "average, less soft": average - soft,
+    "hard, half of the batches, less soft": half - soft,
+}
+rows |= {"half of the batches, less all": half - draws, "hard, all batches, less average": draws - average}
+for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column"), ("no gate", "no gate")):
     rows[f"{name}, less soft"] = runs("captions", setup, values) - soft
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# Hard attention with half of the batches soft loses in every run, from hardly anything to most captions. With draws alone it is no better than the average, which never looks. A soft captioner that reads one cell loses in every run, perhaps because some words need a mixture. Every run loses without row and column; without the gate, the signs differ.
+# The soft batches give hard attention more right words in every run, but soft attention alone gets more captions right in every run. With draws alone no run beats the average by a hundredth of words. Reading the largest cell alone costs every run, and so does a picture without row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead once:
 #
-# | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR |
+# | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
 # | soft attention | 24.3 | 23.90 |
 # | hard attention | 25.0 | 23.04 |
 #
 # ## A penalty on what is overlooked
 #
-# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks that a *cell's* weights over all words add up to 1 as well:
+# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks the same of a *cell's* weights over all words.
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# A caption of six words names two things. What is cheaper: to look three times at each, or at all 25 cells alike?
+# For six words and two things, what is cheaper: to look three times at each, or at all 25 cells alike?
 
 
 # %% tags=["nbval-check-output"]
@@ -254,7 +258,7 @@ alike = torch.full((6, 25), 1 / 25)
 print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
 
 # %% [markdown]
-# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the image. They write that the penalty improved their BLEU and gave richer captions, but give no figures. What happens here to the share of things that are pointed at, with λ = 0.01?
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the picture. They write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the share of things that are pointed at, with λ = 0.01?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -282,21 +286,22 @@ columns = ["right words", "right captions", "pointing", "pointing one word earli
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# It falls to 0. The penalty is in the loss, and the loss is lower where the weights are spread out. It has a price: fewer words are right. At the "a" before a name, the model still looks at many of the things. Is that one run's accident?
+# It falls to 0. The penalty is part of the loss, and is lower where the weights are spread out. It has a price: fewer words are right. At the "a" before a name, the model still looks at many of the things. Is that one run's accident?
 
 # %%
 values = ["words", "captions", "pointing", "one_earlier", "on_cell"]
 plain, with_it = (runs("emptied", setup, values) for setup in ("no penalty", "penalty 0.01"))
 rows = {"no penalty": plain, "penalty": with_it, "penalty, less no penalty": with_it - plain}
 columns = [*columns[:4], "a thing's weight in all"]
+print("pointing with the penalty, run by run:", with_it[:, 2])
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# In all five runs the penalty costs words and captions. In four no thing is pointed at any more, in the fifth a third are. A thing's cell got about 1.7 of weight over a caption, and now gets less than 1. Perhaps it is no help because most cells of our scenes are empty.
+# The penalty costs every run words and captions. In four runs no thing is pointed at any more, in the fifth about a third are. A thing's cell got about 1.7 of weight over a caption, and now gets less than 1. Perhaps the penalty is no help because most cells here are empty.
 #
 # ## Is the map an explanation?
 #
-# Here is the penalised captioner's map for the first two words of a caption. Has it seen the thing that is framed? Weights alone can't tell, but an **intervention** can: we give one cell the annotation of an empty cell, and see what changes. Which cell must be emptied for the second word to change?
+# In this caption the penalised captioner looks at the framed thing at word 1, and names it at word 2. Which cell does word 2 depend on? Weights alone can't tell, but an **intervention** can: we give one cell the annotation of an empty cell. Which cell must be emptied for word 2 to change?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -306,11 +311,11 @@ once = (unseen.wanted == unseen.wanted[:, 1:2]).sum(1) == 1  # 500: whether no o
 SCENE = int((right & seen & once).nonzero()[0])  # the first such scene; your turn: any from 0 to 499
 cell, weights = int(unseen.true[SCENE, 1]), elsewhere.weights[SCENE, :2]  # _, 2 25
 for ax, word in zip(plots.axes(2, width=3, height=3), (0, 1), strict=True):
-    said = f"word {word + 1}: {WORDS[elsewhere.logits[SCENE, word].argmax()]}"
-    pictures.attended(unseen.images[SCENE], weights[word], cell, said, ax)
+    title = f"word {word + 1}: {WORDS[elsewhere.logits[SCENE, word].argmax()]}"
+    pictures.attended(unseen.images[SCENE], weights[word], cell, title, ax)
 
-most = {"with the largest weight at word 2": weights[1].argmax(), "that is framed": cell}
-for name, emptied in most.items():
+tries = {"with the largest weight at word 2": weights[1].argmax(), "that is framed": cell}
+for name, emptied in tries.items():
     changed = unseen_annotations[SCENE].clone()  # 25 74
     changed[emptied] = empty[emptied]
     with torch.no_grad():
@@ -318,7 +323,7 @@ for name, emptied in most.items():
     print(f"without the cell {name}, word 2 is “{WORDS[logits.argmax()]}”")
 
 # %% [markdown]
-# At the name the weights are spread thinly, and hardly any lies on the framed thing. And yet the name is right, and it changes when that thing is emptied. Now we do the same for every name, with both models, and count the names that are still right. When will the penalised model lose them?
+# At word 2 the weights are spread thinly, and hardly any lies on the framed thing. And yet the word is right, and it changes when that thing is emptied. Now we empty a cell for every name, with both models, and count the names that are still right. When will the penalised model lose them?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -340,30 +345,33 @@ reveal("15.emptied", round(rows["the cell with the largest weight"][1], 2))
 table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, names are lost with the cell that has the largest weight. With the penalty, that cell matters no more than a random one. What matters is the cell with the largest weight a word before: the state has kept what was seen there. Do other seeds say so, too?
+# Without the penalty, most names are lost with the cell that has the largest weight. A word before, it is often the same cell. With the penalty, the cell with the largest weight matters no more than a random one. What matters is the cell with the largest weight a word before. At the name itself the thing gets no weight (0.00 above), so the state must have kept what was seen earlier. Do other seeds say so, too?
 
 # %%
 rows = {}
 for setup in ("no penalty", "penalty 0.01"):
     kept = runs("emptied", setup, ["whole", "largest", "before", "random"])
     rows[setup] = torch.cat([kept[:, :1], kept[:, :1] - kept[:, 1:]], 1)  # what each run loses
+print("lost with the penalty, with the largest weight, run by run:", rows["penalty 0.01"][:, 1])
 columns = ["names right", "lost: largest weight", "lost: largest a word before", "lost: random cell"]
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Without the penalty the map passes this test in all five runs; with it, the map fails in four. So a map says where a context came from, and not *necessarily* what a word depends on. Jain & Wallace (2019) found for classifiers of texts that weights often disagree with other measures of importance; Wiegreffe & Pinter (2019) answer that this depends on what we call an explanation.
+# Without the penalty the map passes this test in all five runs: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, and not *necessarily* what a word depends on.
+#
+# Jain & Wallace (2019) found for models that read texts that weights often disagree with other measures of importance; Wiegreffe & Pinter (2019) answer that this depends on what we call an explanation.
 #
 # ## Captions today
 #
-# Today a large language model writes the caption. Its words reach the picture in one of two ways:
+# Today a large language model writes the caption. Here are two ways in which its words reach the picture:
 #
-# | | the picture becomes | words reach it by |
+# | | the picture becomes | the words reach it by |
 # | --- | --- | --- |
 # | Show, Attend and Tell | 14×14 = 196 annotations | attention before each word, with the gate β |
-# | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α) that starts at 0 |
+# | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# Before any training, what do the words of each get from the picture?
+# Before these layers are trained, do the words get anything from the picture?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -377,11 +385,11 @@ alone = read(words, words, words, is_causal=True)
 print("tokens among tokens: words as without a picture:", torch.allclose(among, alone))
 
 # %% [markdown]
-# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words see the picture from the start. In both, which cell a word depends on is found as here: by taking it away.
+# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words see the picture from the start. In both, taking a part of the picture away shows what a word depends on.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost. In our first model, that is where the weight lies when the word is written. In the penalised one, it is mostly where the weight lay a word before.
+# The part without which the word is lost. In our first model, that is where the weight lies when the word is written. In the penalised one, it is mostly where the weight lay one word earlier.
 #
 # ## Questions
 #
@@ -407,7 +415,7 @@ check("15.q5", ...)
 #
 # - Which part of the picture is this word? The part without which the word is lost. To find it, empty one cell after another.
 # - A captioner attends to annotations, one vector for each cell, to which positions have been added. A gate says how much of the context a word gets.
-# - Hard attention reads one annotation, and soft batches in between help it to learn where to look.
+# - Hard attention reads one annotation, and learns from a reward. Soft batches in between gave it more right words in every run.
 # - A map of weights shows where a context came from. It passed the test without the penalty, and failed in four of five runs with it.
 # - Today's models read a picture by cross-attention or as tokens among words.
 #

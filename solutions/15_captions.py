@@ -10,7 +10,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 15.first_look
 #
-# This version of what a captioner reads before its first word raises no error:
+# Before its first word, a captioner reads the lesson's $\hat z_1$, here without biases. This version raises no error, but has four faults:
 #
 # ```python
 # def first_look(annotations, weights):
@@ -21,10 +21,10 @@ from course_utils import check, hint, progress, solution
 #     return torch.tanh(state @ weights["gate"])[:, None] * context
 # ```
 #
-# Repair its four faults, so that it keeps these promises:
+# Repair them, so that it computes the lesson's equations. These promises help to find the faults:
 #
 # 1. If each cell is there twice, the result stays the same.
-# 2. The score is lesson 04's perceptron.
+# 2. The weights of the cells depend on the state, as in lesson 04's perceptron.
 # 3. A picture's result does not depend on the other pictures of the batch.
 # 4. The gate lies between 0 and 1, and is 1/2 for a state of zeros.
 
@@ -133,7 +133,7 @@ check("15.pointing_accuracy", pointing_accuracy)
 # %% [markdown]
 # ## 15.effect_map
 #
-# A map of weights says where a word's context came from. Whether the word *depends* on a cell shows when that cell is emptied. The check hands you a `captioner` whose code you can't see: it takes annotations and words, treats each row on its own, and returns logits B×T×V, plain numbers. For each wanted word and each cell, return by how much the word's log probability falls when this cell alone gets the annotation of an empty one:
+# A map of weights says where a word's context came from. Whether the word *depends* on a cell shows when that cell is emptied. The check hands you a `captioner` whose code you can't see: it takes annotations and words, treats each row on its own, and returns logits B×T×V without gradients. For each wanted word and each cell, return by how much the word's log probability falls when this cell alone gets the annotation of an empty one:
 #
 # $$\text{effect}_{tl} = \log p(w_t \mid \text{picture}) - \log p(w_t \mid \text{picture with cell } l \text{ emptied})$$
 #

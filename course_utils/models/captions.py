@@ -200,10 +200,8 @@ def by_kind(told: Told, seen: Scenes) -> dict[str, list[Tensor]]:
     """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
     wanted, a, rows = seen.wanted, WORDS.index("a"), {}
     kinds = {"things": (wanted >= FIRST, 0), "“a”": (wanted == a, 1), "relations": ((wanted > a) & (wanted < FIRST), 2)}
-    for kind, (
-        where,
-        ahead,
-    ) in kinds.items():  # so many words before the next name, which comes three words after the last one
+    # the next name comes `ahead` words later; the last one came three words before that
+    for kind, (where, ahead) in kinds.items():
         scene, word = (where & (torch.arange(wanted.shape[1]) + ahead >= 3)).nonzero(as_tuple=True)
         on = [told.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
         rows[kind] = [told.gates[scene, word].mean(), told.weights[scene, word].amax(-1).mean(), *on]

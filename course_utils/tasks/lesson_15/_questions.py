@@ -109,7 +109,7 @@ predictions = (
     Prediction(
         "15.pointing",
         "For what share of the things does the largest weight lie on the thing, when its name is written?",
-        why="The context flows straight into the next word, so looking at the thing when it is named lowers the loss most directly.",
+        why="Nobody asked for it. Perhaps it is learned because the context flows straight into the next word.",
     ),
     Prediction(
         "15.penalty",
@@ -119,6 +119,6 @@ predictions = (
     Prediction(
         "15.emptied",
         "With the penalty: what share of the names is still right when, for each of them, the cell with the largest weight is emptied?",
-        why="At the name this model has its weight on cells that it does not need for the name. What it needs was read a word earlier, and its state has kept it.",
+        why="At the name this model has its weight on cells that it does not need for the name. What it needs was read earlier, and its state has kept it.",
     ),
 )

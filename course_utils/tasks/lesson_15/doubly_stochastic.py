@@ -163,6 +163,13 @@ _mistake(
 )
 
 
+@task.mistake(
+    "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions."
+)
+def as_the_authors_write(weights, mask):
+    return ((1 - weights.sum(1)) ** 2).sum(0).mean()
+
+
 # The sum over the steps
 
 _mistake(

@@ -159,6 +159,11 @@ _mistake(
     end=lambda before, after: (before - after).abs(),
 )
 _mistake(
+    "falls_alone",
+    "Where a word becomes more probable when a cell is emptied, you return 0. Such an effect is below 0.",
+    end=lambda before, after: (before - after).clamp(min=0),
+)
+_mistake(
     "logits",
     "You compare logits. Only their differences within a word mean something: take log_softmax over V first.",
     of=lambda logits: logits,
@@ -196,6 +201,21 @@ _mistake(
     "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.",
     end=lambda before, after: after,
 )
+
+
+@task.mistake(
+    "You scale the effects of a word, so that their sizes add up to 1 over the cells. Return them as they are: a word may depend on no cell."
+)
+def scaled(*given):
+    effects = _effects(*given)
+    return effects / effects.abs().sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+@task.mistake(
+    "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t."
+)
+def a_step_too_early(captioner, annotations, words, wanted, empty):
+    return _effects(captioner, annotations, words, wanted.roll(-1, 1), empty)
 
 
 @task.mistake("Cells and words are exchanged: return B×T×L, with the cells along the last axis.")

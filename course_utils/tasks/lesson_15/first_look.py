@@ -142,6 +142,11 @@ def _mistake(name, sentence, **parts):
     task.mistake(sentence, name)(_with(parts))
 
 
+_mistake(
+    "tanh_of_the_keys",
+    "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.",
+    hide=lambda asked, keys: asked + torch.tanh(keys),
+)
 _mistake("no_tanh", "tanh is missing from the state.", squash=lambda product: product)
 _mistake(
     "one_minus_the_gate",
