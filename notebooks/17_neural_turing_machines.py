@@ -29,13 +29,13 @@ example = copy(drawn(0), batch=1, shortest=5, longest=5)
 left, right = plots.axes(2, width=3.6, height=2.4)
 pictures.picture(example.given[0].T, "given, one column per step", left)
 pictures.picture(example.wanted[0].T, "wanted in the silence", right)
-left.set(xlabel="step", ylabel="bits, then marks")
-right.set(xlabel="step", ylabel="bits")
+for ax, rows in ((left, "bits, then marks"), (right, "bits")):
+    ax.set(xlabel="step", ylabel=rows)
 
 # %% [markdown]
 # Five vectors of six bits come in and should come out: the network has to hold 30 bits. (White is 1; the two lowest rows on the left are marks.) An LSTM keeps them in a state of fixed size, the bottleneck of lesson 05.
 #
-# A **neural Turing machine** (Graves et al. 2014) has a memory $M$ beside it, $N$ positions with $W$ dimensions each.
+# A **neural Turing machine** (Graves et al. 2014) gives the LSTM a memory $M$: $N$ positions with $W$ dimensions each.
 #
 # ## Reading and writing
 #
@@ -199,7 +199,7 @@ reveal("17.no_shift", round(wrong["without"][2], 2))
 table(wrong, [f"{n} vectors" for n in lengths], digits=2)
 
 # %% [markdown]
-# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it in 800 steps, as a table below shows: if yours did not, take another.) Without it, mistakes begin within the training range, and at ten vectors about a third of the bits are wrong.
+# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it: if yours did not, take another.) Without it, mistakes begin within the training range, and at ten vectors about a third of the bits are wrong.
 #
 # Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter, and eight steps of silence. Where do you see the walk?
 
@@ -280,7 +280,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. A write $w$ fills positions; a read $r$ with an open gate $f$ frees what it has read. A matrix $L$ records whether position $i$ was written right after $j$, and $p$ says which position was written last:
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. A write $w$ fills positions; a read $r$ with an open gate $f$ frees what it has read. A matrix $L$ of **temporal links** records whether position $i$ was written right after $j$, and $p$ says which position was written last:
 #
 # $$u \leftarrow (u + w - u \circ w) \circ (1 - f\, r)$$
 #
@@ -344,11 +344,11 @@ same = torch.allclose(ntm, delta + torch.outer(k, v - delta.T @ k), atol=1e-5)
 print("the NTM's write and the delta rule agree:", same)
 
 # %% [markdown]
-# Then both replace what the position held. The delta rule takes its keys from the input, not from what was read, and Yang et al. ([2024](https://huggingface.co/papers/2406.06484)) train it in parallel over the steps. With a gate for forgetting it is [Gated DeltaNet](https://github.com/NVlabs/GatedDeltaNet) (2025), which [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) uses. [Gated DeltaNet-2](https://github.com/NVlabs/GatedDeltaNet-2) has separate gates for erasing and adding, as an NTM has $e$ and $a$.
+# Then both replace what the position held. The delta rule takes its keys from the input, not from what was read, and can be trained in [parallel](https://huggingface.co/papers/2406.06484) over the steps. With a gate for forgetting it is [Gated DeltaNet](https://github.com/NVlabs/GatedDeltaNet) (2025), which [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) uses. [Gated DeltaNet-2](https://github.com/NVlabs/GatedDeltaNet-2) erases and adds with separate gates, as $e$ and $a$ do.
 #
 # ## So: can attention write?
 #
-# Yes. A head's weights say how much is erased and added at each position. A write is as differentiable as a read, and a machine can learn a program that runs longer than in training. How much longer depends on the seed.
+# Yes. A head erases and adds at each position by its weight, differentiably, so a machine can learn a program that runs longer than in training. How much longer depends on the seed.
 #
 # ## Questions
 #
