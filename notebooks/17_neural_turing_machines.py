@@ -215,7 +215,7 @@ for name, machine in machines.items():
         ax.set(xlabel="step", ylabel="position", xticks=(0, 8, 16), yticks=(0, 10, 20, 30))
 
 # %% [markdown]
-# With the shift, the write head moves on by one position at each step, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are, as long as the memory has room for them. Without the shift, both heads spread over all positions. How much do positions 1 to 31 differ in the end?
+# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are, as long as the memory has room for them. Without the shift, both heads spread over all positions. How much do positions 1 to 31 differ in the end?
 
 # %%
 M = film.memory[0, -1, 1:]  # of the machine without the shift
