@@ -29,15 +29,17 @@ example = copy(drawn(0), batch=1, shortest=5, longest=5)
 left, right = plots.axes(2, width=3.6, height=2.4)
 pictures.picture(example.given[0].T, "given, one column per step", left)
 pictures.picture(example.wanted[0].T, "wanted in the silence", right)
+for ax, rows in ((left, "bits, then marks"), (right, "bits")):
+    ax.set(xlabel="step", ylabel=rows)
 
 # %% [markdown]
-# Five vectors of six bits come in and should come out: the network has to hold 30 bits. (White is 1; the lowest rows are marks.) An LSTM keeps them in a state of fixed size: the bottleneck of lesson 05.
+# Five vectors of six bits come in and should come out: the network has to hold 30 bits. (White is 1; the two lowest rows on the left are marks.) An LSTM keeps them in a state of fixed size, the bottleneck of lesson 05.
 #
-# A **neural Turing machine** (Graves et al. 2014) also has a memory $M$ of $N$ positions with $W$ dimensions each.
+# A **neural Turing machine** (Graves et al. 2014) gives the LSTM a memory $M$: $N$ positions with $W$ dimensions each.
 #
 # ## Reading and writing
 #
-# A **head** has weights $w$ over the positions, which sum to 1. It reads as attention does, and writes with two vectors: $e$, from 0 to 1, says what to erase, and $a$ what to add (equations 2 to 4):
+# A **head** has weights $w$ over the positions, which sum to 1. It reads as attention does. To write, it erases with a vector $e$, from 0 to 1, and adds a vector $a$ (equations 2 to 4):
 #
 # $$r = \sum_i w(i)\, M(i) \qquad M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
@@ -60,7 +62,7 @@ print("written:", written.detach())
 print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w))
 
 # %% [markdown]
-# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). More weight on the first position would make its first number smaller, as the gradient says. So a machine can learn from examples where to write: a write is as differentiable as a read.
+# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So a machine can learn where to write: a write is as differentiable as a read.
 #
 # ## Where does a head go?
 #
@@ -70,7 +72,7 @@ print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w)
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step looks at the memory. By **content**, the head finds the position that resembles a key $k$, with lesson 04's cosine and a strength $\beta$. The **gate** $g$ decides between this and the weights of the step before. The kernel $s$ **shifts** the weights along a circle of positions, and $\gamma$ **sharpens** what the shift has blurred (equations 5 to 9):
+# Only the first step looks at the memory. By **content**, the head finds the position that resembles a key $k$, with lesson 04's cosine and a strength $\beta$. The **gate** $g$ mixes these weights with those of the step before. The **kernel** $s$, a weight for each shift, moves the result along a circle of positions, and $\gamma$ **sharpens** what the shift has blurred (equations 5 to 9):
 #
 # $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
@@ -94,7 +96,7 @@ steps = address(torch.ones(1, 4, 2), before, torch.ones(1, 2), one, 0 * one, s, 
 print("shifted:  ", steps[2], "\nsharpened:", steps[3])
 
 # %% [markdown]
-# At position 2, with 0.81 / 0.82 of its weight. Now try all four steps. The head was at position 2 before, and position 5 resembles the key. How do you send it to the position *after* the one that resembles the key?
+# It is at position 2, with 0.81 / 0.82 = 0.988 of its weight. Now try all four steps. The head was at position 2 before, and position 5 resembles the key. How do you send it to the position *after* the one that resembles the key?
 
 
 # %%
@@ -121,7 +123,7 @@ head_explorer = explore(
 head_explorer
 
 # %% [markdown]
-# With these settings the head goes from position 2 to position 3. To get to position 6, it takes a gate of 1, a high strength and a large shift. With the gate at 0 the head walks on from where it was, whatever the memory holds. So a head can jump and walk.
+# With these settings the head goes from position 2 to position 3, whatever the memory holds: it **walks**. With a gate of 1, a high strength and a large shift it **jumps** to position 6.
 #
 # ## The machine
 #
@@ -131,7 +133,7 @@ head_explorer
 diagrams.turing_machine()
 
 # %% [markdown]
-# A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state. Here is the whole machine. Which line makes the walk of a head possible: where does the old $w$ come in?
+# A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -161,11 +163,11 @@ class Machine(nn.Module):
 
 
 # %% [markdown]
-# The old $w$ goes into `address`, which may shift it. The package's machine computes the same (the next cell shows it).
+# The old $w$ goes into `address`, which may shift it. A `Film` holds what happens at each step: outputs, both heads' weights, and the memory.
 #
 # ## Take out the shift
 #
-# Which kernel moves nothing? Put it into `stay`, and the shift is gone; all else is as before.
+# Which kernel moves nothing? In the next cell `stay` takes the kernel's place; everything else is as before.
 
 
 # %%
@@ -197,7 +199,7 @@ reveal("17.no_shift", round(wrong["without"][2], 2))
 table(wrong, [f"{n} vectors" for n in lengths], digits=2)
 
 # %% [markdown]
-# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it in 800 steps, as a table below shows: if yours did not, take another.) Without it, mistakes begin within the training range, and at ten vectors about a third of the bits are wrong.
+# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it: if yours did not, take another.) Without it, mistakes begin within the training range, and at ten vectors about a third of the bits are wrong.
 #
 # Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter, and eight steps of silence. Where do you see the walk?
 
@@ -213,23 +215,23 @@ for name, machine in machines.items():
         ax.set(xlabel="step", ylabel="position", xticks=(0, 8, 16), yticks=(0, 10, 20, 30))
 
 # %% [markdown]
-# With the shift, the write head walks one position further at each step. The read head waits, and in the silence it walks over the same positions. Nothing in this program depends on how many vectors there are, as long as the memory has room for them. Without the shift, both heads spread over all positions. How much do positions 1 to 31 differ in the end?
+# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are, as long as the memory has room for them. Without the shift, both heads spread over all positions. How much do positions 1 to 31 differ in the end?
 
 # %%
 M = film.memory[0, -1, 1:]  # of the machine without the shift
 print(f"the largest difference between two positions: {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
-# Not at all. They begin alike, and nothing but a shift tells them apart, so 31 positions hold what one could hold. Your turn: let `M` begin with `0.5 * torch.randn(B, N, W)` and train again without the shift. Are different positions enough?
+# They do not differ at all. They begin alike, and without a shift nothing can tell them apart, so 31 positions hold no more than one could hold. Your turn: let `M` begin with `0.5 * torch.randn(B, N, W)` and train again without the shift. Are different positions enough?
 #
 # ## Five seeds
 #
-# Five machines learned to copy 1 to 10 vectors in 1,200 steps, five more without shifts, and LSTMs with a state of 256: five in 2,400 steps, three in 6,000 ("longer"). Differences are between runs with the same seed, as in lesson 13. Which LSTMs copy ten, and what happens to them at fifteen?
+# Five machines were trained to copy 1 to 10 vectors in 1,200 steps, five more without shifts, and LSTMs with a state of 256: five in 2,400 steps, three in 6,000 ("longer"). Differences are between runs with the same seed, as in lesson 13. Which LSTMs copy ten vectors, and what happens to them at fifteen?
 
 
 # %%
 def compared(task, first, others, lengths):
-    """Shares of wrong bits, and how many more they are than the first setup's, seed by seed."""
+    """Shares of wrong bits of each setup, and how many more they are than the first one's, seed by seed."""
     wrong = {
         setup: torch.tensor(measured_at("turing", "wrong", "length", lengths, setup=setup, task=task))
         for setup in (first, *others)
@@ -238,13 +240,17 @@ def compared(task, first, others, lengths):
     for setup in others:
         runs = wrong[setup].T
         rows |= {setup: runs, f"{setup}, minus {first}": runs - rows[first][: len(runs)]}
-    return table(rows, [f"{n} vectors" for n in lengths], corner="wrong bits", digits=2)
+    return rows
 
 
-compared("copy", "machine", ["no shifts", "LSTM", "LSTM, longer"], (10, 15, 20, 40))
+for kind in (turing.Machine, turing.Recurrent):
+    print(f"{kind.__name__}: {sum(p.numel() for p in kind(GIVEN, WANTED).parameters()):,} parameters")
+lengths = (10, 15, 20, 40)
+rows = compared("copy", "machine", ["no shifts", "LSTM", "LSTM, longer"], lengths)
+table(rows, [f"{n} vectors" for n in lengths], corner="wrong bits", digits=2)
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The longer trained LSTMs nearly do (at most 0.03 wrong), but it does not carry them to fifteen: more than a seventh of the bits are wrong in every run, and in the machines less than 0.02. From twenty on the machines differ: at 40, the best gets less than 0.01 wrong, and the worst guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer nearly do (at most 0.03 wrong), with nine times the machine's parameters. At fifteen each of them has more than a seventh of the bits wrong, and each machine less than 0.02. From twenty on the machines differ: at 40, the best gets less than 0.01 wrong, and the worst guesses.
 #
 # ## Jump and walk
 #
@@ -253,16 +259,15 @@ compared("copy", "machine", ["no shifts", "LSTM", "LSTM, longer"], (10, 15, 20, 
 # %%
 rows = {}
 for task, name, shown in (("repeat", "repeat copy", (10, 20)), ("recall", "recall", (6, 12))):
-    for setup in ("machine", "LSTM"):
-        rows[f"{name}, {setup}"] = measured_at("turing", "wrong", "length", shown, setup=setup, task=task)
+    rows |= {f"{name}, {setup}": runs for setup, runs in compared(task, "machine", ["LSTM"], shown).items()}
 table(rows, ["as long as in training", "twice as long"], corner="wrong bits", digits=2)
 
 # %% [markdown]
-# The machines learn both tasks and go further; the LSTMs learn neither in twice as many steps. For recall, a head can jump by content to the vector that is shown again, and shift to the next one.
+# The machines learn both tasks and go further. The LSTMs learn neither in twice as many steps. For recall, a head can jump by content to the vector that is shown again, and shift to the next one.
 #
 # ## What is missing?
 #
-# Nothing tells the machine which positions are in use. And if a head jumps, the order of writing is lost, as a shift only finds neighbours. The **differentiable neural computer** (DNC, Graves et al. 2016) records the **usage** $u$ of each position. A write can go to free positions, the freest $\phi_1$ first (methods, equation 1):
+# Nothing tells the machine which positions are in use, and when a head jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) records the **usage** $u$ of each position. **Allocation** lets a write go to free positions, the freest $\phi_1$ first (methods, equation 1):
 #
 # $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
@@ -275,7 +280,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. A write $w$ fills positions; a read $r$ with an open gate $f$ frees what it has read. A matrix $L$ records whether position $i$ was written right after $j$, and $p$ which was written last:
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. A write $w$ fills positions; a read $r$ with an open gate $f$ frees what it has read. A matrix $L$ of **temporal links** records whether position $i$ was written right after $j$, and $p$ says which position was written last:
 #
 # $$u \leftarrow (u + w - u \circ w) \circ (1 - f\, r)$$
 #
@@ -296,27 +301,28 @@ print("written to:", written)
 diagrams.links(link[0].tolist(), used[0].tolist())
 
 # %% [markdown]
-# They go to position 1, which is free again, and to position 3. The links lead from 2 to 1 and on to 3, an order that no shift could follow. A read head can go forward along $L$, backward along its transpose, or jump by content; three weights $\pi$, its **modes**, mix the three ways:
+# They go to position 1, which is free again, and to position 3. The links lead from 2 to 1 and on to 3, an order that no single shift follows. A read head can go forward along $L$, backward along its transpose, or jump by content; three weights $\pi$, its **modes**, mix the ways:
 #
 # $$r \leftarrow \pi_1\, L^\top r + \pi_2\, w_c + \pi_3\, L\, r$$
 #
-# ## Train a computer without its links
+# ## A computer without its links
 #
-# The package's `Computer` has no shift: only links can lead it on. Five of them learned to copy 1 to 5 vectors in 800 steps, five more without links, and five of our machines. What do you expect at 5 vectors, and at 20?
+# The package's `Computer` is a DNC without a shift: only links can lead it on. We trained five to copy 1 to 5 vectors, five without links, and five of our machines. What do you expect at 5 vectors, and at 20?
 
 # %%
-compared("short", "computer", ["computer, no links", "machine"], (5, 10, 20))
+rows = compared("short", "computer", ["computer, no links", "machine"], (5, 10, 20))
+table(rows, ["5 vectors", "10 vectors", "20 vectors"], corner="wrong bits", digits=2)
 
 # %% [markdown]
-# With links, all five computers copy five vectors, and at twenty each has fewer wrong bits than its twin without links. Our machines, which learned at twice the rate, differ more, from hardly a mistake at twenty to not having learned. Csordás & Schmidhuber (2019) found that links blur; with this and two other faults mended, the mean error on bAbI fell by 43 %.
+# With links, all five computers copy five vectors, and at each length each has fewer wrong bits than its twin without links. (Our machines had twice the learning rate; one did not learn.) Csordás & Schmidhuber (2019) mended blurred links and two other faults: the mean error on bAbI fell by 43 %.
 #
 # ## Today: a state that is written
 #
-# **Linear attention** (Katharopoulos et al. 2020) is a write that erases nothing, $S \leftarrow S + k\, v^\top$; a query reads $S^\top q$. The **delta rule** (Schlag et al. 2021) first subtracts what the key reads already:
+# **Linear attention** (Katharopoulos et al. 2020) writes without erasing, $S \leftarrow S + k\, v^\top$, and reads $S^\top q$ (lesson 20 has the details). The **delta rule** (Schlag et al. 2021) first subtracts what the key reads already:
 #
 # $$S \leftarrow S + \beta\, k\, (v - S^\top k)^\top$$
 #
-# We write (1, 2), then (5, 0), with the same $k$ = (0.6, 0.8). What does $k$ read afterwards?
+# We write (1, 2), then (5, 0), with the same $k$ = (0.6, 0.8); the NTM takes $k$ for its weights. What does $k$ read afterwards?
 
 # %% tags=["nbval-check-output"]
 k, values = torch.tensor([0.6, 0.8]), torch.tensor([[1.0, 2.0], [5.0, 0.0]])
@@ -338,11 +344,11 @@ same = torch.allclose(ntm, delta + torch.outer(k, v - delta.T @ k), atol=1e-5)
 print("the NTM's write and the delta rule agree:", same)
 
 # %% [markdown]
-# Then both replace what it held. Here the keys come from the input, not from what was read, so Yang et al. ([2024](https://huggingface.co/papers/2406.06484)) train it in parallel over steps. With a gate for forgetting, [Gated DeltaNet](https://github.com/NVlabs/GatedDeltaNet) (2025) is in models such as Qwen3-Next. [Its successor](https://github.com/NVlabs/GatedDeltaNet-2) separates erasing from writing, as $e$ and $a$ do.
+# Then both replace what the position held. The delta rule takes its keys from the input, not from what was read, and can be trained in [parallel](https://huggingface.co/papers/2406.06484) over the steps. With a gate for forgetting it is [Gated DeltaNet](https://github.com/NVlabs/GatedDeltaNet) (2025), which [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) uses. [Gated DeltaNet-2](https://github.com/NVlabs/GatedDeltaNet-2) erases and adds with separate gates, as $e$ and $a$ do.
 #
 # ## So: can attention write?
 #
-# Yes. A write is as differentiable as a read, and a machine can learn a program that runs longer than in training. How much longer depends on the seed.
+# Yes. A head erases and adds at each position by its weight, differentiably, so a machine can learn a program that runs longer than in training. How much longer depends on the seed.
 #
 # ## Questions
 #

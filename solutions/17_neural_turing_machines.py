@@ -58,7 +58,7 @@ check("17.head", head)
 #
 # Now you are the controller. L vectors come, then a delimiter, then L silent steps: T = 2L + 1. Return kernels, T×2×3, with which two heads repeat the vectors **in reverse**, the last one first.
 #
-# Both heads begin at position 0. Their gates are 0 and they are sharp, so a kernel such as (0, 0, 1) for the shifts -1, 0 and +1 is all that moves them. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, whatever the read head finds is the output. Decide on paper first where each head has to be at which step. The memory has N positions, N ≥ L.
+# Both heads begin at position 0. Their gates are 0, so only the kernels move them: each kernel has a single 1 and two zeros, such as (0, 0, 1) for the shifts -1, 0 and +1. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, whatever the read head finds is the output. Decide on paper first where each head has to be at which step. The memory has N positions, N ≥ L.
 
 
 # %%
@@ -77,10 +77,8 @@ def backwards(length, places):
         torch.Size([9, 2, 3])
     """
     ### BEGIN SOLUTION
-    shifts = torch.ones(
-        2 * length + 1, 2, dtype=torch.long
-    )  # both heads walk forward, the read head one further
-    shifts[length + 1 :, 1] = -1  # and back in the silence
+    shifts = torch.ones(2 * length + 1, 2, dtype=torch.long)  # both heads walk forward
+    shifts[length + 1 :, 1] = -1  # the read head walks back in the silence
     return F.one_hot(shifts + 1, 3).float()  # T 2 3
     ### END SOLUTION
 

@@ -45,7 +45,7 @@ questions = (
     Question(
         "17.q3",
         "why longer copies succeed",
-        "Why does the machine copy sequences of twenty vectors, although it has only seen ten?",
+        "Why can a machine copy sequences of twenty vectors, although it has seen ten at most?",
         right=(
             "It writes to the next position and later reads from the next position, and these steps are the same at each position.",
             "The shift does not depend on the position. Without shifts, no machine learned to copy ten.",
@@ -99,7 +99,7 @@ questions = (
             ),
             (
                 "That its memory has at least forty positions in use at the beginning.",
-                "Places are free at the beginning. The copy fills them one after the other.",
+                "Positions are free at the beginning. The copy fills them one after the other.",
             ),
         ),
     ),

@@ -39,7 +39,7 @@ def _(length, places):
 
 @task.reading
 def _(case, value):
-    """Which vector the read head sees at each step of the silence, or a text where it sees none clearly."""
+    """Which vector the read head sees at each step of the silence, or a text where it sees none."""
     length, places = case.args
     steps = 2 * length + 1
     if not isinstance(value, torch.Tensor) or value.shape != (steps, 2, 3):
@@ -47,8 +47,8 @@ def _(case, value):
             f"A tensor of kernels T×2×3 is expected, with T = 2·{length} + 1 = {steps}: for each step, the write head's three numbers and the read head's."
         )
     kernels = value.detach().double()
-    if not (kernels >= -1e-6).all() or not ((kernels.sum(-1) - 1).abs() < 1e-4).all():
-        raise CourseError("Each kernel holds three numbers from 0 to 1 which sum to 1, for the shifts -1, 0 and +1.")
+    if not ((kernels.sort(-1).values - torch.tensor([0.0, 0.0, 1.0])).abs() < 1e-4).all():
+        raise CourseError("Each kernel holds a single 1 and two zeros, for the shifts -1, 0 and +1.")
     heads, memory, seen = torch.eye(places, dtype=torch.float64)[[0, 0]], torch.zeros(places, length).double(), []
     for step, kernel in enumerate(kernels):
         heads = sum(kernel[:, [i]] * heads.roll(i - 1, 1) for i in range(3))
@@ -57,7 +57,7 @@ def _(case, value):
             memory[:, step] += heads[0]
         if step > length:
             seen.append(heads[1] @ memory)
-    return [int(each.argmax()) if each.max() > 0.95 else "none clearly" for each in seen]
+    return [int(each.argmax()) if each.max() > 0.95 else "no vector" for each in seen]
 
 
 def _program(write, read, length):
@@ -95,7 +95,7 @@ _mistake(
 )
 _mistake(
     "write_head_stays",
-    "The read head sees the last vector at every step. Does your write head stay, so that each vector overwrites the one before it? Move it at each vector.",
+    "The read head sees the last vector at every step of the silence. It has to walk back from there, and each vector needs a position of its own, so the write head has to move as well.",
     write=_still,
     read=_still,
 )

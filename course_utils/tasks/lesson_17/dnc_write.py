@@ -11,7 +11,7 @@ from course_utils.tasks.shares import USUAL
 
 task = Task(
     "17.dnc_write",
-    "where a computer with a free list writes",
+    "where a differentiable neural computer writes",
     arguments=(
         *("usage B×N", "written B×N", "reads B×R×N", "free B×R"),
         *("content B×N", "allocate B", "enter B"),
@@ -31,9 +31,9 @@ task = Task(
 
 @task.property
 def closed_gates_free_nothing(case, value):
-    """Without free gates, writing alone counts."""
-    usage, written, _, free, *_ = case.args
-    if free.any() or (value[0] > torch.maximum(usage, written) - 1e-5).all():
+    """Without free gates, no usage falls."""
+    usage, _, _, free, *_ = case.args
+    if free.any() or (value[0] > usage - 1e-5).all():
         return None
     return "Where all free gates are 0, nothing is freed, so no position's usage should become smaller. In your result one does."
 
