@@ -174,6 +174,8 @@ print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e
 # ## Many classes from ten digits
 #
 # To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+#
+# The loss counts a picture from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -184,19 +186,13 @@ parts["joined: a new class"] = torch.where(side, turned, mirrored)
 for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), strict=True):
     pictures.picture(part, title, ax)
 
-# %% [markdown]
-# The new class has the turned 4 above the line and the mirrored 3 below it. Its other characters are joined from other drawings of 4 and 3.
-#
-# We train on episodes of such classes. The loss counts a picture from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example of each?
-
-# %%
 losses = snail.fit_characters(model, steps=400, rate=4e-3)
 unseen = episodes.character_episodes(400, "held out", drawn(1))
 shares = snail.by_examples(snail.predict_labels(model, unseen), unseen)
 print("share of right labels, digits 5 to 9, after 1 to 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
-# After one example the model is clearly better than guessing, and after five it gets most labels right.
+# The new class has the turned 4 above the line and the mirrored 3 below it, always from other drawings of 4 and 3. After one example of a digit the model is clearly better than guessing, and after five it gets most labels right.
 #
 # The course has trained five such models for 1,500 steps instead of 400. The next picture compares them with a rule that needs no training: copy the label of the most similar picture so far, by the squared distance of pixels. What share will the five models get right after one example, on average?
 
@@ -218,7 +214,7 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, while the rule gets 0.71 and 0.90. So it has learned to compare, but less well on another kind of class. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on new characters of Omniglot (table 1).
+# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, and the rule 0.71 and 0.90. It has learned to compare, but less well on another kind of class. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on new characters of Omniglot (table 1).
 #
 # ## Where does it look?
 #
@@ -307,11 +303,11 @@ table(
 )
 
 # %% [markdown]
-# It is not: convolutions alone have the most parameters and lose to SNAIL with every seed. Nor did attention alone lack parameters: with positions (lesson 11) or pairs it does about as well as SNAIL or better, with half of SNAIL's parameters or fewer. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never bring a label to its picture, and do about as well as the rule.
+# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close to SNAIL if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
 #
 # ## Today: in-context learning
 #
-# Language models do the same with examples in a prompt, and no weight changes. Brown et al. (2020) call this **in-context learning**. But a model can also store classes in its weights. When does it do which? SNAIL learns from the digits 0 to 4, from forty classes (these digits turned and mirrored), or from many.
+# Language models do the same with examples in a prompt: **in-context learning** (Brown et al. 2020). But a model can also store classes in its weights. When? SNAIL learns from the digits 0 to 4, from forty classes (these digits turned and mirrored), or from many.
 
 # %%
 rows = {}
@@ -321,7 +317,7 @@ columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
 table(rows, columns, corner="right after 5 examples", digits=2)
 
 # %% [markdown]
-# With five classes it is perfect on them and poor on new ones. What never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many and rare and come in bursts, as words do in texts. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
+# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many and rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
 #
 # ## Waves
 #
@@ -393,7 +389,7 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as a search through all courses of ten pulls gives. Our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy with every seed. The paper's SNAIL wins 6.6 ± 0.1 after training by another method; perhaps ours is trained too briefly. With 1,000 pulls and 50 arms the paper's wins 889.8 ± 5.6, and the Gittins index, optimal for endless games, 944.1 (table 3).
+# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as a search through all courses of ten pulls gives. Our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy, with every seed. The paper's SNAIL wins 6.6 ± 0.1; perhaps ours is trained too briefly. With 1,000 pulls and 50 arms the paper's wins 889.8 ± 5.6, and the Gittins index, optimal for endless games, 944.1 (table 3).
 #
 # ## Does it see the answer?
 #
