@@ -303,7 +303,7 @@ table(
 )
 
 # %% [markdown]
-# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close to SNAIL if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
+# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
 #
 # ## Today: in-context learning
 #
@@ -317,7 +317,7 @@ columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
 table(rows, columns, corner="right after 5 examples", digits=2)
 
 # %% [markdown]
-# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many and rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
+# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right with no example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
 #
 # ## Waves
 #
