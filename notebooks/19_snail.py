@@ -23,7 +23,7 @@ def drawn(seed):
 # %% [markdown]
 # ## A new task in every episode
 #
-# Until now each network has learned one task from thousands of examples. Here is a task that no network has seen before. Five classes of pictures have the labels 0 to 4, which are written above them. From which picture on could you give most labels yourself?
+# Until now each network has learned one task from thousands of examples. Here is a new task. The pictures are of five classes, and each class has one of the labels 0 to 4, which is written above it. From which picture on could you give most labels yourself?
 
 # %%
 shown = episodes.character_episodes(1, "held out", drawn(15))
@@ -31,11 +31,11 @@ for t, ax in enumerate(plots.axes(9, width=1, height=1.2)):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# From the fifth picture on, because nearly every class has been labelled by then, and you compare. It does not help that these are digits: each **episode** draws its labels anew.
+# From the fifth picture on, because nearly every class has been labelled by then, and you compare. Each such sequence, an **episode**, draws its labels anew.
 #
-# A network that learns from thousands of episodes cannot learn the labels by heart. What it can learn is how to find them out. This is **meta-learning**, learning to learn. With five classes and k examples of each, the field calls it 5-way, k-shot.
+# A network cannot learn these labels by heart. From thousands of episodes it can learn how to find them: **meta-learning**, learning to learn. Five classes and k examples of each are called 5-way, k-shot.
 #
-# At each step the model sees an input $x_t$ and has to give its label, $y_t$. It also reads $y_{t-1}$, the label of the input before. If the labels are 2, 0 and 2, what does it read beside the three inputs?
+# At each step the model reads an input $x_t$ beside $y_{t-1}$, the label of the input before, and has to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
 
 
 # %% tags=["nbval-check-output"]
@@ -51,15 +51,15 @@ y = F.one_hot(torch.tensor([[2, 0, 2]]), 5).float()  # B T V
 print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
 
 # %% [markdown]
-# It reads nothing, then 2, then 0. At the third step the model has to know that the label 2 belongs to the first picture, and that the first picture looks like the third.
+# It reads no label at first, then 2, then 0. To predict 2 at the third step, it has to know that the label 2 belongs to the first picture, and that this picture looks like the third.
 #
 # ## Bring picture and label together
 #
-# Attention could find an earlier picture that looks like this one, but the label of that picture arrives one step later. A **causal convolution** joins two steps and never looks ahead:
+# Attention could find an earlier picture that looks like this one, but that picture's label arrives one step later. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
 #
 # $$z_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
-# With $W_1 = 1$, $W_0 = 10$, $b = 0$ and a dilation of 1, what becomes of 1, 2, 3?
+# With $W_1 = 1$, $W_0 = 10$, $b = 0$ and a dilation of 1, what becomes of the sequence 1, 2, 3?
 
 
 # %% tags=["nbval-check-output"]
@@ -77,7 +77,7 @@ print(loop, causal_convolution(x, W_0, W_1, b, 1).flatten(), by_torch.flatten())
 # %% [markdown]
 # A loop, two matrix products and PyTorch's convolution all give 1, 12 and 23.
 #
-# One convolution sees two steps. If a second one with a dilation of 2 reads its result, four steps are seen, and each doubling of the dilation doubles that number. Mishra et al. (2018) stack ⌈log₂ T⌉ of them for T steps. Their listing takes the dilations $2^i$ for $i$ = 1, 2, …, which begin with 2. Which of 16 steps does the last one see then?
+# One convolution sees two steps. If a second one with a dilation of 2 reads its result, four steps are seen, and each doubling of the dilation doubles that number. For T steps, Mishra et al. (2018) stack ⌈log₂ T⌉ convolutions. Their listing takes the dilations $2^i$ for $i$ = 1, 2, …, which begin with 2. Which of 16 steps does the last step see then?
 
 
 # %%
@@ -88,25 +88,25 @@ def seen_from(dilations, steps=16):
     return sees > 0
 
 
-for ax, dilations in zip(plots.axes(2, width=3.6, height=3.2), ((1, 2, 4, 8), (2, 4, 8)), strict=True):
+for ax, dilations in zip(plots.axes(2, width=3.6, height=3.2), ((1, 2, 4, 8), (2, 4, 8, 16)), strict=True):
     plots.mask(seen_from(dilations), range(16), range(16), f"dilations {dilations}", ax, "step seen", "step")
 
 # %% [markdown]
-# With the dilations 1, 2, 4 and 8 the last step sees all steps. With 2, 4 and 8 it sees every other step, and never the one right before it, since sums of even numbers are even. So we begin with 1.
+# With the dilations 1, 2, 4 and 8 the last step sees all steps. With 2, 4, 8 and 16 it sees every other step, and never the one right before it, since sums of even numbers are even. So we begin with 1.
 #
 # ## The model
 #
-# **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3), has two kinds of blocks. Which of them can pick one step out of 25, and which knows what came right before?
+# **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3), has two kinds of blocks. Which of them can pick a single step out of many, and which always knows what came right before?
 
 # %%
 diagrams.snail(new=["convolutions", "attention"])
 
 # %% [markdown]
-# Attention weighs every step by how well it fits, at any distance. A convolution always looks back the same number of steps, so it knows their order. Each block puts its result beside its input. A **dense block** has two causal convolutions, $f$ with $W_0, W_1, b$, and $g$ with weights of its own:
+# Attention weighs every step so far by how well it fits, at any distance. A convolution always looks back the same number of steps. Each block puts its result beside its input. A **dense block** has two causal convolutions, $f$ with $W_0, W_1, b$, and $g$ with weights of its own:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)] \qquad \text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# If x has 69 dimensions, how many has it after five dense blocks of 32 filters and an attention with values of 16?
+# Here x has 69 dimensions, 64 pixels and 5 for the label. How many are there after five dense blocks of 32 filters (rows of $W_0$) and an attention with values of width 16?
 
 
 # %% tags=["nbval-check-output"]
@@ -135,12 +135,13 @@ class AttentionBlock(nn.Module):
         return torch.cat([x, self.weights @ v], -1)  # B T D+E
 
 
-x = DenseBlock(69, 32, dilation=1)(torch.zeros(1, 26, 69))
-print("after one dense block:", x.shape[-1])
-print("and an attention:     ", AttentionBlock(101, K=32, E=16)(x).shape[-1])
+five = nn.Sequential(*[DenseBlock(69 + 32 * i, 32, dilation=2**i) for i in range(5)])
+x = five(torch.zeros(1, 26, 69))  # B T 69+5·32
+print("after five dense blocks:", x.shape[-1])
+print("and an attention:", AttentionBlock(x.shape[-1], K=32, E=16)(x).shape[-1])
 
 # %% [markdown]
-# Each dense block adds 32 dimensions and the attention adds 16, so 69 become 245. A linear layer reads the label from them. Here is the whole model. The course's own version does the same, faster. Do they agree?
+# Each dense block adds 32 dimensions and the attention adds 16, so 69 become 245. A linear layer makes a score for each label from them. Here is the whole model. The course's own version computes the same faster. Do the two agree if they have the same weights?
 
 
 # %% tags=["nbval-check-output"]
@@ -161,11 +162,10 @@ torch.manual_seed(0)
 model, shipped, x = Snail(64 + 5, 5), snail.Snail(64 + 5, 5, steps=26), torch.randn(1, 26, 69)
 for block, other in zip([*model.blocks, model.readout], [*shipped.blocks, shipped.readout], strict=True):
     if isinstance(block, DenseBlock):  # there f and g are one tensor, 2 F D 2
-        weights = [part.weight.unflatten(1, (2, -1)).mT for part in (block.f, block.g)]
-        other.weights.data, other.biases.data = (
-            torch.stack(weights),
-            torch.stack([block.f.bias, block.g.bias]),
+        other.weights.data = torch.stack(
+            [part.weight.unflatten(1, (2, -1)).mT for part in (block.f, block.g)]
         )
+        other.biases.data = torch.stack([block.f.bias, block.g.bias])
     else:
         other.load_state_dict(block.state_dict())
 print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e-5))
@@ -173,9 +173,9 @@ print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e
 # %% [markdown]
 # ## Many classes from ten digits
 #
-# To learn how to compare, the model needs many classes. Mishra et al. have the 1,200 training characters of Omniglot, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
 #
-# We train on episodes of such classes. The loss counts a character from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Chance is 0.2. What share is right after one example?
+# The loss counts a picture from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -192,9 +192,9 @@ shares = snail.by_examples(snail.predict_labels(model, unseen), unseen)
 print("share of right labels, digits 5 to 9, after 1 to 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
-# The new class has the turned 4 above the line and the mirrored 3 below it. Its characters are joined from other drawings of 4 and 3. After one example of a new digit the model gets more than a third right.
+# The new class has the turned 4 above the line and the mirrored 3 below it, always from other drawings of 4 and 3. After one example of a digit the model is clearly better than guessing, and after five it gets most labels right.
 #
-# The course has trained five such models for 1,500 steps instead of 400. Beside them the picture shows a rule that needs no training: copy the label of the most similar picture so far, by squared distance of pixels. What share will the five models get right after one example, on average?
+# The course has trained five such models for 1,500 steps instead of 400. The next picture compares them with a rule that needs no training: copy the label of the most similar picture so far, by the squared distance of pixels. What share will the five models get right after one example, on average?
 
 # %% tags=["nbval-check-output"]
 predict("19.one_example", ...)
@@ -214,16 +214,16 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, while the rule gets 0.71 and 0.90. So it has learned to compare, but it compares unlike classes less well. The paper's SNAIL, which reads pictures through a convolutional network, gets 99.1 % and 99.8 % with five classes of Omniglot (table 1).
+# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, and the rule 0.71 and 0.90. It has learned to compare, but less well on another kind of class. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on new characters of Omniglot (table 1).
 #
 # ## Where does it look?
 #
-# Its weight should go to the step after a picture of the same class, where the label is read. How much of it does, on average?
+# The attention should look at steps after a picture of the same class, where the right label is read. How much of its weight is there?
 
 
 # %%
 with torch.no_grad():
-    snail.answers(model, unseen)
+    snail.answers(model, unseen)  # a forward pass, in which the attention keeps its weights
 weights = model.blocks[-1].weights  # B T T
 share, equal = snail.weight_on_label(weights, unseen)  # B T each
 again = unseen.before > 0  # B T: steps whose class was shown before
@@ -243,11 +243,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# The right label gets 0.39 of the weight on average, nearly twice as much as with equal weights. At step 10 it gets most of the weight, at step 12 less than a third.
+# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
 #
 # ## Take a part out
 #
-# What is each part for? Below, the model has no convolutions: its single attention reads x as it is. A rule that always gives the most frequent label so far needs no pictures at all. Will the model beat it? Guess its share after five examples. Then try the other changes in the comment, guess, and say why.
+# What is each part for? Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess the model's share after five examples. Then try the other changes in the comment: guess each time, and say why.
 
 # %%
 changes = {"dilations": ()}  # or {"attention": False}, {"dilations": (1,)}, {"dilations": (2, 4, 8, 16)}
@@ -260,11 +260,11 @@ losses = snail.fit_characters(altered, steps=400, rate=4e-3)
 print("The altered model beside the whole one, and the rule:")
 rows = {"whole": shares, "altered": snail.by_examples(snail.predict_labels(altered, unseen), unseen)}
 rows["most frequent label"] = snail.by_examples(episodes.most_frequent(unseen), unseen)
-reveal("19.without", rows["altered"][-1])
+reveal("19.without", round(rows["altered"][-1], 2))
 table(rows, [*"12345"], corner="right after so many examples", digits=2)
 
 # %% [markdown]
-# Without convolutions the model does about as well as the rule. Its attention can find a similar picture, but the label that is read beside that picture belongs to another one. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
+# Without convolutions the model does about as well as the rule. Its attention can find a similar picture, but the label that is read beside that picture belongs to the picture before it. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
 
 
 # %%
@@ -281,7 +281,7 @@ rows["no convolutions, pairs given"] = snail.by_examples(
 table(rows, [*"12345"], corner="right after so many examples", digits=2)
 
 # %% [markdown]
-# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are needed to bring each label to its picture. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column subtracts SNAIL's share seed by seed. Is the largest model the best?
+# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are needed to bring each label to its picture. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column is the paired difference (lesson 13) from SNAIL. Is the largest model the best?
 
 
 # %%
@@ -303,11 +303,11 @@ table(
 )
 
 # %% [markdown]
-# It is not: convolutions alone are the largest and lose with every seed. Nor did attention alone lack parameters: with positions (lesson 11) or pairs it does about as well as SNAIL or better, at half the size or less. After five examples, one convolution of dilation 1 is enough.
+# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
 #
 # ## Today: in-context learning
 #
-# Language models do the same: they read a few examples in a prompt and go on with a new one, and no weight changes. Brown et al. (2020) call this **in-context learning**. But a model can also store classes in its weights. When does it do which? We train SNAIL on the digits 0 to 4, on forty classes, these digits turned and mirrored, or on many.
+# Language models do the same with examples in a prompt: **in-context learning** (Brown et al. 2020). But a model can also store classes in its weights. When? SNAIL learns from the digits 0 to 4, from forty classes (these digits turned and mirrored), or from many.
 
 # %%
 rows = {}
@@ -317,11 +317,11 @@ columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
 table(rows, columns, corner="right after 5 examples", digits=2)
 
 # %% [markdown]
-# With five classes it is perfect on them and poor on new ones. What never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many and rare and come in bursts, as words do in texts. On TriviaQA, GPT-3 gets 64.3 % right without an example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
+# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right with no example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
 #
 # ## Waves
 #
-# Examples can also be numbers. Each episode is a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, says how high the wave is there, and then reads the answer. How many points does it need to know the grey wave?
+# Each episode is now a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, predicts the wave's height there, and then reads the true height. How many points does it need to know the grey wave?
 
 # %%
 torch.manual_seed(0)
@@ -351,24 +351,30 @@ wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=1
 wave_explorer
 
 # %% [markdown]
-# Many waves go through a single point. Two points leave hardly more than one, since a wave has two unknowns. The model has learned this only roughly. Garg et al. (2022) train Transformers on pairs of $x$ and $f(x)$ in the same way: on linear functions that they have not seen, these come close to least squares. Which parts of SNAIL matter for waves, over five seeds and 1,500 steps?
+# After two points the model's guess has the form of the wave and is too flat. Two points should nearly always be enough, since a wave has two unknowns, $a$ and $p$. Garg et al. (2022) train Transformers on sequences of $x$ and $f(x)$: on linear functions that they have not seen, these come close to least squares. Which parts of SNAIL matter for waves, over five seeds and 1,500 steps?
+
 
 # %%
+def errors_after(points, setup):  # by seed
+    found, runs = measured("waves", "error", "points", setup=setup)
+    return torch.tensor(runs)[:, found.index(points)]
+
+
 rows = {}
 for setup in snail.SETUPS:
     if "dilation" not in setup:
         size = sum(p.numel() for p in snail.made(setup, 1, 1, steps=11)[0].parameters())
-        points, runs = measured("waves", "error", "points", setup=setup)
-        errors = torch.tensor(runs)[:, [points.index(k) for k in (0, 1, 2, 10)]]  # seeds 4
-        rows[setup] = [f"{size:,}", *errors.T]
-table(rows, ["parameters", "0 points", "1", "2", "10"], corner="squared error", digits=2)
+        more = errors_after(10, setup) - errors_after(10, "SNAIL")
+        rows[setup] = [f"{size:,}", *(errors_after(k, setup) for k in (1, 2, 10)), more]
+columns = ["parameters", "1 point", "2", "10", "10, less SNAIL"]
+table(rows, columns, corner="squared error", digits=2)
 
 # %% [markdown]
-# Attention alone hardly gains from further points: each height that it reads stands beside the wrong x. With the pairs given, its error after ten points falls from 0.45 to 0.13. But convolutions alone are best, with every seed. They are the largest; perhaps they are also better at computing a height from several points.
+# Attention alone hardly gains from more than two points: each height that it reads is beside the wrong x. With the pairs given, its error after ten points falls from 0.45 to 0.13. But convolutions alone are best after ten points, with every seed. They have the most parameters.
 #
 # ## Which arm?
 #
-# In the third kind of episode nobody gives the answers. A slot machine has five arms, each with its own chance to win. Greedy pulls the arm that it believes to be best; UCB1 and Thompson sampling also explore. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
+# A slot machine has five arms, each with its own chance to win, and nobody tells the best one. "Greedy" pulls the arm with the largest (wins + 1) / (pulls + 2). The rules UCB1 and Thompson sampling also explore: they try arms that might be better. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
 
 # %%
 strategies = {
@@ -383,11 +389,11 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as trying all courses of ten pulls shows. Our SNAIL wins more than UCB1 and Thompson sampling, which are made for longer games, and less than greedy with every seed. The paper's SNAIL, trained by another method, wins 6.6 ± 0.1. In games of 1,000 pulls with 50 arms it wins 889.8 ± 5.6; the Gittins index, a rule that is optimal for endless games, wins 944.1 (table 3).
+# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as a search through all courses of ten pulls gives. Our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy, with every seed. The paper's SNAIL wins 6.6 ± 0.1; perhaps ours is trained too briefly. With 1,000 pulls and 50 arms the paper's wins 889.8 ± 5.6, and the Gittins index, optimal for endless games, 944.1 (table 3).
 #
 # ## Does it see the answer?
 #
-# One mistake makes such a model look perfect: each label is put beside its own picture. How could you notice it without reading the code?
+# One mistake makes a model look perfect: each label is put beside the picture that it should be predicted for. Below, the label at step 10 is changed. Which predictions may change?
 
 
 # %%
@@ -411,11 +417,11 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of each new digit, SNAIL gets three labels of four right, and no weight has changed. Copying the label of the most similar picture gets nine of ten.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, SNAIL gets three labels of four right, and no weight has changed. On digits so unlike its training classes, copying the label of the most similar picture is still better: nine of ten.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("19.q1", ...)
@@ -437,7 +443,7 @@ check("19.q5", ...)
 #
 # - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these tasks varied.
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
-# - Attention finds the example, and convolutions bring its label to it. Positions do this, too, and so does a model that reads the pairs.
+# - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
 # - A rule without training, such as copying the label of the most similar picture, shows what a share is worth.
 # - Change one label and see what moves. This shows whether a model sees the answers.
 #

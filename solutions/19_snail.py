@@ -89,7 +89,7 @@ def episodes(draw, batch=64, steps=20):
 
 def loss_of_batch(draw):
     x, labels, found = episodes(draw)
-    known = found.any(-1)
+    known = found.any(-1)  # B T
     return F.cross_entropy(10 * attend(dict(network), x)[1][known], labels[known])
 
 
@@ -209,7 +209,7 @@ check("19.dilations", dilations)
 # 2. At each step t > 0 it depends on **at least one label before t**, whichever it is.
 # 3. It takes a single step, too, its numbers are finite, and it raises no error.
 #
-# T = 1 or T = 10 shows a broken promise, with random inputs of about 1. Try all five labels at each step, since a model may notice only one of them: what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Call a model fewer than a thousand times.
+# T = 1 or T = 10 shows a broken promise, with random inputs of about 1 and random labels. Try all five labels at each step, since a model may notice only one of them: what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Call a model fewer than a thousand times.
 
 
 # %%

@@ -213,7 +213,7 @@ _mistaken(
 )
 _mistaken(
     "inputs_changed_too",
-    "Your test refuses right models, since you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.",
+    "Your test refuses right models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.",
     change=lambda inputs, labels, s, c: (
         inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None],
         _set(inputs, labels, s, c)[1],

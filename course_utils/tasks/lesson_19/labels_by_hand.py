@@ -81,7 +81,7 @@ def _where(attended, ids):
         "on steps that show the character of the step before": ids == ids[-2],
     }
     least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
-    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.6), least)
+    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.5), least)
 
 
 @task.reading
@@ -165,6 +165,6 @@ _mistake(
 )
 _mistake(
     "label_of_the_step_before",
-    "The weight is where it should be, but the value is wrong: you take a label that the convolution has brought from the step before. The label of the character that was found is in x of that step itself.",
+    "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has brought from the step before it.",
     value="z",
 )

@@ -136,6 +136,22 @@ _mistake(
     weigh=lambda scores, seen: scores.softmax(-1),
 )
 _mistake(
+    "zero_before_the_softmax",
+    "Later steps get a score of 0, which is a score like any other, so they still have weight. Give them -inf: its exponential is 0.",
+    weigh=lambda scores, seen: scores.masked_fill(~seen, 0.0).softmax(-1),
+)
+_mistake(
+    "nan_taken_away",
+    "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.",
+    own=False,
+    weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num(0.0),
+)
+_mistake(
+    "earlier_steps_hidden",
+    "Your mask is turned round: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.",
+    weigh=lambda scores, seen: scores.masked_fill(~seen.mT, -torch.inf).softmax(-1),
+)
+_mistake(
     "softmax_over_the_queries",
     "Your softmax runs over the queries, axis 1, so it is not the weights of one step that sum to 1. Let it run over the last axis.",
     weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(1),
