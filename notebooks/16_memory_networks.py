@@ -277,7 +277,7 @@ rows = {
 table(rows, columns, corner="three seeds", digits=2)
 
 # %% [markdown]
-# It is: hop 1 looks at who *took* the thing, even if it was dropped since, and the answer is where that person is at the end. This shortcut can go wrong only in the first row, a few of 4,000 stories, so the good result of all stories together hides it.
+# Mostly it is: on average hop 1 looks far more at who *took* the thing than at the drop, and most answers are the place where that person is at the end. This shortcut can go wrong only in the first row, so the good result of all 4,000 stories together hides it.
 #
 # Can the network not do better, or has it not yet learned to? Two hops get 1,500 steps in place of 600. Which columns will change in the first row?
 
@@ -288,11 +288,11 @@ rows = {"600 steps": [*before], "1,500 steps": [*after], "change, seed by seed":
 table(rows, columns, corner="dropped, and went on", digits=2)
 
 # %% [markdown]
-# With every seed hop 1 now looks at the drop, and most answers are right. So the shortcut is what the network learns *first*. Hop 2 still hesitates: it needs the person's last move *before* the drop, not the last of all.
+# With every seed, weight of hop 1 moves from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed. Hop 2 has to learn more, too: it needs the person's last move *before* the drop, not the last of all.
 #
 # ## How many hops for which question?
 #
-# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). For each kind we train networks with one, two and three hops, and with two hops that never see the question (Kaushik & Lipton 2018 found that much of bAbI can be answered without it). With two hops, which kind gets the fewest right answers?
+# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). We train networks with one to three hops for each kind, and some that never see the question (Kaushik & Lipton 2018 found that much of bAbI can be answered without it). With two hops, which kind gets the fewest right answers?
 
 # %% tags=["nbval-check-output"]
 for kind in KINDS:
@@ -316,9 +316,9 @@ columns = ["commonest answer", "no question", "1 hop", "2 hops", "2nd hop adds",
 table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The first columns warn: 0.7 or more of the answers to counting and lists are right even without the question, and for two facts, two hops without it do better than one hop with it.
+# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The first columns warn: 0.7 or more of the answers to counting and lists are right without the question.
 #
-# How do such networks fare on bAbI itself, whose stories are longer? All have three hops. PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
+# How do such networks, with three hops, fare on bAbI itself, whose stories are longer? PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
 
 # %%
 # The paper's figures as github.com/jojonki/MemoryNetworks quotes them, and a run of the authors' code by
@@ -434,11 +434,11 @@ table(rights, ["right answers"], corner="each hop reads", digits=2)
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
 # | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
 #
-# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop; MDR's next question is $u' = u + o$ in words. In a Transformer each word takes such a hop in every attention layer.
+# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop; MDR's next question is $u' = u + o$ in words. In a Transformer each word takes a hop per layer.
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain of facts, one hop for each, and nobody told it which facts to use. But first it learns a shortcut, and with a linear readout it cannot compare two places.
+# It can follow a chain of facts, one hop for each. But it learns a shortcut first, and with a linear readout it cannot compare two places.
 #
 # ## Questions
 #
