@@ -288,11 +288,11 @@ rows = {"600 steps": [*before], "1,500 steps": [*after], "change, seed by seed":
 table(rows, columns, corner="dropped, and went on", digits=2)
 
 # %% [markdown]
-# With every seed, weight of hop 1 moves from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed. Hop 2 has to learn more, too: it needs the person's last move *before* the drop, not the last of all.
+# With every seed, weight of hop 1 moves from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed. Hop 2 needs the person's last move *before* the drop, which is more to learn.
 #
 # ## How many hops for which question?
 #
-# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). We train networks with one to three hops for each kind, and some that never see the question (Kaushik & Lipton 2018 found that much of bAbI can be answered without it). With two hops, which kind gets the fewest right answers?
+# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). For each we train networks with one to three hops, and some that never see the question (much of bAbI can be answered without it: Kaushik & Lipton 2018). With two hops, which kind gets the fewest right answers?
 
 # %% tags=["nbval-check-output"]
 for kind in KINDS:
@@ -352,11 +352,11 @@ print("longer stories, three hops: what random noise adds, by seed:", noise - pl
 table(rows, ["as trained", "without, or longer", "lost, seed by seed"], corner="right answers", digits=2)
 
 # %% [markdown]
-# Without the order of the words "north of" falls to one half, as two places remain possible; "two facts" loses next to nothing. Without ages, the last move is lost among earlier ones. In longer stories, facts before the last ten have untrained ages. Random noise trains some: perhaps that is why it gains with every seed.
+# Without the order of the words "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories the ages before the last ten are untrained; random noise trains some, which perhaps is why it gains with every seed.
 #
 # ## Why is "yes or no" so hard?
 #
-# One fact answers "Is Mary in the kitchen?" If a hop has found it, $u'$ holds the place asked for plus the place read, and the linear readout gives "yes", compared with "no", a score $a$(asked) + $b$(read), with an $a$ and a $b$ for each place. Can you find numbers for which both "yes" cases score higher than both "no" cases?
+# One fact answers "Is Mary in the kitchen?" If a hop has found it, $u'$ holds the place asked for plus the place read. The linear readout gives "yes", compared with "no", a score $a$(asked) + $b$(read). Can you find numbers for which both "yes" cases score higher than both "no" cases?
 
 # %% tags=["nbval-check-output"]
 a = {"kitchen": 2.0, "garden": -1.0}  # change them
@@ -367,9 +367,9 @@ print("sum of the scores where the answer is yes:", yes)
 print("sum of the scores where the answer is no: ", no)
 
 # %% [markdown]
-# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the XOR problem, which no linear layer solves.
+# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the XOR problem.
 #
-# If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. How many answers will be right with one hop and the ReLU?
+# If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. How many answers will be right with the ReLU?
 
 # %% tags=["nbval-check-output"]
 predict("16.hidden", ...)
@@ -434,7 +434,7 @@ table(rights, ["right answers"], corner="each hop reads", digits=2)
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
 # | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
 #
-# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop; MDR's next question is $u' = u + o$ in words. In a Transformer each word takes a hop per layer.
+# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop. MDR's next question is $u' = u + o$ in words. In a Transformer each word takes a hop per layer.
 #
 # ## So: can it reason over what it read?
 #
