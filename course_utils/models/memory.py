@@ -27,7 +27,7 @@ def position_encoding(words: int, width: int) -> Tensor:
 
 
 def memory_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Ask the memories once: question B×D, memory and output B×M×D, mask B×M → the next question B×D, weights B×M (equations 1 to 3)."""
+    """Ask the memories once: question B×D, memory and output B×M×D, mask B×M → the next question B×D, weights B×M (section 2)."""
     memory, output = (one.masked_fill(~mask[..., None], 0.0) for one in (memory, output))
     weights = masked_softmax((memory @ question[..., None])[..., 0], mask)  # B M
     return question + (weights[:, None] @ output)[:, 0], weights

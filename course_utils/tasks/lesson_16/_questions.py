@@ -110,7 +110,7 @@ predictions = (
     Prediction(
         "16.one_hop",
         "What share of the questions does the network with one hop answer correctly?",
-        why="The fact that names the place does not mention the thing, so one hop can only guess from what happened last.",
+        why="The fact that names the place does not mention the thing, so somebody has to be found first: a first hop for who has it, and another for where that person is.",
     ),
     Prediction(
         "16.hardest",

@@ -65,6 +65,10 @@ def _(draw):
     facts, embedding, ages = _inputs(draw, scattered(draw), 4, 3)
     embedding[0] = 1000.0
     yield Case("a vector of 1,000 for the padding word", (facts, embedding, ages), edge=True)
+    facts, embedding, ages = _inputs(draw, every, 3, 2)
+    facts[:, ::2, 0] = 0
+    facts[:, :, 1] = facts[:, :, 1].clamp(min=1)
+    yield Case("word 0 before other words of a fact", (facts, embedding, ages), edge=True)
     yield Case("float64 numbers", _inputs(draw, scattered(draw), 4, 3, dtype=torch.float64), True, edge=True)
 
 
@@ -273,6 +277,14 @@ _mistake(
     "Padding gets an age, too. A fact whose words are all 0 stays zeros.",
     kept=torch.ones_like,
 )
+
+
+@task.mistake(
+    "A fact that begins with word 0 is taken for padding. It is padding only if all its words are 0: ask whether any of them is not."
+)
+def first_word_decides(facts, embedding, ages):
+    mask = facts[..., 0] > 0
+    return _memories(facts, embedding, ages, after=lambda _: _after(mask), kept=lambda _: mask)
 
 
 @task.mistake(
