@@ -326,29 +326,29 @@ for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
     ax.set(ylim=(0, 1.05))
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. At most D keys can be at right angles, so a new key overwrites a part of older ones. Values that are only added are blurred alike. In 128 dimensions both know more.
+# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. At most D keys can be at right angles, so a new key overwrites a part of older ones. Values that are only added are blurred alike.
 #
 # ## What is used today?
 #
-# A model that generates text keeps all keys and values in a cache (lesson 13). A delta rule keeps one matrix for each head:
+# A model that generates text keeps all keys and values in a cache (lesson 13), a delta rule one matrix for each head:
 #
 # $$\text{cache} = 2 \cdot \text{layers} \cdot \text{heads} \cdot D \cdot T \qquad\qquad \text{state} = \text{layers} \cdot \text{heads} \cdot D \cdot E$$
 #
-# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) has 48 layers: 12 with softmax (2 heads of keys and values, $D = 256$), 36 with [a delta rule whose memory also fades](https://arxiv.org/abs/2412.06464) (32 heads, $D = E = 128$). [Jamba](https://arxiv.org/abs/2403.19887) has softmax in 4 of 32. After how many steps does a layer of Qwen3-Next's softmax keep more than one of its delta rule?
+# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) has 12 layers with softmax (2 heads of keys and values, $D = 256$), 36 with [a delta rule whose memory also fades](https://arxiv.org/abs/2412.06464) (32 heads, $D = E = 128$). After how many steps does one of the 12 keep more than one of the 36?
 
 # %% tags=["nbval-check-output"]
 print("as much after", 32 * 128 * 128 // (2 * 2 * 256), "steps")  # state / cache of one step
 rows = {}
 for name, softmax, layers, heads, D in (
-    ("Jamba, 4 of 32", 4, 32, 8, 128),
-    ("Qwen3-Next, 12 of 48", 12, 48, 2, 256),
+    ("Jamba, softmax in 4 of 32 layers", 4, 32, 8, 128),
+    ("Qwen3-Next, in 12 of 48", 12, 48, 2, 256),
 ):
     rows[name] = [2 * n * heads * D * 2**18 * 2 / 2**30 for n in (layers, softmax)]  # 2 bytes for each number
 rows["Qwen3-Next, its states"] = ["-", 36 * 32 * 128 * 128 * 2 / 2**30]
 table(rows, ["if all layers used softmax", "as it is"], corner="GiB for 262,144 steps", digits=2)
 
 # %% [markdown]
-# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. Jamba's authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692) has three layers of a delta rule for each other layer, and reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets.
+# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887), whose other layers are recurrent, the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692) has three layers of a delta rule for each other layer, and reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets.
 #
 # ## What does every attention promise?
 #
@@ -403,11 +403,11 @@ for parent in ("ALiBi", "sparsemax"):
 table(rows, columns, corner="sparsemax, near first", digits=2)
 
 # %% [markdown]
-# The new attention stays at 0.91 in latest; in the map, each step looks at few others, more often at recent ones. At 128 steps of once it has 0.10 more than ALiBi, by seed from 0.00 to 0.18, and 0.13 less than sparsemax: nearness has a price.
+# The new attention stays at 0.91 in latest; in the map, a step looks at few others, mostly recent ones. At 128 steps of once it has 0.10 more than ALiBi (0.00 to 0.18 by seed), but 0.13 less than sparsemax: nearness has a price.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason: say which world it should win, test its promises, and take the part out again. Here, sparsemax won long sequences of once; slopes and overwriting won latest, and paid for it in once.
+# One that changes a part for a reason: say which world it should win, test its promises, take the part out again. Here, sparsemax won long sequences of once; slopes and overwriting won latest, and paid for it in once.
 #
 # ## Questions
 #

@@ -596,7 +596,7 @@ def delta_write(key="", value="", memory="", old="", difference="", written="", 
     write = box("write", "*β* *k* (…)ᵀ", written, 478, high - 28, 112, 136)
     plus = Box("add", "+", 630, low - 14, 28, 28)
     after = box("after", "new *S*", result, 682, low - 38, 58, 76, kind="data")
-    fork, turn, down = 180, minus.x + minus.width / 2, plus.x + plus.width / 2
+    fork, turn, down = 211, minus.x + minus.width / 2, plus.x + plus.width / 2
     left = held.x + held.width / 2
     arrows = [
         joined(keys, write, high),
