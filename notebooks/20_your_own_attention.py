@@ -34,11 +34,11 @@ def attend(query, key, value, mask):  # B H T D, B H T D, B H T E, True where it
 
 
 # %% [markdown]
-# What should another one do better? To find out, we need worlds in which we know what is hard.
+# What should another one do better? We need worlds in which we know what is hard.
 #
 # ## Two worlds
 #
-# At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Key 94 comes twice here, at steps 0 and 7. If it were asked for at the end, what would be the answer?
+# At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Here, key 94 comes at steps 0 and 7. If step 9 asked for it, what would be the answer?
 
 # %%
 asked = lookups(1, "latest", drawn(0), 10)
@@ -46,9 +46,9 @@ rows = {name: column[0].tolist() for name, column in zip(asked._fields, asked, s
 table(rows, [str(t) for t in range(10)], corner="step")
 
 # %% [markdown]
-# The answer is 0, the value of step 7. Before that step it was 2.
+# The answer is 0, the value of step 7. Before step 7 it was 2.
 #
-# Our model is one layer with four heads of width 16, and learns from sequences of 32 steps. It knows nothing of the order of the steps. A guess is right one time in eight. We count the answers in the last quarter of each sequence. What share can the model get right in latest?
+# Our model is one layer with four heads of width 16, and learns from sequences of 32 steps. Its scores do not depend on the order of the steps. There are eight values, so a guess is right one time in eight. We count the answers in the last quarter of each sequence. What share can the model get right in latest?
 
 # %% tags=["nbval-check-output"]
 predict("20.latest", ...)
@@ -75,11 +75,11 @@ print(f"the value that came most often with the key: {most:.2f}")
 reveal("20.latest", own["latest"][0])
 
 # %% [markdown]
-# At 32 steps, the model answers everything right if each key comes once, but fewer than half of the questions if the latest value counts. There it is hardly better than naming the value that came most often. So there is something to win in both worlds: most of latest, and in once the longest sequences.
+# At 32 steps, the model answers everything right in once. In latest it answers fewer than half, hardly more than the value that came most often would. So there is something to win in both worlds: most of latest, and the longest sequences of once.
 #
 # ## Another normaliser
 #
-# Softmax never gives a weight of 0, and over many steps small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
+# Softmax never gives a weight of 0, and many small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
 #
 # $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
 #
@@ -90,7 +90,7 @@ reveal("20.latest", own["latest"][0])
 def sparsemax(scores, mask):  # B H T T, True where it may look
     hidden = scores.masked_fill(~mask, -torch.inf)
     high = hidden.amax(-1, keepdim=True)
-    low = high - 1  # τ lies between the two: halve 30 times
+    low = high - 1  # τ lies between low and high, a range that we halve 30 times
     for _ in range(30):
         tau = (low + high) / 2
         too_low = (hidden - tau).clamp(min=0).sum(-1, keepdim=True) > 1
@@ -102,15 +102,15 @@ scores = torch.tensor([[1.0, 0.6, -0.5]])
 print(sparsemax(scores, scores > -9), scores.softmax(-1))
 
 # %% [markdown]
-# It is 0.3: then 0.7 and 0.3 are left, which add up to 1. If the lead of the first score were 1, it would get everything.
+# Answer: 0.3. Then 0.7 and 0.3 are left, which add up to 1. If the first score were larger than the others by 1 or more, it would get all the weight.
 #
 # ## Another score
 #
-# To find the latest value, attention must know the order. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance, with a slope for each head $h$ of $H$:
+# To find the latest value, an attention must know the order. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance, with a slope for each head $h$ of $H$:
 #
 # $$\text{score} = \frac{q_i^\top k_j}{\sqrt{D}} - 2^{-8h/H}\,|i - j|$$
 #
-# With four heads, how much does the first subtract for 10 steps, and how much the last?
+# With four heads, how much does the first subtract for a distance of 10 steps, and how much the last?
 
 
 # %% tags=["nbval-check-output"]
@@ -128,15 +128,15 @@ def alibi(query, key, value, mask, slopes=SLOPES):
 print(10 * SLOPES)
 
 # %% [markdown]
-# The first head subtracts 2.5 and sees little but the most recent steps. The last subtracts 0.04 and sees nearly everything.
+# The first head subtracts 2.5, so it sees mostly recent steps; the last subtracts only 0.04.
 #
 # ## Another memory
 #
-# For each new query, softmax has to look at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$, so that sums over the steps can be kept in the place of all keys and values:
+# For each new query, softmax looks at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$. Then two sums over the steps can be kept in place of all keys and values:
 #
-# $$c_i = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
+# $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
-# Let the query be 1, the keys 1 and -1, and $\phi(x) = x$. Which context do you get? And with $\phi(x) = \text{elu}(x) + 1$, which is $x + 1$ above 0 and $e^x$ below?
+# Let the query be 1, the keys 1 and -1, and $\phi(x) = x$. Which weights do you get? And with $\phi(x) = \text{elu}(x) + 1$, which is $x + 1$ above 0 and $e^x$ below?
 
 
 # %% tags=["nbval-check-output"]
@@ -157,9 +157,9 @@ for name, phi in (("x", lambda x: x), ("elu(x) + 1", positive)):
     print(f"φ(x) = {name:10}  φ(q)ᵀφ(k): {weights}  divided by the sum: {weights / weights.sum()}")
 
 # %% [markdown]
-# With $\phi(x) = x$ the weights are 1 and -1, and we would divide by 0. With elu + 1 they are 4 and 0.736, so 0.845 and 0.155: no weight is negative.
+# With $\phi(x) = x$ we get 1 and -1, and would divide by their sum, 0. With elu + 1 we get 4 and 0.736, so the weights are 0.845 and 0.155: none is negative.
 #
-# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold, if D = E = 8?
+# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold for each head, if D = E = 8?
 
 
 # %% tags=["nbval-check-output"]
@@ -182,9 +182,9 @@ for size in (1, 16, 50):
     )
 
 # %% [markdown]
-# It holds 8 × 9 = 72 numbers, as its last column adds up the keys, and has no axis for the steps. With chunks of one step this is a recurrent network, with one chunk of T steps it is attention, and all of them compute the same.
+# It holds 8 × 9 = 72 numbers, however many steps there are: 8 × 8 for the values, and one column that adds up the keys. Chunks of one step make it a recurrent network; all sizes compute the same.
 #
-# How does the time grow? We measured, on one core of a server, softmax with its T×T weights, PyTorch's own softmax, which never writes them down, and chunks of 64. How many times as long will each take for four times as many steps?
+# How does the time grow? We measured softmax with its T×T weights, PyTorch's own, which never stores them all, and chunks of 64, on one core. How many times as long will each take for four times as many steps?
 
 # %%
 times = {}
@@ -194,9 +194,9 @@ for way in ("softmax", "softmax, PyTorch's own", "linear, in chunks"):
 table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, three runs", digits=1)
 
 # %% [markdown]
-# Four times as many steps take the chunks about three to four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 256 steps PyTorch's own is the fastest; at 4,096 the chunks need a seventh of its time.
+# Four times as many steps take the chunks about three to four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 4,096 steps, the chunks need a seventh of the time of PyTorch's own.
 #
-# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference:
+# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference (theirs is computed at each step):
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
@@ -215,9 +215,9 @@ display(diagrams.delta_write(*shown, "\n".join(f"{n:.3g}" for n in rows["β = 1"
 table(rows, ["(1, 0)", "(0, 1)", "(0.6, 0.8)"], corner="what each key reads", digits=2)
 
 # %% [markdown]
-# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way from the old 2.2. But the other two keys read something else than before, too: in two dimensions, a third key cannot be at a right angle to both.
+# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way from the old 2.2. But the other two keys no longer read 1 and 2: in two dimensions, a third key cannot be at a right angle to both.
 #
-# Here is the rule as a loop. The course's version finds all differences at once, from a triangular system of equations (Yang et al. 2024 do so in chunks, to train on long texts). Do the two agree, and the other attentions of this page?
+# Here is the rule as a loop. The course's version finds all differences at once, from a triangular system of equations (Yang et al. 2024 do so in chunks). Do the two agree, and the other attentions of this page?
 
 
 # %% tags=["nbval-check-output"]
@@ -240,7 +240,7 @@ for ours, name in zip((attend, sparse, alibi, linear, delta), variants.VARIANTS,
     print(f"{name:12} less than 1e-5 apart: {torch.allclose(found, theirs, rtol=0, atol=1e-5)}")
 
 # %% [markdown]
-# They agree. Now say for each of the four which world it should win, and which it may lose. Then look: five models of each have learned each world. The first row is what dot products get; the others are differences to it, seed by seed: the mean, the lowest and the highest.
+# They agree. For each of the four, say which world it should win, and which it may lose. Then look: five models of each have learned each world. The first row is what dot products get; the others are differences from it, seed by seed: the mean, the lowest and the highest.
 
 
 # %%
@@ -264,11 +264,11 @@ for name in ("sparsemax", "ALiBi", "linear", "delta rule"):
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Sparsemax gains in both worlds: 0.04 in long sequences of once, about 0.03 in latest. ALiBi and the delta rule win latest, the delta rule by more, and lose in long sequences of once. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
+# Sparsemax gains a little in both worlds. ALiBi and the delta rule win latest, but lose in long sequences of once, the delta rule even in short ones. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
 #
 # ## Take one part out
 #
-# Perhaps because of $\phi$, or of the division, or because it does not read before it writes. Choose a part to take out, say what share the model will then get right in latest at 32 steps, run the cells, and explain what you see.
+# Perhaps because of $\phi$, or of the division, or because it does not read before it writes. Choose a part to take out, predict the share that the model will then get right, run the cells, and explain what you see.
 
 # %%
 part = "the reading of the delta rule"  # or another one of these:
@@ -289,7 +289,7 @@ print(its_own)
 reveal("20.part", its_own["latest"][0])
 
 # %% [markdown]
-# Without its reading, the delta rule adds $k\,v^\top$: this is linear attention with keys of length 1 and without the division. In latest fewer than half of the answers are right, since all values of a key are mixed. Is it worse in once, too? Now try another part. Here are all of them, three seeds each, beside the whole attention of the same seed.
+# Without its reading, the delta rule adds $k\,v^\top$: this is linear attention with keys of length 1 and without the division. In latest fewer than half of the answers are right: all values of a key are added up, whatever their order. Is it worse in once, too? Now try another part. Here are all of them, with three seeds: how much each has more than the whole attention.
 
 # %%
 rows = {}
@@ -302,9 +302,9 @@ for whole, taken in {
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Linear attention needs $\phi$ and the division together: without one of them it is worse, but without both it gains in both worlds, 0.5 in once. Perhaps that is because its weights may then be negative and cancel. The reading wins latest and costs once: without it, the delta rule gains 0.3 there at 128 steps, and β = 0.5 lies between. With only its steepest slope ALiBi loses in once, with only its flattest in latest.
+# Linear attention is worse without $\phi$ or without the division, but better without both, by about 0.5 in once. Perhaps weights that may be negative can cancel. Reading wins latest and costs once: without it, the delta rule gains 0.3 there at 128 steps. With only its steepest slope ALiBi loses in once, with only its flattest in latest.
 #
-# Why does reading cost something? We write 128 random keys of length 1, learn nothing, and then read all of them. Which will the delta rule still know, in 16 dimensions and in 128?
+# Why does reading cost something? Without any training, we write 128 random keys of length 1, then read all of them. Which will the delta rule still know, in 16 dimensions and in 128?
 
 
 # %%
@@ -326,33 +326,33 @@ for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
     ax.set(ylim=(0, 1.05))
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys, but after 60 more no better than a guess, 1 in 8. At most D directions can be at right angles, so a new key overwrites a part of older ones. Values that are only added blur all keys alike. With 128 both know more.
+# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. At most D keys can be at right angles, so a new key overwrites a part of older ones. Values that are only added are blurred alike.
 #
 # ## What is used today?
 #
-# A model that writes keeps all keys and values in a cache (lesson 13); a delta rule keeps one matrix for each head:
+# A model that generates text keeps all keys and values in a cache (lesson 13), a delta rule one matrix for each head:
 #
 # $$\text{cache} = 2 \cdot \text{layers} \cdot \text{heads} \cdot D \cdot T \qquad\qquad \text{state} = \text{layers} \cdot \text{heads} \cdot D \cdot E$$
 #
-# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) has 48 layers: 12 with softmax (2 heads of keys and values, $D = 256$), 36 with [a delta rule that can also fade](https://arxiv.org/abs/2412.06464) (32 heads, $D = E = 128$). After how many steps is a layer's cache larger than its state?
+# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) has 12 layers with softmax (2 heads of keys and values, $D = 256$), 36 with [a delta rule whose memory also fades](https://arxiv.org/abs/2412.06464) (32 heads, $D = E = 128$). After how many steps does one of the 12 keep more than one of the 36?
 
 # %% tags=["nbval-check-output"]
-print("steps:", 32 * 128 * 128 / (2 * 2 * 256))
+print("as much after", 32 * 128 * 128 // (2 * 2 * 256), "steps")  # state / cache of one step
 rows = {}
 for name, softmax, layers, heads, D in (
-    ("Jamba, 4 of 32", 4, 32, 8, 128),
-    ("Qwen3-Next, 12 of 48", 12, 48, 2, 256),
+    ("Jamba, softmax in 4 of 32 layers", 4, 32, 8, 128),
+    ("Qwen3-Next, in 12 of 48", 12, 48, 2, 256),
 ):
     rows[name] = [2 * n * heads * D * 2**18 * 2 / 2**30 for n in (layers, softmax)]  # 2 bytes for each number
 rows["Qwen3-Next, its states"] = ["-", 36 * 32 * 128 * 128 * 2 / 2**30]
 table(rows, ["if all layers used softmax", "as it is"], corner="GiB for 262,144 steps", digits=2)
 
 # %% [markdown]
-# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887) the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692), with three delta rules for each softmax, reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets and a cache does not.
+# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887), whose other layers are recurrent, the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692) has three layers of a delta rule for each other layer, and reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets.
 #
 # ## What does every attention promise?
 #
-# A new attention that gives good answers may still be wrong: it may see later steps, or depend on padding. So we test what an attention promises. Which of eight promises does ALiBi break, as it should? In the second table, each attention has one fault. Does one keep all promises?
+# An attention that gives good answers may still see later steps, or depend on padding. So we test what it promises. Which of the eight does ALiBi break, as it should? In the second table, each attention has one fault. Does one keep all promises?
 
 
 # %%
@@ -370,7 +370,7 @@ display(kept(variants.VARIANTS))
 kept(faults.FAULTS)
 
 # %% [markdown]
-# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule, since it overwrites; it also breaks `rows`, since it has no weights. You may break such promises on purpose, if you say so.
+# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule, which overwrites; as it has no weights, it breaks `rows`, too. You may break such promises on purpose, if you say so.
 #
 # `mask_ends_early` keeps all eight. It lets every step see the keys from 20 on, and the promises are tested with 7 steps. A promise is a function, so we can add one. How must it differ from the others?
 
@@ -389,11 +389,11 @@ print("mask_ends_early breaks", properties.broken(faults.FAULTS["mask_ends_early
 print("of the others", [name for name, one in variants.VARIANTS.items() if leak_later(one)], "break it")
 
 # %% [markdown]
-# It needs more than 20 steps. The new promise finds the fault, and none of our five attentions breaks it. Trust a promise more once you have seen it find a fault.
+# It tries more than 20 steps. The new promise finds the fault, and none of our five attentions breaks it. Trust a promise more once it has found a fault.
 #
 # ## Two changes at once
 #
-# Sparsemax gains in both worlds, and a score that knows the distance gains much in one. Here we change both. What we subtract grows ever more slowly with the distance: $0.3 \ln(1 + |i - j|)$. Where will this be better than ALiBi, and where worse than sparsemax?
+# Sparsemax gains in both worlds, a score that knows the distance much in one. Here we change both: sparsemax, and scores less $0.3 \ln(1 + |i - j|)$. Where will this be better than ALiBi, and where worse than sparsemax?
 
 # %%
 print(compared.report("sparsemax, near first", variants.sparse_and_near))  # one seed
@@ -403,11 +403,11 @@ for parent in ("ALiBi", "sparsemax"):
 table(rows, columns, corner="sparsemax, near first", digits=2)
 
 # %% [markdown]
-# The new attention stays at 0.91 in latest; in the map, most of its weight lies on a few recent steps. At 128 steps it gains on ALiBi with each seed, in once from 0.00 to 0.18; beside sparsemax it loses 0.13 there: nearness has a price.
+# The new attention stays at 0.91 in latest; in the map, a step looks at few others, mostly recent ones. At 128 steps of once it has 0.10 more than ALiBi (0.00 to 0.18 by seed), but 0.13 less than sparsemax: nearness has a price.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason: say which world it should win, test its promises, and take the part out again. Here, a threshold won long sequences of once; slopes and overwriting won latest, and paid for it in once.
+# One that changes a part for a reason: say which world it should win, test its promises, take the part out again. Here, sparsemax won long sequences of once; slopes and overwriting won latest, and paid for it in once.
 #
 # ## Questions
 #
@@ -434,7 +434,7 @@ check("20.q5", ...)
 # - An attention can be changed in its score, its normaliser and its memory.
 # - In our worlds sparsemax gains in both. ALiBi and the delta rule win latest and lose in long sequences of once. Linear attention needs no list of keys, but loses in both.
 # - What a part is for shows when it is taken out, seed by seed. Two parts may need each other, as φ and the division do.
-# - A memory of fixed size forgets or blurs. Many models of today mix it with softmax, to save cache.
+# - A memory of fixed size forgets or blurs. Some models of today mix it with softmax, to save cache.
 # - Promises can be tested: trust one more once it has found a fault.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

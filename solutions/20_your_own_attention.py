@@ -104,7 +104,7 @@ check("20.delta_memory", delta_memory)
 #
 # With a rate of 1 a delta rule holds the latest value of a key. Now it should hold the **mean** of all values that the key has had so far. Which rates $\beta_t$ do this?
 #
-# Equal numbers in `key` are the same key. Different keys are at right angles, so that none disturbs another. Sequences have nothing to do with one another.
+# Equal integers in `key`, which may be negative, are the same key. All keys have length 1, and different ones are at right angles, so that none disturbs another. Each sequence has a memory of its own.
 
 
 # %%
@@ -112,7 +112,7 @@ def mean_rates(key):
     """Return the rates with which a delta rule holds the mean of each key's values.
 
     Args:
-        key: B×T, whole numbers.
+        key: B×T, integers.
 
     Returns:
         The rate of each step, B×T.
@@ -223,7 +223,7 @@ def my_attention(query, key, value, mask):
         mask: B×1×T×T or T×T, True where a step may be attended to.
 
     Returns:
-        The contexts, B×H×T×E, and the weights, B×H×T×T, or None.
+        The contexts, B×H×T×E and of the values' dtype, and the weights, B×H×T×T, or None.
 
     Example:
         >>> ones = torch.ones(1, 1, 2, 3)
@@ -231,8 +231,8 @@ def my_attention(query, key, value, mask):
         torch.Size([1, 1, 2, 3])
     """
     ### BEGIN SOLUTION
-    place = torch.arange(query.shape[2])
-    near = -0.5 * ((place[:, None] - place).abs() + 1).log()  # T T
+    step = torch.arange(query.shape[2])
+    near = -0.5 * ((step[:, None] - step).abs() + 1).log()  # T T
     scores = query @ key.mT / query.shape[-1] ** 0.5 + near  # B H T T
     weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
     return weights @ value, weights

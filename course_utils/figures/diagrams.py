@@ -583,20 +583,20 @@ def links(link, usage, new=()) -> Diagram:
 
 def delta_write(key="", value="", memory="", old="", difference="", written="", result="", new=()) -> Diagram:
     """One write of a delta rule: the memory is read with the key, and only what is missing is added. The texts are numbers to show."""
-    high, middle, low, under = 38, 112, 204, 258
+    high, middle, low, under = 48, 128, 222, 282
 
     def box(name, text, number, *place, kind="step"):
         return Box(name, text + (f": {number}" if number else ""), *place, kind)
 
-    keys = box("key", "key *k*", key, EDGE, high - 22, 100, 44, kind="data")
-    held = box("memory", "memory *S*", memory, EDGE, low - 26, 100, 52, kind="data")
-    read = box("read", "read *S*ᵀ*k*", old, 160, low - 26, 110, 52)
-    values = box("value", "value *v*", value, 222, middle - 22, 84, 44, kind="data")
-    minus = box("difference", "*v* − *S*ᵀ*k*", difference, 340, middle - 26, 96, 52)
-    write = box("write", "*β* *k* (…)ᵀ", written, 478, high - 22, 112, 126)
+    keys = box("key", "key *k*", key, EDGE, high - 28, 100, 56, kind="data")
+    held = box("memory", "memory *S*", memory, EDGE, low - 28, 100, 56, kind="data")
+    read = box("read", "read *S*ᵀ*k*", old, 160, low - 28, 110, 56)
+    values = box("value", "value *v*", value, 222, middle - 28, 84, 56, kind="data")
+    minus = box("difference", "*v* − *S*ᵀ*k*", difference, 340, middle - 28, 96, 56)
+    write = box("write", "*β* *k* (…)ᵀ", written, 478, high - 28, 112, 136)
     plus = Box("add", "+", 630, low - 14, 28, 28)
-    after = box("after", "new *S*", result, 682, low - 34, 58, 68, kind="data")
-    fork, turn, down = 180, minus.x + minus.width / 2, plus.x + plus.width / 2
+    after = box("after", "new *S*", result, 682, low - 38, 58, 76, kind="data")
+    fork, turn, down = 211, minus.x + minus.width / 2, plus.x + plus.width / 2
     left = held.x + held.width / 2
     arrows = [
         joined(keys, write, high),

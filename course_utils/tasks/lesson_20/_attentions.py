@@ -52,7 +52,7 @@ def _first_favoured(query, key):
 
 
 def _turned(query, key):
-    """Queries and keys are turned by an angle that grows with their place."""
+    """Queries and keys are turned by an angle that grows with their position."""
     angles = torch.arange(query.shape[2])[:, None] * torch.tensor([1.0, 0.3])
     turns = torch.polar(torch.ones_like(angles), angles)
     query, key = (torch.view_as_complex(x.reshape(*x.shape[:3], 2, 2)) * turns for x in (query, key))
@@ -199,7 +199,7 @@ def _rounded(scores, mask):
 
 
 def _small_leak(scores, mask):
-    """A hundredth of a row's weight goes to all places alike."""
+    """A hundredth of a row's weight goes to all positions alike."""
     weights = _softmax(scores, mask)
     return torch.where(mask.any(-1, keepdim=True), 0.99 * weights + 0.01 / mask.shape[-1], weights)
 
@@ -327,7 +327,7 @@ RIGHT = {
 RIGHT_WITH_AN_ORDER = {
     _made(_alibi): "a right one in which order matters: ALiBi",
     _made(_scaled, _window): "a right one in which order matters: a window",
-    _made(_turned): "a right one in which order matters: queries and keys turned by their places",
+    _made(_turned): "a right one in which order matters: queries and keys turned by their positions",
 }
 
 
@@ -370,11 +370,11 @@ WRONG = {
     _made(_scaled, _mask_inverted): "a wrong one: its mask is turned round",
     _made(_scaled, _first_mask): "a wrong one: it uses the first sentence's mask for all",
     _made(_scaled, _if(_no_mask, _last_sentence)): "a wrong one: the mask has no effect in the last sentence",
-    _made(_scaled, _next_seen): "a wrong one: each row sees the next place, although its mask hides it",
-    _made(_scaled, _if(_next_seen, _long)): "a wrong one: each row sees the next place where T is above 5",
-    _made(_scaled, _small_leak): "a wrong one: a hundredth of the weight goes to all places, hidden ones too",
-    _made(_scaled, _hidden_in_the_sum): "a wrong one: hidden places count in the sum that weights are divided by, so rows sum to less than 1",
-    _made(_scaled, _if(_hidden_in_the_sum, _last_head)): "a wrong one: in the second head hidden places count in the sum that weights are divided by",
+    _made(_scaled, _next_seen): "a wrong one: each row sees the next position, although its mask hides it",
+    _made(_scaled, _if(_next_seen, _long)): "a wrong one: each row sees the next position where T is above 5",
+    _made(_scaled, _small_leak): "a wrong one: a hundredth of the weight goes to all positions, hidden ones too",
+    _made(_scaled, _hidden_in_the_sum): "a wrong one: hidden positions count in the sum that weights are divided by, so rows sum to less than 1",
+    _made(_scaled, _if(_hidden_in_the_sum, _last_head)): "a wrong one: in the second head hidden positions count in the sum that weights are divided by",
     _made(_scaled, _sigmoid): "a wrong one: rows do not sum to 1",
     _made(_scaled, _rounded): "a wrong one: its weights have three digits only, so rows do not sum to 1",
     _made(_scaled, _over_axis(0)): "a wrong one: its softmax runs over the sentences",
@@ -388,7 +388,7 @@ WRONG = {
     _made(end=_weights_of_the_first_head): "a wrong one: it returns the first head's weights for both",
     _made(end=_values_of_the_first_head): "a wrong one: both heads read the first head's values",
     _made(end=_weights_turned): "a wrong one: it returns its weights transposed",
-    _own_running_sums: "a wrong one: a row sees all places up to its own, whatever its mask says",
+    _own_running_sums: "a wrong one: a row sees all positions up to its own, whatever its mask says",
     _made(_by_the_length_of_all_keys): "a wrong one: its scores are divided by the length of all keys, hidden ones too",
     _made(_less_the_mean_query): "a wrong one: the mean of all queries is subtracted, so a row depends on other rows' queries",
     _made(_mean_over_the_batch): "a wrong one: scores are mixed over the batch, so sentences see one another",
@@ -398,13 +398,13 @@ WRONG = {
     _made(_first_favoured): "a wrong one: the first key is favoured, though order should not matter",
     _made(_every_second_favoured): "a wrong one: every second key is favoured, though order should not matter",
     _made(_alibi): "a wrong one: ALiBi, though order should not matter",
-    _made(_turned): "a wrong one: queries and keys are turned by their places, though order should not matter",
+    _made(_turned): "a wrong one: queries and keys are turned by their positions, though order should not matter",
     _made(_scaled, _window): "a wrong one: a window, though order should not matter",
     _made(_with_neighbours): "a wrong one: each key is mixed with the one before it, which may be hidden",
 }  # fmt: skip
 WRONG_WITH_AN_ORDER = {
-    _made(_alibi, _next_seen): "a wrong one in which order matters: ALiBi, and each row sees the next place, although its mask hides it",
-    _made(_alibi, _hidden_in_the_sum): "a wrong one in which order matters: ALiBi, and hidden places count in the sum that weights are divided by",
+    _made(_alibi, _next_seen): "a wrong one in which order matters: ALiBi, and each row sees the next position, although its mask hides it",
+    _made(_alibi, _hidden_in_the_sum): "a wrong one in which order matters: ALiBi, and hidden positions count in the sum that weights are divided by",
     _made(_scaled, _window_without_a_way_out): "a wrong one in which order matters: a row whose window is hidden sums to 0, although its mask has a True",
     _made(_with_neighbours): "a wrong one in which order matters: each key is mixed with the one before it, which may be hidden",
 }  # fmt: skip

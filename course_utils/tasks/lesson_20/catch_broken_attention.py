@@ -50,8 +50,8 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "You cannot compare with a reference, since right attentions give different weights. Look at what all of them keep to. Some promises can be read from one call: shapes, signs, sums, zeros, contexts. For the others compare the attention with itself: call it again with other numbers at all places that a row may not see; the row has to stay the same.",
-        "Take one head, the query 1 at two places, the keys 0 and 1.0986, the values 4 and 8, and a mask that lets place 0 see only itself. Softmax gives row 0 the weights 1 and 0, and it reads 4. Change the second value to 12: row 0 still reads 4. An attention that sees the next place gives row 0 the weights 0.25 and 0.75. Its row sums to 1 and it reads 0.25·4 + 0.75·8 = 7, which is the sum of weights times values: so far all is well. But a weight stands where the mask is False, and with 12 in place of 8 the row reads 10.",
+        "You cannot compare with a reference, since right attentions give different weights. Look at what all of them keep to. Some promises can be read from one call: shapes, signs, sums, zeros, contexts. For the others compare the attention with itself: call it again with other numbers at all positions that a row may not see; the row has to stay the same.",
+        "Take one head, the query 1 at two positions, the keys 0 and 1.0986, the values 4 and 8, and a mask that lets position 0 see only itself. Softmax gives row 0 the weights 1 and 0, and it reads 4. Change the second value to 12: row 0 still reads 4. An attention that sees the next position gives row 0 the weights 0.25 and 0.75. Its row sums to 1 and it reads 0.25·4 + 0.75·8 = 7, which is the sum of weights times values: so far all is well. But a weight stands where the mask is False, and with 12 in place of 8 the row reads 10.",
         "In a `try` that returns False on any exception: for T = 1 and T = 8: three random tensors 3×2×T×4 and a random mask 3×1×T×T, of which one row is False throughout. Call `attend` on them; compare them with copies that you made before; shapes; no weight below 0 and none where the mask is False; rows sum to 1, or to 0 where nothing may be seen; weights times value are the contexts. For each sentence b, head h and row t: draw three new tensors; put this row's query back, and the keys and values of this sentence and head that the row may see; call again; row b, h, t of both results is as before. Unless order_matters: the same with keys, values and the last axis of the mask in another order gives the same contexts, and the weights in that order.",
     ),
 )
@@ -77,7 +77,7 @@ def _random_mask(T, B, draw):
 
 
 def _places_stay(attend, given, contexts, weights, same, fresh, changed=(0, 1, 2)):
-    """Whether a row stays when places change that it may not see."""
+    """Whether a row stays when positions change that it may not see."""
     query, mask = given[0], given[3]
     T = query.shape[2]
     for s in range(T):
@@ -176,7 +176,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "attention",
-    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a place and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False.",
+    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a position and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False.",
 )
 
 
@@ -238,7 +238,7 @@ _mistaken(
 )
 _mistaken(
     "some_weight_everywhere",
-    "Your test refuses right attentions in which a place that may be seen has the weight 0: sparsemax, a window, or the largest score only. Weights are 0 or more.",
+    "Your test refuses right attentions in which a position that may be seen has the weight 0: sparsemax, a window, or the largest score only. Weights are 0 or more.",
     also=lambda given, contexts, weights: (weights > 0)[given[3].expand_as(weights)].all(),
 )
 _mistaken(
@@ -248,7 +248,7 @@ _mistaken(
 )
 _mistaken(
     "order_asked_of_the_others",
-    "You ask about the order if `order_matters` is True, so right attentions such as ALiBi are refused, and those that use places in secret pass. Ask if it is False.",
+    "You ask about the order if `order_matters` is True, so right attentions such as ALiBi are refused, and those that use positions in secret pass. Ask if it is False.",
     asks_for_order=lambda matters: matters,
 )
 _mistaken(
@@ -261,7 +261,7 @@ _mistaken(
 
 _mistaken(
     "mask_not_looked_at",
-    "Attentions that see what the mask hides pass your test. Ask that weights are 0 where the mask is False, and that a row stays when a place changes that it may not see.",
+    "Attentions that see what the mask hides pass your test. Ask that weights are 0 where the mask is False, and that a row stays when a position changes that it may not see.",
     left_out=("hidden", "places"),
 )
 
@@ -282,12 +282,12 @@ _mistaken(
 
 _mistaken(
     "keys_and_values_only",
-    "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden places. Change their queries, too.",
+    "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.",
     changed=(1, 2),
 )
 _mistaken(
     "long_ones_only",
-    "Attentions that fail on a single place, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.",
+    "Attentions that fail on a single position, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.",
     lengths=(LONGEST,),
 )
 _mistaken(
@@ -297,7 +297,7 @@ _mistaken(
 )
 _mistaken(
     "one_place_only",
-    "Attentions that see what they should not see pass your test, since you only try sentences of one place. Try T = 8 as well.",
+    "Attentions that see what they should not see pass your test, since you only try sentences of one position. Try T = 8 as well.",
     lengths=(1,),
 )
 _mistaken(
@@ -341,8 +341,8 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
         "Compare the contexts with weights @ value.",
     ),
     "places": (
-        "attentions in which hidden places have an effect, although their weight is 0,",
-        "Change query, key and value at a place, and see that all other rows stay that may not see it.",
+        "attentions in which hidden positions have an effect, although their weight is 0,",
+        "Change query, key and value at a position, and see that all other rows stay that may not see it.",
     ),
     "sentences": (
         "attentions in which the sentences of a batch see one another",
@@ -353,7 +353,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
         "Change query, key and value of one head, and see that the other one stays.",
     ),
     "order": (
-        "attentions that use places although order should not matter",
+        "attentions that use positions although order should not matter",
         "Reorder keys, values and the last axis of the mask together: contexts stay, and weights come in the new order.",
     ),
 }

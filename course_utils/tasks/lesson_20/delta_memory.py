@@ -265,7 +265,7 @@ _mistake(
 )
 _mistake(
     "read_from_the_other_side",
-    "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has D places.",
+    "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has length D.",
     read=lambda memory, new, q: _recall(new.mT, q),
 )
 

@@ -143,3 +143,10 @@ def neighbours_only(key):
 )
 def over_the_batch(key):
     return 1 / _number(key.T).T
+
+
+@task.mistake(
+    "You count on from one sequence to the next, as if all had one memory. Each sequence has its own: begin again with 0 in each."
+)
+def counted_on_between_sequences(key):
+    return (1 / _number(key.reshape(1, -1))).view(key.shape)

@@ -20,7 +20,7 @@ task = Task(
     hints=(
         "All weights above 0 are their score less one number, the threshold of the row, and all others are 0. So the work is to find the threshold, and for that you need to know how many weights are above 0. Sort the scores from the largest down: it is always the first few of them.",
         "Take the scores 0.2, 1 and 0.7, nothing masked. From the largest down they are 1, 0.7 and 0.2, and their running sums are 1, 1.7 and 1.9. Compare 1 + k·score with the running sum: 2 > 1 and 2.4 > 1.7, but 1.6 is not above 1.9. So k = 2 weights are above 0, and the threshold is (1.7 - 1) / 2 = 0.35. The weights are 0, 0.65 and 0.35.",
-        "hidden = scores with -inf where the mask is False; down = hidden sorted along the last axis, the largest first; total = running sums of down (cumsum); count = in how many places 1 + k times down is above total, with k = 1, 2, …, S, and at least 1; threshold = (total at place count - 1, taken with gather, minus 1) divided by count; weights = hidden minus threshold, 0 where that is below 0; and 0 where the mask is False, also in rows without a True.",
+        "hidden = scores with -inf where the mask is False; down = hidden sorted along the last axis, the largest first; total = running sums of down (cumsum); count = in how many positions 1 + k times down is above total, with k = 1, 2, …, S, and at least 1; threshold = (total at position count - 1, taken with gather, minus 1) divided by count; weights = hidden minus threshold, 0 where that is below 0; and 0 where the mask is False, also in rows without a True.",
     ),
     partial=EDGE
     | SIDE_EFFECT
@@ -239,7 +239,7 @@ def largest_only(scores, mask):
 
 
 @task.mistake(
-    "All places that may be attended to get the same weight. A weight is the score less the threshold of the row."
+    "All positions that may be attended to get the same weight. A weight is the score less the threshold of the row."
 )
 def even_weights(scores, mask):
     return _over_their_sum(mask.to(scores.dtype)).nan_to_num()
@@ -264,7 +264,7 @@ _mistake(
 )
 _mistake(
     "k_forgotten",
-    "You compare 1 + score with the running sum. The score is multiplied by its place k first: 1 + k·score, with k = 1, 2, …",
+    "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …",
     above=lambda down, total: 1 + down > total,
 )
 _mistake(
@@ -286,7 +286,7 @@ _mistake(
 )
 _mistake(
     "all_kept",
-    "You compute the threshold as if every place got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
+    "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
     above=lambda down, total: down > -torch.inf,
 )
 
@@ -315,7 +315,7 @@ _mistake(
 )
 _mistake(
     "one_place_too_far",
-    "You take the running sum one place too far: `total` counts its places from 0, so the sum of the k largest scores stands at place k - 1. If every place gets a weight, yours stops with an error.",
+    "You take the running sum one position too far: `total` counts its positions from 0, so the sum of the k largest scores stands at position k - 1. If every position gets a weight, yours stops with an error.",
     threshold=lambda total, number: (total.gather(-1, number) - 1) / number,
 )
 _mistake(
@@ -325,7 +325,7 @@ _mistake(
 )
 _mistake(
     "divided_by_one_less",
-    "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one place gets a weight. Divide by k: a place that is counted from 0 is one less than the number of scores up to it.",
+    "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one position gets a weight. Divide by k: a position that is counted from 0 is one less than the number of scores up to it.",
     threshold=lambda total, number: (_sum_of(total, number) - 1) / (number - 1),
 )
 _mistake(
@@ -345,7 +345,7 @@ _mistake(
 )
 _mistake(
     "threshold_returned",
-    "You return the threshold at each place. Subtract it from the scores, and set to 0 what is below 0.",
+    "You return the threshold at each position. Subtract it from the scores, and set to 0 what is below 0.",
     end=lambda hidden, threshold, mask: threshold.expand_as(hidden).masked_fill(~mask, 0.0),
 )
 _mistake(
@@ -406,14 +406,14 @@ def mask_inverted(scores, mask):
 
 
 @task.mistake(
-    "You set weights to 0 at the end, where the mask is False, but those places took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them."
+    "You set weights to 0 at the end, where the mask is False, but those positions took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them."
 )
 def masked_after(scores, mask):
     return _sparsemax(scores, torch.ones_like(mask)).masked_fill(~mask, 0.0)
 
 
 @task.mistake(
-    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the places that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them."
+    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the positions that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them."
 )
 def masked_after_and_divided(scores, mask):
     return _over_their_sum(masked_after(scores, mask)).nan_to_num()
@@ -421,7 +421,7 @@ def masked_after_and_divided(scores, mask):
 
 _mistake(
     "zeros_for_infinity",
-    "You put 0 at the scores where the mask is False, so those places take part with a score of 0. Put -inf there.",
+    "You put 0 at the scores where the mask is False, so those positions take part with a score of 0. Put -inf there.",
     hide=_filled(0.0),
     end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
 )
@@ -432,7 +432,7 @@ _mistake(
 )
 _mistake(
     "finite_fill",
-    "The number that you put where the mask is False is not small enough: if all other scores lie below it, those places win. Put -inf there, as -torch.inf or float('-inf').",
+    "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').",
     hide=_filled(-1e4),
 )
 _mistake(
@@ -447,7 +447,7 @@ _mistake(
 )
 _mistake(
     "empty_row_stops",
-    "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no place to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
+    "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no position to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
     threshold=lambda total, number: _threshold(total, number * (total[..., :1] > -torch.inf)),
 )
 _mistake(
