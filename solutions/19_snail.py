@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, hint, predict, progress, reveal, solution
-from course_utils.models.learn import learn
 
 
 def attend(weights, x):  # x B T D
@@ -97,7 +96,11 @@ torch.manual_seed(0)
 network = torch.nn.ParameterDict(
     {name: torch.nn.Parameter(0.3 * torch.randn(size)) for name, size in sizes.items()}
 )
-losses = learn(network, loss_of_batch, seed=0, steps=300, rate=0.02)
+optimizer, draw = torch.optim.Adam(network.parameters(), lr=0.02), torch.Generator().manual_seed(0)
+for _ in range(300):
+    optimizer.zero_grad()
+    loss_of_batch(draw).backward()
+    optimizer.step()
 x, labels, found = episodes(torch.Generator().manual_seed(1))
 weights, answers = attend(network, x)
 known = found.any(-1)

@@ -254,12 +254,8 @@ def my_promise(attend):
     """Return a sentence if `attend` breaks it, else None."""
 
 
-mine = compared.report(
-    "mine", my_attention, seeds=1, promises=properties.PROMISES | {"my promise": my_promise}
-)
-print(mine)
-for world, runs in mine.right.items():
-    print(f"{world}, 32 steps: expected {expected[world]:.2f}, came {runs[0][0]:.2f}")
+promises = properties.PROMISES | {"my promise": my_promise}
+print(compared.report("mine", my_attention, 1, promises, expected))
 
 # %% [markdown]
 # ### My report

@@ -41,7 +41,7 @@ def test_each_task_that_computes_numbers_has_its_steps():
     others = [t for t in TASKS.values() if not (t.steps_function or t.candidates or t.reading_function)]
     given = {task.id: Expected(task, task.make_cases(0)[:1]).truth[0].value for task in others}
     assert not [task_id for task_id, value in given.items() if isinstance(value, (torch.Tensor, float, tuple))]
-    assert len(WITH_STEPS) > 90
+    assert len(WITH_STEPS) > 75
 
 
 @pytest.mark.parametrize("task", extent.usually(WITH_STEPS, 32), ids=lambda task: task.id)

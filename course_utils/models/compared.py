@@ -23,10 +23,13 @@ class Report(NamedTuple):
     name: str
     promises: dict[str, str | None]
     right: dict[str, list[list[float]]]
+    expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
 
     def __str__(self):
         lines = [f"{promise}: {sentence or 'kept'}" for promise, sentence in self.promises.items()]
         for world, runs in self.right.items():
+            if world in self.expected:
+                lines.append(f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, came {runs[0][0]:.2f}")
             usual = measured("variants", "right", "length", variant="dot product", world=world)[1]
             for n, length in enumerate(LENGTHS):
                 shares = ", ".join(f"{run[n]:.2f}" for run in runs)
@@ -38,7 +41,7 @@ class Report(NamedTuple):
         return "\n".join([f"{self.name}:", *lines])
 
 
-def report(name: str, attend: Attend, seeds: int = 1, promises=None) -> Report:
+def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=None) -> Report:
     """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside dot products.
 
     If the shapes are not as promised, nothing is trained.
@@ -47,10 +50,11 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None) -> Report:
         attend: as in `variants.py`.
         seeds: how many models are trained in each world.
         promises: those to try; all of `properties.PROMISES` if None.
+        expected: the share of right answers that is expected in each world, by its name.
     """
     promises = promises or PROMISES
     found, answers = broken(attend, promises), {}
-    done = Report(name, {promise: found.get(promise) for promise in promises}, answers)
+    done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {})
     if "shape" in found:
         return done
     for world in WORLDS:

@@ -5,7 +5,7 @@ import torch
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.tasks.lesson_15._captioners import ANNOTATION, FEATURES, RIGHT, WORD
-from course_utils.tasks.shares import USUAL
+from course_utils.tasks.shares import SIDE_EFFECT
 
 LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:7]}
 
@@ -37,7 +37,7 @@ task = Task(
         "Let the right word have the probability 0.8 with the whole picture, 0.2 when cell 0 is empty, and 0.8 when cell 1 is. The effect of cell 0 is ln 0.8 - ln 0.2 = 1.3863, and that of cell 1 is 0. So the word depends on cell 0, wherever the weights may lie.",
         "log_p(picture) = log_softmax over the V logits of captioner(picture, words), and of it the entry of each wanted word, B×T. before = log_p(annotations). For each cell l: copy annotations, put empty[l] at cell l of every row, and subtract log_p of the copy from before. Stack the results along a last axis.",
     ),
-    partial=USUAL,
+    partial=SIDE_EFFECT,
 )
 
 

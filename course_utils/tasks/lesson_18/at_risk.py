@@ -61,6 +61,15 @@ def _(old, new):
     return torch.tensor([any(a > 0 and b > 0 for row in new for a, b in zip(gates, row, strict=True)) for gates in old])
 
 
+@task.steps
+def _(old, new):
+    asked = yield "which experts each old input asks", lambda old: old > 0, old
+    asks = yield "which experts each new input asks", lambda new: new > 0, new
+    learning = yield "which experts may change", lambda asks: asks.any(0), asks
+    both = yield "which experts are both asked and changing", torch.logical_and, asked, learning
+    return (yield "whether there is one", lambda both: both.any(1), both)
+
+
 def _any(asked, axis):
     return asked.any(axis)
 

@@ -62,7 +62,7 @@ def _(draw):
     for low, high, kernel in ((3, 8, 2), (5, 9, 3), (10, 27, 3), (17, 32, 2), (33, 64, 4), (65, 128, 3), (129, 600, 5), (1001, 60000, 3), (1001, 60000, 2)):  # fmt: skip
         steps = int(draw.whole(low, high))
         yield Case(f"{steps} steps, kernel {kernel}", (steps, kernel))
-    for kernel, powers in ((2, (3, 9)), (3, (2, 5)), (4, (2, 5)), (5, (2, 3))):
+    for kernel, powers in ((2, (3, 9)), (3, (2, 5)), (4, (2, 5)), (int(draw.whole(5, 8)), (2, 3))):
         steps = kernel ** int(draw.whole(*powers))
         yield Case(f"{steps} steps, a power of the kernel, {kernel}", (steps, kernel))
         yield Case(f"{steps + 1} steps, one more than a power of the kernel, {kernel}", (steps + 1, kernel))

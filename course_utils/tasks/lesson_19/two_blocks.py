@@ -59,7 +59,7 @@ def _both(
     activations=(torch.tanh, torch.sigmoid), end=lambda *parts: torch.cat(parts, -1),
 ):  # fmt: skip
     earlier, now = padded(x, dilation)
-    f, g = (earlier @ weight[..., 0].mT + now @ weight[..., 1].mT for weight in (weight_f, weight_g))
+    f, g = (_convolved(earlier, now, weight) for weight in (weight_f, weight_g))
     new = activations[0](f) * activations[1](g)
     dense = torch.cat([x, new], -1)
     scores = (dense @ weight_q) @ (dense @ weight_k).mT / scale(weight_k.shape[1])
@@ -103,6 +103,28 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
         read = torch.einsum("bs,bse->be", powers / powers.sum(1, keepdim=True), so_far @ weight_v)
         rows.append(torch.cat([dense[:, t], read], 1))
     return torch.stack(rows, 1)
+
+
+@task.steps
+def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    earlier = yield "the earlier step that each convolution reads", lambda x, d: _zeros_before(x, d)[0], x, dilation
+    f = yield "the first convolution", _convolved, earlier, x, weight_f
+    g = yield "the second convolution", _convolved, earlier, x, weight_g
+    signal = yield "its tanh", torch.tanh, f
+    gate = yield "its sigmoid", torch.sigmoid, g
+    new = yield "tanh times sigmoid", torch.mul, signal, gate
+    dense = yield "the input beside it", lambda x, new: torch.cat([x, new], -1), x, new
+    query = yield "the queries", torch.matmul, dense, weight_q
+    key = yield "the keys", torch.matmul, dense, weight_k
+    value = yield "the values", torch.matmul, dense, weight_v
+    scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
+    weights = yield "the weights", lambda scores: _masked_before(scores, _may_see(scores.shape[1])), scores
+    read = yield "what each step reads", torch.matmul, weights, value
+    return (yield "all side by side", lambda dense, read: torch.cat([dense, read], -1), dense, read)
+
+
+def _convolved(earlier, now, weight):
+    return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
 
 
 def _mistake(name, sentence, **parts):

@@ -40,7 +40,7 @@ def a_new_key_is_written_in_full(case, value):
 
 @task.cases
 def _(draw):
-    yield Case("one key at all of 6 steps", (torch.full((1, 6), 4),))
+    yield Case("one key at all of 6 steps", (draw.whole(0, 6, 1, 1).expand(1, 6).clone(),))
     for size in sizes(B=3, T=11):
         T = size.T if size.full else size.T + 4
         yield Case(f"{count(size.B, 'sequence')} of {T} steps", (draw.whole(3, 6, size.B, T),))
