@@ -117,7 +117,7 @@ def build(
     """
     root = Path(root).resolve()
     try:
-        repository = _repository(root)
+        repository = repository_of(root)
         known = targets = _targets(root)
         if names is not None:
             lessons = chosen(names, sorted({target.name for target in known}))
@@ -157,7 +157,7 @@ def placeholders(root: Path) -> list[str]:
 # What there is to build
 
 
-def _repository(root):
+def repository_of(root):
     """Return the repository's address, which stands in pyproject.toml only."""
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
         raise CourseError(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")

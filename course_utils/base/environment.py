@@ -25,7 +25,8 @@ except ImportError:  # Python 3.10; the oldest versions have neither, and are to
 
 PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested on
 KERNEL_NAME = "Attention course"
-EXTRAS = {"lab": "jupyterlab", "test": "nbval"}  # an extra of pyproject.toml -> a module that only it brings
+# An extra of pyproject.toml -> a module that shows whether it is installed.
+EXTRAS = {"lab": "jupyterlab", "test": "nbval", "site": "sphinx_book_theme"}
 INSTALL = 'pip install -c constraints.txt -e ".[lab]"'
 
 CHROMIUM_COMMANDS = (
@@ -82,6 +83,7 @@ def find_chromium() -> str | None:
 
 
 def need(extra: str) -> None:
-    """Raise `CourseError` unless an extra of pyproject.toml, "lab" or "test", is installed."""
+    """Raise `CourseError` unless an extra of pyproject.toml, "lab", "test" or "site", is installed."""
     if find_spec(EXTRAS[extra]) is None:
-        raise CourseError(f'{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e ".[lab,test]"` first.')
+        wanted = "lab,site" if extra == "site" else "lab,test"
+        raise CourseError(f'{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e ".[{wanted}]"` first.')

@@ -13,14 +13,13 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from course_utils.authoring.build import build
-from course_utils.base.environment import tomllib
+from course_utils.authoring.build import build, repository_of
+from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.places import chosen, file_of, names_in
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 
-PAGE = Path(__file__).parent / "page"
 TRANSLATOR = "transformer-en-de"
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
@@ -31,14 +30,14 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
     Args:
         wanted: lessons, as "03" or "03_queries_keys_values"; all if None.
         solutions: whether the pages of exercises show one solution for each task.
-        say: function(line) is told what was noticed.
+        say: function(line) is told what Sphinx noticed, such as a broken link.
 
     Raises:
-        CourseError: for notebooks that are stale, a folder that holds something else, a missing library, or a page with a broken link.
+        CourseError: for notebooks that are stale, a folder that holds something else, or a missing library.
     """
     names = names_in(root, "notebooks")
     names = chosen(wanted, names) if wanted else names
-    _library()
+    need("site")
     if stale := build(root, names, check=True, say=lambda line: None):
         raise CourseError(f"The site is made from notebooks that are up to date, and these are not: {'; '.join(stale)}")
     if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
@@ -58,21 +57,9 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
     return len(list(out.rglob("*.html")))
 
 
-def _library():
-    try:
-        import myst_nb  # noqa: F401
-        import sphinx_book_theme  # noqa: F401
-    except ImportError as error:
-        raise CourseError(
-            f"The site needs {error.name}, which is not installed: "
-            "pip install -c constraints.txt -e '.[site]' in the course's folder."
-        ) from None
-
-
 def _write_source(root, source, names, solutions):
     """Write what Sphinx reads."""
-    with (root / "pyproject.toml").open("rb") as file:
-        repository = tomllib.load(file)["project"]["urls"]["Repository"]
+    repository = repository_of(root)
     notebooks, texts, static = {}, {}, source / "_static"
     for name in names:
         moves = moving.of_lesson(root, name)
@@ -83,7 +70,7 @@ def _write_source(root, source, names, solutions):
     texts["translator.md"] = contents.translator()
     texts["glossary.md"] = contents.glossary(notebooks)
     texts["papers.md"] = contents.papers(notebooks)
-    texts |= {f"docs/{name}.md": contents.document(root, name) for name in contents.DOCUMENTS}
+    texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
     texts["index.md"] = contents.first_page(root, names) + _tree(notebooks, texts)
     known = notebooks.keys() | texts.keys()
@@ -94,8 +81,8 @@ def _write_source(root, source, names, solutions):
             if cell["cell_type"] == "markdown":
                 cell["source"] = contents.led_on(cell["source"], file, known, repository)
         _put(source / file, json.dumps(page))
-    for name in ("transformer.js", "subwords.js", "translator.js", "asked.js", "moving.js", "site.css"):
-        _put(static / name, (PAGE / name).read_text(encoding="utf-8"))
+    for name in ("transformer.js", "subwords.js", "translator.js", "element.js", "asked.js", "moving.js", "site.css"):
+        _put(static / name, (contents.PAGE / name).read_text(encoding="utf-8"))
     _put(static / "weights.js", _weights())
     _put(source / "conf.py", "")
 
@@ -143,7 +130,7 @@ SETTINGS = {
     "html_theme": "sphinx_book_theme",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["asked.js", "moving.js"],
+    "html_js_files": ["element.js", "asked.js", "moving.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
     "nb_code_prompt_show": "Show what is imported",

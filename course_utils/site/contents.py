@@ -11,6 +11,7 @@ from course_utils import tasks
 from course_utils.authoring.path_picture import picture
 from course_utils.base.places import number_of
 
+PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
@@ -25,18 +26,13 @@ def first_page(root: Path, names: list[str]) -> str:
     what, who, can = (
         _section(readme, heading) for heading in ("# ", "## Who it is for", "## What you will be able to do")
     )
-    rows = []
-    for name in names:
-        one = tasks.lessons()[number_of(name)]
-        rows.append(
-            f"1. [{one.title}](notebooks/{name}.ipynb): {one.question} "
-            f'<span class="course-progress" data-lesson="{one.number}" data-of="{len(tasks.questions_of(one.number))}"></span>'
-        )
-    path = picture(
-        {number_of(name): tasks.lessons()[number_of(name)] for name in names},
-        [f"notebooks/{name}.html" for name in names],
+    facts = {number_of(name): tasks.lessons()[number_of(name)] for name in names}
+    path = picture(facts, [f"notebooks/{name}.html" for name in names])
+    lessons = "\n".join(
+        f"{int(number)}. [{one.title}](notebooks/{name}.ipynb): {one.question} "
+        f'<span class="course-progress" data-lesson="{number}" data-of="{len(tasks.questions_of(number))}"></span>'
+        for name, (number, one) in zip(names, facts.items(), strict=True)
     )
-    lessons = "\n".join(rows).replace("1. ", "0. ", 1)
     return (
         f"{what}\n\n## Two minutes to begin with\n\n"
         "- [A Transformer translates in this page](translator.md): type a sentence, click on a word of its translation, and see where "
@@ -59,9 +55,8 @@ def _section(text, heading):
 
 def translator() -> str:
     """Return the page with the translator in it."""
-    page = Path(__file__).parent / "page"
-    html = (page / "translator.html").read_text(encoding="utf-8")
-    code = (page / "transformer.js").read_text(encoding="utf-8")
+    html = (PAGE / "translator.html").read_text(encoding="utf-8")
+    code = (PAGE / "transformer.js").read_text(encoding="utf-8")
     return (
         "# A Transformer that translates in this page\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
@@ -106,11 +101,6 @@ def _texts(lessons):
 
 def _links(files):
     return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))
-
-
-def document(root: Path, name: str) -> str:
-    """Return a document of docs/."""
-    return (root / f"docs/{name}.md").read_text(encoding="utf-8")
 
 
 def led_on(text: str, file: str, pages: set[str], repository: str) -> str:

@@ -106,8 +106,7 @@ def positions(control) -> list:
 
 def thinned(stops: dict[str, list], shown: dict) -> dict[str, list]:
     """Return fewer positions, until all combinations are at most `MOST`; both ends and what is shown first stay."""
-    stops, left = dict(stops), {name: len(values) for name, values in stops.items()}
-    original = dict(stops)
+    original, stops, left = stops, dict(stops), {name: len(values) for name, values in stops.items()}
     while math.prod(map(len, stops.values())) > MOST:
         longest = max(stops, key=lambda name: len(stops[name]))
         left[longest] -= 1

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from course_utils import tasks
 from course_utils.base.places import file_of, number_of
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
+from course_utils.figures.words import image
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")
-PICTURE = re.compile(r'<img width="(\d+)"')
 TO_RUN = re.compile(r"Run a cell to see its question, then [^.]*\.")  # where questions are answered in a notebook
 STILL = "In this page, the picture above stays as it is. To try other values, [open the notebook in Colab]({colab}) or download it."
 
@@ -78,16 +78,7 @@ def _markdown(text, cell, added=""):
 
 
 def _code(cell, tags, outputs):
-    outputs = [_fitting(output) for output in outputs]
     return cell | {"metadata": {"tags": [*cell["metadata"].get("tags", ()), *tags]}, "outputs": outputs}
-
-
-def _fitting(output):
-    """Let a picture shrink on a narrow screen."""
-    if "text/html" not in output.get("data", {}):
-        return output
-    html = PICTURE.sub(r'<img style="max-width:100%;height:auto" width="\1"', "".join(output["data"]["text/html"]))
-    return output | {"data": {**output["data"], "text/html": html}}
 
 
 def _html(html):
@@ -107,11 +98,16 @@ def _asked(one):
     else:
         facts = _number(one) if isinstance(one, NumberQuestion) else _options(one)
     title = getattr(one, "title", "Your prediction")
-    data = json.dumps(facts | {"id": one.id}, ensure_ascii=False).replace("<", "\\u003c")
     return (
         f'<div class="course-asked" id="asked-{one.id}"><p><strong>{escape(title)}</strong> {escape(one.text)}</p>'
-        f'<script type="application/json">{data}</script></div>'
+        f"{_facts(facts | {'id': one.id})}</div>"
     )
+
+
+def _facts(facts):
+    """Return facts as a part of a page, for its scripts to read."""
+    data = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json">{data}</script>'
 
 
 def _moving(cell_id, moves, output):
@@ -119,14 +115,10 @@ def _moving(cell_id, moves, output):
     data = output.get("data", {})
     if "image/png" not in data:
         return output
-    words, picture = escape("".join(data["text/plain"])), "".join(data["image/png"])
-    width = int.from_bytes(base64.b64decode(picture[:64])[16:20], "big")  # where a PNG says so
+    words, picture = "".join(data["text/plain"]), base64.b64decode("".join(data["image/png"]))
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    script = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
-    return _html(
-        f'<div class="course-moving"><script type="application/json">{script}</script>'
-        f'<img width="{width}" style="max-width:100%;height:auto" src="data:image/png;base64,{picture}" alt="{words}"><p role="status">{words}</p></div>'
-    )
+    shown = f'{image(picture, words)}<p role="status">{escape(words)}</p>'
+    return _html(f'<div class="course-moving">{_facts(facts)}{shown}</div>')
 
 
 def _options(one):

@@ -6,13 +6,6 @@
 document.addEventListener("DOMContentLoaded", () => {
   const KEPT = "course-answers";
 
-  function element(name, content = "", attributes = {}) {
-    const made = document.createElement(name);
-    made.append(...[content].flat());
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  }
-
   // A browser may refuse to keep anything, as for pages opened from a disk: then an answer lasts as long as the page.
   const answers = (() => {
     try {

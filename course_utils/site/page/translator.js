@@ -18,18 +18,6 @@
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0 };
 
-  // Making elements
-
-  function element(name, content = "", attributes = {}) {
-    const made = document.createElement(name);
-    made.append(...[content].flat());
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key === "onclick") made.addEventListener("click", value);
-      else if (value !== false) made.setAttribute(key, value === true ? "" : value);
-    }
-    return made;
-  }
-
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
   const shown = (id) => subwords.token(id).replace(/^▁/, "") || "▁";
