@@ -20,9 +20,10 @@ from course_utils.checks.compare import close
 from course_utils.checks.relations.arguments import of_arguments
 from course_utils.checks.relations.factors import formulas, sizes_of
 from course_utils.checks.relations.results import of_results
-from course_utils.checks.relations.steps import NeedsArguments, of_steps, walk
+from course_utils.checks.relations.steps import NeedsArguments, of_steps
 from course_utils.checks.running.contract import HandedOut, in_precision
 from course_utils.checks.running.run import one_thread, plain
+from course_utils.checks.way import walk
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a right number is often multiplied by, and what that comes from

@@ -27,6 +27,7 @@ import torch
 
 from course_utils.base.trees import map_leaves
 from course_utils.checks.running.contract import Candidate
+from course_utils.checks.way import changed_way
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,25 @@ class Task:
             return function
 
         return register
+
+    def way(self, changes):
+        """Return the right answer with something changed, as a function of the task's arguments.
+
+        `changes` says what takes the place of what: {"the scores": function} changes a step, named by its words, and the function gets
+        the step's operands; {"mask": function} changes an argument, which stays None where it is None; {"result": function} changes what
+        is returned, whose parts the function gets. Parameters that a function takes by keyword alone are given the arguments of the task
+        that have these names; `step` is the operation whose place it takes, as in `lambda scores, mask, *, step: step(scores, ~mask)`,
+        and `done` holds what the steps before it gave, by their words.
+        """
+        return changed_way(self, changes)
+
+    def changed(self, name, sentence, changes):
+        """Declare a mistake: the right answer with something changed, as `way` takes it. Return its function."""
+        return self.mistake(sentence, name)(self.way(changes))
+
+    def wrong(self, name):
+        """Return the function of a mistake."""
+        return next(mistake.function for mistake in self.mistakes if mistake.name == name)
 
     def property(self, function):
         """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""

@@ -31,21 +31,6 @@ OF_A_STEP_RESULT = {
 }
 
 
-def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str = ""):
-    """Go the way to a right answer with some steps changed, each a function(operation, operands), or up to one; return the result."""
-    way = steps(*args)
-    step = next(way)
-    while True:
-        text, operation, *operands = step
-        value = changes[text](operation, operands) if text in changes else operation(*operands)
-        if text == stop:
-            return value
-        try:
-            step = way.send(value)
-        except StopIteration as end:
-            return end.value
-
-
 @dataclass(frozen=True)
 class StepChange:
     """A change of one step: function(operation, operands) gives what goes on from there.
@@ -110,6 +95,10 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
             yield StepChange(words, text, function, common=common)
         if isinstance(value, torch.Tensor):
             yield from _of_a_step_result(task, args, text, value)
+        elif is_number(value):
+            for letter in sizes_of(task, args):
+                for power, root in ((1, ""), (0.5, "√")):
+                    yield StepChange(f"with {root}{letter} in place of {text}", text, SizeInstead(task, letter, power))
 
 
 def _of_a_step_result(task, args, step, value):
@@ -171,6 +160,16 @@ class Divided(NeedsArguments):
 
     def __call__(self, operation, operands):
         return operation(*operands) / sizes_of(self.task, self.args)[self.letter] ** self.power
+
+
+class SizeInstead(NeedsArguments):
+    """Puts a power of the length of an axis, or of a number among the arguments, in the place of a number."""
+
+    def __init__(self, task, letter, power):
+        self.task, self.letter, self.power = task, letter, power
+
+    def __call__(self, operation, operands):
+        return sizes_of(self.task, self.args)[self.letter] ** self.power
 
 
 class ArgumentInstead(NeedsArguments):

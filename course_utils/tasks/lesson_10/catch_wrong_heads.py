@@ -8,7 +8,15 @@ import torch.nn.functional as F
 from course_utils.checks.task import Task
 from course_utils.models import plain
 from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
-from course_utils.tasks.lesson_10 import multi_head_attention as heads_of
+from course_utils.tasks.lesson_10.multi_head_attention import task as multi_head_attention
+
+wrong = multi_head_attention.wrong
+
+
+def _blocks(weight, bias):
+    """The three pairs of weight and bias, for queries, keys and values."""
+    return zip(weight.chunk(3), bias.chunk(3), strict=True)
+
 
 # The candidates: right ones written differently, wrong ones, and wrong ones that no test need find.
 
@@ -23,9 +31,7 @@ def right_head_by_head(query, key, value, in_weight, in_bias, out_weight, out_bi
     query, key, value, in_weight, in_bias, out_weight, out_bias = (x.double() for x in numbers)
     d, sentences = query.shape[2] // heads, []
     for b, (asked, found, given) in enumerate(zip(query, key, value, strict=True)):
-        projected = [
-            x @ w.T + c for x, (w, c) in zip((asked, found, given), heads_of.blocks_of(in_weight, in_bias), strict=True)
-        ]
+        projected = [x @ w.T + c for x, (w, c) in zip((asked, found, given), _blocks(in_weight, in_bias), strict=True)]
         contexts = []
         for h in range(heads):
             q, k, v = (x[:, h * d : (h + 1) * d] for x in projected)
@@ -51,13 +57,15 @@ def right_by_einsum(query, key, value, in_weight, in_bias, out_weight, out_bias,
 
 
 def right_by_the_layer(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
-    return heads_of.task.oracle_function(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
+    return multi_head_attention.oracle_function(
+        query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask
+    )
 
 
 def right_by_scaled_dot_product_attention(
     query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None
 ):
-    pairs = zip((query, key, value), heads_of.blocks_of(in_weight, in_bias), strict=True)
+    pairs = zip((query, key, value), _blocks(in_weight, in_bias), strict=True)
     q, k, v = (plain.split_heads(F.linear(x, *pair), heads) for x, pair in pairs)
     if mask is None:
         return F.linear(plain.merge_heads(F.scaled_dot_product_attention(q, k, v)), out_weight, out_bias)
@@ -94,14 +102,14 @@ def mask_altered(query, key, value, in_weight, in_bias, out_weight, out_bias, he
     return output
 
 
-def _in_half_precision(scores, mask):
-    return heads_of._softmax(scores, mask).bfloat16().to(scores.dtype)
+def _in_half_precision(scores):
+    return scores.softmax(-1).bfloat16().to(scores.dtype)
 
 
-def _with_dropout(scores, mask):
+def _with_dropout(scores):
     """Half of the weights are dropped, the same ones each time."""
     kept = torch.rand(scores.shape, generator=torch.Generator().manual_seed(4)) < 0.5
-    return heads_of._softmax(scores, mask) * kept * 2
+    return scores.softmax(-1) * kept * 2
 
 
 RIGHT = {
@@ -115,36 +123,42 @@ RIGHT = {
 
 
 WRONG = {
-    heads_of.merge_mixed: "a wrong one: it joins heads without transposing back, which mixes words where there are several heads",
-    heads_of.heads_mixed: "a wrong one: it cuts heads without transposing, which mixes words where there are several heads",
-    heads_of.interleaved: "a wrong one: every H-th number belongs to a head, and not d numbers in a row",
-    heads_of.one_head: "a wrong one: it has a single head, whatever `heads` says",
-    heads_of.own_slice_alone: "a wrong one: each head reads its own part of the words only, and not the whole words",
-    heads_of.weights_averaged: "a wrong one: all heads use the same weights, the mean of theirs",
-    heads_of.SCALED["divided_by_root_of_D"]: "a wrong one: it divides scores by √D, and not by √d",
-    heads_of.softmax_over_queries: "a wrong one: its softmax runs over the queries, and not over the keys",
-    heads_of.heads_with(weights=_in_half_precision): "a wrong one: its weights have three digits only",
-    heads_of.heads_with(weights=_with_dropout): "a wrong one: dropout is left on, so half of the weights are 0",
-    heads_of.REORDERED[
-        "key_and_value_exchanged"
-    ]: "a wrong one: it exchanges the blocks of `in_weight` for keys and values",
-    heads_of.interleaved_blocks: "a wrong one: it takes every third row of `in_weight` for the queries, and not the first D rows",
-    heads_of.values_from_key: "a wrong one: it makes values from `key`, and not from `value`",
-    heads_of.biases_forgotten: "a wrong one: it forgets the biases",
-    heads_of.out_bias_forgotten: "a wrong one: it forgets `out_bias`",
-    heads_of.no_output_projection: "a wrong one: it has no output projection",
-    heads_of.out_transposed: "a wrong one: it projects with `out_weight` in place of its transpose",
-    heads_of.mask_inverted: "a wrong one: it turns the mask round",
-    heads_of.mask_for_each_head: "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
-    heads_of.one_mask_for_all: "a wrong one: it uses the mask of the first sentence for all",
-    heads_of.empty_row_nan: "a wrong one: a word that may attend to nothing gets NaN",
-    heads_of.empty_row_without_bias: "a wrong one: a word that may attend to nothing gets zeros, without `out_bias`",
+    wrong(
+        "merge_mixed"
+    ): "a wrong one: it joins heads without transposing back, which mixes words where there are several heads",
+    wrong(
+        "heads_mixed"
+    ): "a wrong one: it cuts heads without transposing, which mixes words where there are several heads",
+    wrong("interleaved"): "a wrong one: every H-th number belongs to a head, and not d numbers in a row",
+    wrong("one_head"): "a wrong one: it has a single head, whatever `heads` says",
+    wrong("own_slice_alone"): "a wrong one: each head reads its own part of the words only, and not the whole words",
+    wrong("weights_averaged"): "a wrong one: all heads use the same weights, the mean of theirs",
+    wrong("divided_by_root_of_D"): "a wrong one: it divides scores by √D, and not by √d",
+    wrong("softmax_over_queries"): "a wrong one: its softmax runs over the queries, and not over the keys",
+    multi_head_attention.way({"the softmax": _in_half_precision}): "a wrong one: its weights have three digits only",
+    multi_head_attention.way(
+        {"the softmax": _with_dropout}
+    ): "a wrong one: dropout is left on, so half of the weights are 0",
+    wrong("key_and_value_exchanged"): "a wrong one: it exchanges the blocks of `in_weight` for keys and values",
+    wrong(
+        "interleaved_blocks"
+    ): "a wrong one: it takes every third row of `in_weight` for the queries, and not the first D rows",
+    wrong("values_from_key"): "a wrong one: it makes values from `key`, and not from `value`",
+    wrong("biases_forgotten"): "a wrong one: it forgets the biases",
+    wrong("out_bias_forgotten"): "a wrong one: it forgets `out_bias`",
+    wrong("no_output_projection"): "a wrong one: it has no output projection",
+    wrong("out_transposed"): "a wrong one: it projects with `out_weight` in place of its transpose",
+    wrong("mask_inverted"): "a wrong one: it turns the mask round",
+    wrong("mask_for_each_head"): "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
+    wrong("one_mask_for_all_sentences"): "a wrong one: it uses the mask of the first sentence for all",
+    wrong("empty_row_nan"): "a wrong one: a word that may attend to nothing gets NaN",
+    wrong("empty_row_without_bias"): "a wrong one: a word that may attend to nothing gets zeros, without `out_bias`",
     needs_a_mask: "a wrong one: it stops with an error where the mask is None",
     stops_where_lengths_differ: "a wrong one: it stops with an error where T and S differ",
 }
 
 RARE = {
-    heads_of.overflow: "a wrong one: its exponentials overflow where scores are near 10,000",
+    wrong("overflow"): "a wrong one: its exponentials overflow where scores are near 10,000",
     mask_altered: "a wrong one: it alters the mask that it is given",
 }
 

@@ -1,0 +1,96 @@
+"""The mistakes that a softmax with a mask invites wherever it occurs, as changes of its steps, said in a lesson's words."""
+
+import torch
+
+from course_utils.checks.way import left_out
+
+
+def filled(number):
+    """Take the place of the masked scores: a number where -inf should be."""
+
+    def masked(scores, mask, *, step):
+        right = step(scores, mask)
+        return right.masked_fill(right == -torch.inf, number)
+
+    return masked
+
+
+def exponentials(scores):
+    """Take the place of the softmax: by hand, without subtracting the maximum."""
+    e = scores.exp()
+    return e / (e.sum(-1, keepdim=True) + 1e-30)
+
+
+def masked_softmax_mistakes(
+    task,
+    *names,
+    one="A query",
+    others="keys",
+    nothing="Return zeros there.",
+    masked="the masked scores",
+    softmax="the softmax",
+    zeros="the weights with zeros",
+    inverted="",
+):
+    """Declare mistakes of a masked softmax.
+
+    Args:
+        task: its `steps` give, in this order, masked scores (-inf where the mask is False), their softmax, and these weights with zeros where the mask is False.
+        names: which mistakes, of those below.
+        one, others: what asks and what is asked, as in "A query" and "keys".
+        nothing: what is right for one that may attend to nothing, as a sentence: "Return zeros there."
+        masked, softmax, zeros: the words of the three steps.
+        inverted: what else is said of a mask that is used the wrong way round.
+    """
+    wrong_way = f'The mask is used the wrong way round: True means "may attend", and those are the {others} that you hide. {inverted}'.strip()
+    no_infinity = {masked: filled(0.0), zeros: left_out}
+    of = {
+        "mask_unused": ("The mask has no effect.", {masked: left_out, zeros: left_out}),
+        "mask_inverted": (wrong_way, {"mask": torch.logical_not}),
+        "mask_inverted_nan": (
+            f"{wrong_way} One that may attend to all {others} then has nothing left, and the softmax of nothing but -inf gives NaN.",
+            {"mask": torch.logical_not, zeros: left_out},
+        ),
+        "mask_inverted_level": (
+            f"{wrong_way} One that may attend to all {others} then has scores that are all the same, and gives each the same weight.",
+            {"mask": torch.logical_not, masked: filled(-1e9), zeros: left_out},
+        ),
+        "masked_after": (
+            "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
+            {masked: left_out},
+        ),
+        "masked_with_zeros": (
+            "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
+            no_infinity,
+        ),
+        "mask_added": (
+            "You add the mask to the scores as 0 and 1. A score that is larger by 1 has a weight that is 2.7 times as large, and no weight becomes 0. Put -inf in place of the scores where the mask is False.",
+            {masked: lambda scores, mask, *, step: scores + (step(scores, mask) > -torch.inf), zeros: left_out},
+        ),
+        "no_softmax": (
+            "You use the scores as weights: the softmax is missing.",
+            {masked: filled(0.0), softmax: left_out},
+        ),
+        "equal_weights": (
+            f"All {others} that may be attended to get the same weight, so each context is a plain mean of values. The scores should decide.",
+            {softmax: lambda scores: scores.masked_fill(scores > -torch.inf, 0.0).softmax(-1)},
+        ),
+        "empty_row_nan": (
+            f"{one} that may attend to nothing gives NaN: the softmax of nothing but -inf is 0/0. {nothing}",
+            {zeros: left_out},
+        ),
+        "empty_row_uniform": (
+            f"{one} that may attend to nothing attends to everything that it should not see: a very negative but finite number makes all its scores equal. {nothing}",
+            {masked: filled(-1e9), zeros: left_out},
+        ),
+        "fill_undercut": (
+            f"Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then the masked {others} take the weight. Only -inf lies below every score.",
+            {masked: filled(-1000.0)},
+        ),
+        "overflow": (
+            "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest score first.",
+            {softmax: exponentials},
+        ),
+    }
+    for name in names:
+        task.changed(name, *of[name])
