@@ -47,7 +47,7 @@ def test_each_task_that_computes_numbers_has_its_steps():
 @pytest.mark.parametrize("task", extent.usually(WITH_STEPS, 32), ids=lambda task: task.id)
 def test_the_steps_lead_to_the_right_answer(task):
     for seed in extent.seeds(1, 5):
-        known = Expected(task, task.make_cases(seed)).known
+        known = explain.known_of(Expected(task, task.make_cases(seed)))
         way = explain.Base("changed", known._way({}))
         for place, case in enumerate(known.cases):
             assert case.edge or explain._same(known.at(way, place), known.at(known.truth, place)), case.name

@@ -192,7 +192,7 @@ def holds_elsewhere(task, mutant, expected, other):
     finally:
         torch.set_default_dtype(torch.float32)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
-    return all(explain._same(guess.at(other.known, i), explain._came(elsewhere[i])) for i in ordinary)
+    return all(explain._same(guess.at(explain.known_of(other), i), explain._came(elsewhere[i])) for i in ordinary)
 
 
 @pytest.mark.parametrize("task", extent.usually(FUNCTIONS, 12), ids=lambda task: task.id)

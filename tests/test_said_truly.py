@@ -11,7 +11,7 @@ from test_tasks import TASKS, solution_of
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
-from course_utils.checks.explain import Base
+from course_utils.checks.explain import Base, known_of
 from course_utils.checks.relations.results import axis_names
 from course_utils.models import attention, plain
 from course_utils.tasks.lesson_04._scores import shapes
@@ -605,7 +605,7 @@ def test_no_warning_of_what_the_check_tries_reaches_a_learner():
     warning = Base("changed", lambda args: warnings.warn("`.T` of three axes", stacklevel=1) or args[0])
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        assert Expected(task, task.make_cases()).known.at(warning, 0).parts
+        assert known_of(Expected(task, task.make_cases())).at(warning, 0).parts
     assert not heard
 
 

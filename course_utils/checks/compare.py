@@ -22,12 +22,13 @@ KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong first. `expected` and `received` are plain values to show, or None."""
+    """What is wrong first. `expected` and `received` are plain values to show, or None; `steady`: a second call gives the same."""
 
     kind: str
     sentence: str
     expected: object = None
     received: object = None
+    steady: bool = True
 
 
 def scale(expected):

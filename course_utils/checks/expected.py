@@ -5,12 +5,10 @@ compared like with like.
 """
 
 from dataclasses import replace
-from functools import cached_property
 
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.checks import explain
 from course_utils.checks.compare import describe, scale
 from course_utils.checks.running.contract import Failure, in_precision, is_float, map_given
 from course_utils.checks.running.run import marked, run
@@ -25,29 +23,24 @@ class Expected:
 
     def __init__(self, task, cases):
         self.truth = _truth(task, cases)
-        self.cases, self._task, self._mistakes, self._reaches, self._fresh = cases, task, {}, {}, None
-
-    @cached_property
-    def known(self):
-        """What `explain` knows of these cases."""
-        return explain.Known(self._task, self.cases, self.truth)
+        self.task, self.cases, self._mistakes, self._reaches, self._fresh = task, cases, {}, {}, None
 
     def fresh(self):
         """Return the same for other inputs, which are always the same ones."""
         if self._fresh is None:
-            self._fresh = Expected(self._task, self._task.make_cases(FRESH))
+            self._fresh = Expected(self.task, self.task.make_cases(FRESH))
         return self._fresh
 
     def run_all(self):
         """Run every named mistake on all cases now, not when it is needed."""
-        for mistake in self._task.mistakes:
-            outcomes = run_mistake(self._task, mistake.function, self.cases)
+        for mistake in self.task.mistakes:
+            outcomes = run_mistake(self.task, mistake.function, self.cases)
             self._mistakes |= {(mistake.name, place): outcome for place, outcome in enumerate(outcomes)}
 
     def of_mistake(self, mistake, place):
         """Return the outcome of a named mistake on one case."""
         if (mistake.name, place) not in self._mistakes:
-            self._mistakes[mistake.name, place] = run_mistake(self._task, mistake.function, [self.cases[place]])[0]
+            self._mistakes[mistake.name, place] = run_mistake(self.task, mistake.function, [self.cases[place]])[0]
         return self._mistakes[mistake.name, place]
 
     def reach(self, place, gradients=False):
@@ -60,11 +53,11 @@ class Expected:
             case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
                 args = map_given(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
-                moved += run_oracle(self._task, [replace(case, args=args)], repeated=False)
+                moved += run_oracle(self.task, [replace(case, args=args)], repeated=False)
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 came
-                for came in run(self._task.oracle_function, single, 60, self._task.candidate, repeated=False)
+                for came in run(self.task.oracle_function, single, 60, self.task.candidate, repeated=False)
                 if came.status == "value"
             ]
             right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]

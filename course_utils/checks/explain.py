@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from inspect import signature
 from itertools import combinations
 from math import e, isclose, isfinite, log2, log10
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -84,7 +85,7 @@ class Known:
         right = self._way({}) if self.task.steps_function else self.truth.of
         return [
             Base("changed", lambda args, change=change: right(change(args)), text)
-            for text, change in self._argument_changes
+            for text, change, *_ in self._argument_changes
         ]
 
     @cached_property
@@ -129,13 +130,13 @@ class Known:
     def pairs(self):
         """Two changes at once: two steps changed as they often are, or a named mistake on altered arguments."""
         found = []
-        common = [change for change in self._step_changes if change.common]
-        for a, b in combinations(common, 2):
+        often = [change for change in self._step_changes if change.often]
+        for a, b in combinations(often, 2):
             if a.step != b.step:
                 of = self._way({a.step: a.function, b.step: b.function})
                 found.append(Base("two", of, f"It is what comes out {a.text}, and {b.text}."))
         for mistake in self.mistakes:
-            for text, change in self._argument_changes:
+            for text, change, *_ in self._argument_changes:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
                 said = f"The first: “{mistake.text}” The second: it is what comes out {text}."
                 found.append(Base("two", of, said, exact=False))
@@ -162,6 +163,16 @@ class Known:
                 return _value(read(self.cases[place], value) if read else value)
         except Exception:  # whatever an altered argument or step leads to
             return FAILED
+
+
+_known = WeakKeyDictionary()  # by Expected: what is computed for one answer serves the next
+
+
+def known_of(expected):
+    """Return what is Known of the cases of an `Expected`."""
+    if expected not in _known:
+        _known[expected] = Known(expected.task, expected.cases, expected.truth)
+    return _known[expected]
 
 
 def _as_given(args):
@@ -258,6 +269,7 @@ class Guess:
     function: Callable | None = None
     wrong: tuple = ()
     evidence: str = ""
+    picks: bool = False
 
     def at(self, known, place):
         """Return what it foretells for a case; None where it foretells nothing."""
@@ -280,17 +292,17 @@ def explain(expected, outcomes, pairs=True):
         outcomes: the answer's, one for each case.
         pairs: whether to look for two changes at once, too, which takes longer than all the rest.
     """
-    guess = find(expected, outcomes, pairs)
+    guess, known = find(expected, outcomes, pairs), known_of(expected)
     if guess is None:
         return None
     received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
-    return _told(guess, expected.known, all(_same(guess.at(expected.known, place), came) for place, came in received))
+    return _told(guess, known, all(_same(guess.at(known, place), came) for place, came in received))
 
 
 @one_thread()
 def find(expected, outcomes, pairs=True):
     """Return the one Guess that holds on all ordinary inputs, or None."""
-    known, cases = expected.known, expected.cases
+    known, cases = known_of(expected), expected.cases
     ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]
     if known.task.candidates or len(outcomes) < len(cases):
         return None
@@ -327,7 +339,7 @@ def _one(fits, expected):
     """Return whether the relations that fit are one and the same: whether they give the same on fresh inputs."""
     if len(fits) == 1:
         return True
-    fresh = expected.fresh().known
+    fresh = known_of(expected.fresh())
     first, *others = (
         [guess.at(fresh, place) for place, case in enumerate(fresh.cases) if not case.edge] for guess in fits
     )
@@ -360,7 +372,7 @@ def _steps(known, probe, off, received):
 def _mistakes(known, probe, off, received):
     for base in known.mistakes:
         for guess in _changed(known, base, probe, off, received):
-            if "entry" not in guess.text and "maximum" not in guess.text:  # that is what another way to err looks like
+            if not guess.picks:  # that is what another way to err looks like
                 yield guess
 
 
@@ -386,13 +398,13 @@ def _changed(known, base, probe, off, received):
     tensor, target = value.parts[wrong[0]], came.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
     letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
-    for text, function in of_results(letters, tensor.dim(), known.task.names, case.args):
+    for change in of_results(letters, tensor.dim(), known.task.names, case.args):
         try:
-            fits = _alike(function(tensor, case), target)
+            fits = _alike(change.function(tensor, case), target)
         except Exception:  # a softmax of truth values, an axis that is not there
             continue
         if fits:
-            yield Guess(base, text, function, wrong)
+            yield Guess(base, change.text, change.function, wrong, picks=change.picks)
 
 
 def _by_a_number(known, base, wrong, off, received):

@@ -13,7 +13,7 @@ from course_utils.checks.named import named_at, named_mistake
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
-from course_utils.checks.wrong import AGAIN, OTHER_MODE, OTHER_VERDICT, first_wrong
+from course_utils.checks.wrong import first_wrong
 
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
@@ -69,11 +69,19 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
         return _right(task, cases, outcomes, expected, found)
-    changeable = [(i, finding) for i, finding in found if finding.sentence in (AGAIN, OTHER_VERDICT, OTHER_MODE)]
-    first, finding = min(changeable or found, key=lambda item: _urgency(cases[item[0]], item[1]))
-    case, outcome = cases[first], outcomes[first]
+    report = _wrong(task, cases, outcomes, expected, found)
+    if explaining:
+        explain_further(report, expected, outcomes)
+    return report
+
+
+def _wrong(task, cases, outcomes, expected, found):
+    """Return the Report on a wrong answer: `found` tells what is wrong with which outcome, (place, Finding) each."""
+    unsteady = [(i, finding) for i, finding in found if not finding.steady]
+    first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
+    case, outcome, complete = cases[first], outcomes[first], len(outcomes) == len(cases)
     mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
-    report = Report(
+    return Report(
         task,
         "error" if outcome.status != "value" else "failed",
         finding=finding,
@@ -82,14 +90,9 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         printed=outcome.printed,
         mistake=mistake,
         properties=_broken_properties(task, expected, outcomes, first) if _may_break(finding) and not mistake else (),
+        values_right=complete and all(finding.kind in ("gradient", "side effect") for _, finding in found),
+        only_edges=complete and all(cases[i].edge for i, _ in found),
     )
-    beside = all(finding.kind in ("gradient", "side effect") for _, finding in found)
-    complete = len(outcomes) == len(cases)
-    report.values_right = complete and beside
-    report.only_edges = complete and all(cases[i].edge for i, _ in found)
-    if explaining:
-        explain_further(report, expected, outcomes)
-    return report
 
 
 def _right(task, cases, outcomes, expected, at_hazards):
@@ -107,9 +110,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
         else:
             why = mistake.sentence if mistake else finding.sentence
             remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
-    report = Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed)
-    report.hazard = bool(at_hazards)
-    return report
+    return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
 def explain_further(report, expected, outcomes, pairs=True):

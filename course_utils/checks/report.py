@@ -47,12 +47,15 @@ class Report:
         properties=(),
         remark=None,
         borrowed=(),
+        values_right=False,
+        only_edges=False,
+        hazard=False,
     ):
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
-        self.values_right, self.only_edges = state == "passed", False
-        self.hazard, self.relation, self.borrowed = False, None, borrowed
+        self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
+        self.relation, self.borrowed = None, borrowed
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None

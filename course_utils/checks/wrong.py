@@ -35,7 +35,7 @@ def first_wrong(task, expected, place, outcome):
         return Finding("error", why_stopped(task, case, outcome))
     if outcome.unstable or outcome.mode_matters:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
-        return Finding("value", again if outcome.unstable else OTHER_MODE)
+        return Finding("value", again if outcome.unstable else OTHER_MODE, steady=False)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
     if finding and _near(finding):

@@ -1,11 +1,12 @@
 """Changes of what goes in: of one argument, of two that are exchanged, and divided by the length of an axis."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations, permutations
 
 import torch
 
+from course_utils.checks.relations.change import Change
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.results import axis_names, is_number
 from course_utils.checks.running.contract import is_float
@@ -25,6 +26,9 @@ OF_NUMBERS = {
     "with the hyperbolic tangent of {0} in place of {0}": torch.tanh,
     "with zeros in place of the negative numbers in {}": torch.relu,
 }
+
+
+OFTEN = {"with {} set to zeros", "with zeros in place of the negative numbers in {}"}
 
 
 OF_AXES = {
@@ -71,60 +75,56 @@ OF_A_LIST = {
 }
 
 
-def of_arguments(task, args: tuple) -> Iterator[tuple[str, Callable]]:
-    """Give (text, function) for each change of arguments like these; an argument that is None in a case stays so.
+def of_arguments(task, args: tuple) -> Iterator[Change]:
+    """Give each Change of arguments like these; an argument that is None in a case stays so.
 
-    `text` completes "this is what comes out …"; the function takes args and returns new ones, or raises where it does not fit.
+    Its text completes "this is what comes out …"; its function takes args and returns new ones, or raises where it does not fit.
     """
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
-        for text, function in of_one(name, letters, arg):
-            yield (text, lambda args, place=place, function=function: with_one(args, place, function))
+        for change in of_one(name, letters, arg):
+            of_all = lambda args, place=place, function=change.function: with_one(args, place, function)  # noqa: E731
+            yield change._replace(function=of_all)
         if is_float(arg):
             for letter in sizes_of(task, args):
-                yield (
-                    f"with {name} divided by {letter} before anything else",
-                    partial(_divided, task, place, letter, 1),
-                )
-                yield (
-                    f"with {name} divided by √{letter} before anything else",
-                    partial(_divided, task, place, letter, 0.5),
-                )
+                for power, root in ((1, ""), (0.5, "√")):
+                    text = f"with {name} divided by {root}{letter} before anything else"
+                    yield Change(text, partial(_divided, task, place, letter, power))
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
         text = f"with {task.names[i]} in place of {task.names[j]}"
-        yield (text, lambda args, i=i, j=j: with_one(args, j, lambda _, other=args[i]: _copied(other)))
+        yield Change(text, lambda args, i=i, j=j: with_one(args, j, lambda _, other=args[i]: _copied(other)))
         if i < j:
             text = f"with {task.names[i]} and {task.names[j]} exchanged"
-            yield (text, lambda args, i=i, j=j: _exchanged(args, i, j))
+            yield Change(text, lambda args, i=i, j=j: _exchanged(args, i, j))
 
 
-def of_one(name: str, letters: str, arg) -> Iterator[tuple[str, Callable]]:
-    """Give (text, function) for each change of one value, called by its name, its shape written with letters."""
+def of_one(name: str, letters: str, arg) -> Iterator[Change]:
+    """Give each Change of one value, called by its name, its shape written with letters."""
     if isinstance(arg, torch.Tensor):
         yield from _of_a_tensor(name, letters, arg)
     elif is_number(arg):
-        yield from ((text.format(name), function) for text, function in OF_A_NUMBER.items())
+        yield from (Change(text.format(name), function) for text, function in OF_A_NUMBER.items())
     elif isinstance(arg, list):
-        yield from ((text.format(name), function) for text, function in OF_A_LIST.items())
+        yield from (Change(text.format(name), function) for text, function in OF_A_LIST.items())
 
 
 def _of_a_tensor(name, letters, arg):
     axes, names = arg.dim(), axis_names(letters, arg.dim())
     if arg.dtype == torch.bool:
-        yield f"with {name} left out (True everywhere)", torch.ones_like
-        yield f"with {name} False everywhere", torch.zeros_like
-        yield f"with True and False exchanged in {name}", torch.logical_not
+        yield Change(f"with {name} left out (True everywhere)", torch.ones_like)
+        yield Change(f"with {name} False everywhere", torch.zeros_like)
+        yield Change(f"with True and False exchanged in {name}", torch.logical_not, often=True)
     if is_float(arg):
         for text, function in OF_NUMBERS.items():
-            yield text.format(name), function
+            yield Change(text.format(name), function, often=text in OFTEN)
     for a in range(axes):
         for text, function in {**OF_AXES, **(OF_AXES_OF_NUMBERS if is_float(arg) else {})}.items():
-            yield text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a)
+            yield Change(text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a))
     for a, b in combinations(range(axes), 2):
         exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
-        yield f"with {names[a]} and {names[b]} of {name} exchanged", exchange
+        yield Change(f"with {names[a]} and {names[b]} of {name} exchanged", exchange, often=True)
 
 
 def _divided(task, place, letter, power, args):

@@ -1,9 +1,11 @@
 """Changes of a result: number by number, along an axis, of several axes, and with an argument mixed in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 import torch
+
+from course_utils.checks.relations.change import Change
 
 
 def truth_values(t):
@@ -74,6 +76,24 @@ ALONG = {  # an axis
 }
 
 
+OFTEN = {
+    "the sigmoid of {}",
+    "the hyperbolic tangent of {}",
+    "the softmax of {} along {}",
+    "the sum of {} over {}",
+    "the mean of {} over {}",
+    "the sum of {} over {} with that axis kept at size 1",
+    "the mean of {} over {} with that axis kept at size 1",
+}
+PICKS = {
+    "the maximum of {} over {}",
+    "the first entry of {} along {} with that axis dropped",
+    "the last entry of {} along {} with that axis dropped",
+    "only the first entry of {} along {}",
+    "{} with each number replaced by the first entry along {}",
+}
+
+
 def _at_the_largest(t, a):
     return torch.zeros_like(numbers_of(t)).scatter(a, t.argmax(a, keepdim=True), 1)
 
@@ -93,17 +113,17 @@ def axis_names(letters: str, axes: int) -> list[str]:
     return [f"axis {part if its_own else a}" for a, (part, its_own) in enumerate(zip(parts, own, strict=True))]
 
 
-def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterator[tuple[str, Callable]]:
-    """Give (text, function(result, case)) for each change of a result with so many axes, its shape written with these letters.
+def of_results(letters: str, axes: int, names: list[str], args: tuple) -> Iterator[Change]:
+    """Give each Change, whose function takes (result, case), of a result with so many axes, its shape written with these letters.
 
     `text` completes "yours is …", with {} for the result. An argument may be mixed in: those of a case are `args`, by `names`.
     """
-    for text, function in of_tensors(letters, axes):
-        yield text, lambda t, case, function=function: function(t)
+    for change in of_tensors(letters, axes):
+        yield change._replace(function=lambda t, case, function=change.function: function(t))
     for place, (name, arg) in enumerate(zip(names, args, strict=False)):
         if isinstance(arg, torch.Tensor) or is_number(arg):
             for text, function in MIXED.items():
-                yield (
+                yield Change(
                     text.format("{}", name),
                     lambda t, case, place=place, function=function: function(t, _tensor(case.args[place])),
                 )
@@ -123,34 +143,37 @@ MIXED = {
 
 
 def of_tensors(letters, axes):
-    """Give (text, function(result)) for the changes that need the result alone."""
+    """Give the changes that need the result alone."""
     names = axis_names(letters, axes)
-    yield from ELEMENTWISE.items()
+    for text, function in ELEMENTWISE.items():
+        yield Change(text, function, often=text in OFTEN)
     for a in range(axes):
         for text, function in ALONG.items():
-            yield text.format("{}", names[a]), lambda t, a=a - axes, function=function: function(t, a)
+            along = lambda t, a=a - axes, function=function: function(t, a)  # noqa: E731
+            yield Change(text.format("{}", names[a]), along, text in OFTEN, text in PICKS)
     for a, b in combinations(range(axes), 2):
         both, i, j = f"{names[a]} and {names[b]}", a - axes, b - axes
-        yield f"{{}} with {both} exchanged", lambda t, i=i, j=j: t.transpose(i, j)
-        yield (
+        yield Change(f"{{}} with {both} exchanged", lambda t, i=i, j=j: t.transpose(i, j))
+        yield Change(
             f"{{}} with the numbers laid out as if {both} were exchanged, but in the old shape",
             lambda t, i=i, j=j: t.transpose(i, j).reshape(t.shape),
         )
         if b == a + 1:
-            yield (
+            yield Change(
                 f"the softmax of {{}} over {both} together",
                 lambda t, a=a: t.flatten(a, a + 1).softmax(a).reshape(t.shape),
+                often=True,
             )
     if axes == 3:
-        yield "{} with the axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0)
-        yield "{} with the axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1)
+        yield Change("{} with the axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0))
+        yield Change("{} with the axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1))
     for a in range(axes + 1):
         where = "at the end" if a == axes else f"in front of {names[a]}"
-        yield f"{{}} with an extra axis of size 1 {where}", lambda t, a=a: t.unsqueeze(a)
+        yield Change(f"{{}} with an extra axis of size 1 {where}", lambda t, a=a: t.unsqueeze(a))
     if axes > 1:
-        yield "{} with all axes flattened into one", torch.flatten
-        yield "{} with the first two axes flattened into one", lambda t: t.flatten(0, 1)
-        yield "{} with the last two axes flattened into one", lambda t: t.flatten(-2)
+        yield Change("{} with all axes flattened into one", torch.flatten)
+        yield Change("{} with the first two axes flattened into one", lambda t: t.flatten(0, 1))
+        yield Change("{} with the last two axes flattened into one", lambda t: t.flatten(-2))
 
 
 def _tensor(x):

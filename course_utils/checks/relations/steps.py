@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from course_utils.checks.relations.arguments import of_one, with_one
+from course_utils.checks.relations.change import Change
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.results import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
@@ -36,14 +37,14 @@ class StepChange:
     """A change of one step: function(operation, operands) gives what goes on from there.
 
     `text` completes "this is what comes out …"; a step is named by its words. `of_result`: only what the step gives is changed.
-    `common`: often made, so that it is tried together with another one too.
+    `often`: learners make it often, so it is tried together with another one, too.
     """
 
     text: str
     step: str
     function: Callable
     of_result: bool = False
-    common: bool = False
+    often: bool = False
 
 
 class Names:
@@ -91,8 +92,8 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
             break
     for text in dict.fromkeys(texts):  # a step of a loop comes again, and is changed wherever it comes
         operation, operands, called, value = met[text]
-        for words, function, common in _of_a_step(text, operation, operands, called, task.names, args):
-            yield StepChange(words, text, function, common=common)
+        for change in _of_a_step(text, operation, operands, called, task.names, args):
+            yield StepChange(change.text, text, change.function, often=change.often)
         if isinstance(value, torch.Tensor):
             yield from _of_a_step_result(task, args, text, value)
         elif is_number(value):
@@ -109,41 +110,41 @@ def _of_a_step_result(task, args, step, value):
             for power, root in ((1, ""), (0.5, "√")):
                 text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
-    for words, function in of_tensors("", value.dim()):
-        text = f"with {words.format(step)} in place of {step}"
-        yield StepChange(text, step, lambda o, x, f=function: f(o(*x)), of_result=True)
+    for change in of_tensors("", value.dim()):
+        text = f"with {change.text.format(step)} in place of {step}"
+        yield StepChange(text, step, lambda o, x, f=change.function: f(o(*x)), of_result=True)
 
 
 def _of_a_step(text, operation, operands, called, names, args):
-    """Give (words, function(operation, operands), is it common) for each change of what goes into a step, or of its operation."""
+    """Give each Change, whose function takes (operation, operands), of what goes into a step, or of its operation."""
     if len(operands) == 2:
         if operation in OPERATIONS:
             for other, words in OPERATIONS.items():
                 if other is not operation:
                     said = f"with {words} in place of {OPERATIONS[operation]} in {text}"
-                    yield said, lambda o, ab, f=other: f(*ab), True
+                    yield Change(said, lambda o, ab, f=other: f(*ab), often=True)
         if all(called):
             exchanged = f"with {called[1]} on the left and {called[0]} on the right in {text}"
-            yield exchanged, lambda o, ab: o(*ab[::-1]), True
+            yield Change(exchanged, lambda o, ab: o(*ab[::-1]), often=True)
         for place, name in enumerate(called):
             if not name:
                 continue
-            yield f"with {name} alone in place of {text}", lambda o, ab, p=place: ab[p], True
-            for words, function in of_one(name, "", operands[place]):
-                common = "exchanged" in words or "zeros" in words
-                yield f"{words}, in {text}", lambda o, ab, p=place, f=function: o(*with_one(tuple(ab), p, f)), common
+            yield Change(f"with {name} alone in place of {text}", lambda o, ab, p=place: ab[p], often=True)
+            for change in of_one(name, "", operands[place]):
+                of_all = lambda o, ab, p=place, f=change.function: o(*with_one(tuple(ab), p, f))  # noqa: E731
+                yield change._replace(text=f"{change.text}, in {text}", function=of_all)
             for other, arg in zip(names, args, strict=False):
                 if isinstance(arg, torch.Tensor) and other != name:
                     said = f"with {other} in place of {name} in {text}"
-                    yield said, ArgumentInstead(place, names.index(other)), False
+                    yield Change(said, ArgumentInstead(place, names.index(other)))
     elif is_number(operands[0]):
-        for words, function in of_one(f"the number that goes into {text}", "", operands[0]):
-            yield words, lambda o, a, f=function: o(f(a[0])), False
+        for change in of_one(f"the number that goes into {text}", "", operands[0]):
+            yield Change(change.text, lambda o, a, f=change.function: o(f(a[0])))
     elif called[0]:
-        yield f"without the step that gives {text}", lambda o, a: a[0], True
-        for words, function in of_tensors("", operands[0].dim()):
-            common = words.startswith(("the softmax", "the sum", "the mean", "the sigmoid", "the hyperbolic"))
-            yield f"with {words.format(called[0])} in place of {text}", lambda o, a, f=function: f(a[0]), common
+        yield Change(f"without the step that gives {text}", lambda o, a: a[0], often=True)
+        for change in of_tensors("", operands[0].dim()):
+            of_all, said = lambda o, a, f=change.function: f(a[0]), change.text.format(called[0])
+            yield change._replace(text=f"with {said} in place of {text}", function=of_all)
 
 
 class NeedsArguments:
