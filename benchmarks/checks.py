@@ -1,6 +1,6 @@
 """How long a check takes, for right and wrong answers of every task, and what importing the package adds.
 
-Among the wrong answers of each task is one that stands in no relation to the right one: all relations are tried on it. Each check
+Among the wrong answers of each task is one that is in no relation to the right one: all relations are tried on it. Each check
 is timed as the first of its task, with nothing kept from another.
 
     python benchmarks/checks.py [--repeats 5] [--seed 0]

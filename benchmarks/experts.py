@@ -21,8 +21,8 @@ from torch import nn
 
 from course_utils.data.measured import fill
 from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
-from course_utils.models.experts import ExpertsLayer, Mixture, Translator, fit, fit_translator, mix, right, sent
-from course_utils.models.learn import learn
+from course_utils.models.experts import ExpertsLayer, Mixture, Translator, accuracy, fit, fit_translator, mix, sent
+from course_utils.models.train_model import train_model
 
 BEST_TWO = {"k": 2, "noise": 2.0}
 MIXTURES = {  # what a mixture is made with, how many answer once it is trained, whether the gate may change then
@@ -71,7 +71,7 @@ def forgetting(setup, seed):
     moved = (black.digit + 1) % 10
     model.k, model.noise = k, 0.0
     tests = [written(colour, "test") for colour in ("white", "black")]
-    values = [right(model, *test) for test in tests]
+    values = [accuracy(model, *test) for test in tests]
     with torch.no_grad():
         gates = [model(test.x).gates for test in tests]
     of_white = gates[0].mean(0) > gates[1].mean(0)
@@ -80,7 +80,7 @@ def forgetting(setup, seed):
         later = copy.deepcopy(model)
         parts = None if free else later.experts
         fit(later, black.x, moved, seed, 300, rate=rate, compete=False, parts=parts, optimizer=optimizer)
-        values += [right(later, *tests[0]), right(later, tests[1].x, (tests[1].digit + 1) % 10)]
+        values += [accuracy(later, *tests[0]), accuracy(later, tests[1].x, (tests[1].digit + 1) % 10)]
     return [(setup, seed, 1300, *(round(value, 4) for value in values))]
 
 
@@ -99,7 +99,7 @@ def balance(setup, seed):
         given, wanted = world.batch(draw, said=1)
         return F.cross_entropy(answers(given), 8 + wanted[:, 0]) + weight * layer.balance
 
-    learn(layer, loss_of_batch, seed, 700, 0.015)
+    train_model(layer, loss_of_batch, seed, 700, 0.015)
     given, wanted = world.batch(torch.Generator().manual_seed(10_000), 4000, said=1)
     layer.eval()
     with torch.no_grad():

@@ -13,7 +13,7 @@ import torch
 
 from course_utils.data.measured import fill
 from course_utils.data.recall import recall
-from course_utils.models.past import LSTM, LSTMN, LookingBack, Recaller, fit
+from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack, Recaller, fit
 
 COLUMNS = ("setup", "seed", "pairs", "answers_right", "on_answer", "cpu_seconds")
 SETUPS = {  # layer, width of its states, training steps

@@ -22,6 +22,7 @@ from course_utils.models.attention import causal_mask
 from course_utils.models.compared import LENGTHS, WORLDS
 from course_utils.models.variants import (
     VARIANTS,
+    accuracy,
     alibi,
     delta,
     dot_product,
@@ -29,7 +30,6 @@ from course_utils.models.variants import (
     linear,
     linear_in_chunks,
     reader,
-    right,
     sparse_and_near,
     unit,
 )
@@ -59,7 +59,7 @@ def answers(variant, world, seed):
     model, began = reader(ALL[variant]), time.process_time()
     fit(model, world, seed)
     seconds = round(time.process_time() - began, 1)
-    return [(variant, world, seed, 600, n, round(right(model, world, n), 4), seconds) for n in LENGTHS]
+    return [(variant, world, seed, 600, n, round(accuracy(model, world, n), 4), seconds) for n in LENGTHS]
 
 
 @torch.no_grad()

@@ -11,9 +11,9 @@ from course_utils.data.small_world import small_world
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models import past
+from course_utils.models import intra_attention
 from course_utils.models.attention import masked_softmax
-from course_utils.models.hard import learn_to_look
+from course_utils.models.hard_attention import learn_to_look
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -352,9 +352,9 @@ class LookingBack(nn.Module):
 
 
 losses = []
-for layer in (LookingBack, past.LookingBack):
+for layer in (LookingBack, intra_attention.LookingBack):
     torch.manual_seed(0)
-    losses.append(torch.tensor(past.fit(past.Recaller(layer), steps=20)))
+    losses.append(torch.tensor(intra_attention.fit(intra_attention.Recaller(layer), steps=20)))
 print("the same losses as the package's:", torch.allclose(*losses, atol=1e-3))
 
 # %% [markdown]
@@ -362,8 +362,8 @@ print("the same losses as the package's:", torch.allclose(*losses, atol=1e-3))
 
 # %%
 torch.manual_seed(0)
-model = past.Recaller(LookingBack)
-losses = past.fit(model, steps=500)
+model = intra_attention.Recaller(LookingBack)
+losses = intra_attention.fit(model, steps=500)
 tokens, answers, asked = recall(1, pairs=4, draw=torch.Generator().manual_seed(3))
 logits, weights = model(tokens)
 names = [TOKENS[i] for i in tokens[0]]

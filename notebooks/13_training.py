@@ -14,10 +14,11 @@ from course_utils.figures.every_head import every_head
 from course_utils.figures.tables import difference, table
 from course_utils.figures.widgets import explore
 from course_utils.models.assembled import share_right
+from course_utils.models.fast import Dropout
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
-from course_utils.models.transformer import Dropout, EncoderLayer, Transformer
+from course_utils.models.transformer import EncoderLayer, Transformer
 from course_utils.training.batches import Batches
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)

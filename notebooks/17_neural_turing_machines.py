@@ -159,11 +159,11 @@ class Machine(nn.Module):
             M = write(M, w[:, 1], e.sigmoid(), a.tanh())  # B N W
             r = read(M, w[:, 0])  # B W
             steps.append((self.readout(torch.cat([state[0], r], -1)), *w.unbind(1), M))
-        return turing.Film(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
+        return turing.MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
 
 
 # %% [markdown]
-# The old $w$ goes into `address`, which may shift it. A `Film` holds what happens at each step: outputs, both heads' weights, and the memory.
+# The old $w$ goes into `address`, which may shift it. A `MachineOutput` holds what happens at each step: outputs, both heads' weights, and the memory.
 #
 # ## Take out the shift
 #

@@ -9,7 +9,7 @@ from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, 
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models import experts
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -275,7 +275,7 @@ def train(weight, seed=0):
         y, p, chosen = model(x)
         return F.cross_entropy(y, translation) + weight * balance_loss(p, chosen)
 
-    learn(model, loss_of_batch, seed, steps=700, rate=0.015)
+    train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
     return model
 
 

@@ -10,7 +10,7 @@ from course_utils.data.lookups import lookups, most_told
 from course_utils.data.measured import measured, measured_once
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models import compared, faults, properties, variants
+from course_utils.models import compared, faulty_attention, properties, variants
 from course_utils.models.attention import causal_mask, masked_softmax
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -62,7 +62,7 @@ def trained(attend):
         torch.manual_seed(0)
         model = variants.reader(attend)
         variants.fit(model, world)
-        found[world] = [round(variants.right(model, world, length), 2) for length in compared.LENGTHS]
+        found[world] = [round(variants.accuracy(model, world, length), 2) for length in compared.LENGTHS]
     return found
 
 
@@ -367,7 +367,7 @@ def kept(attentions):
 for promise in properties.PROMISES.values():
     print(f"{promise.__name__}: {promise.__doc__}")
 display(kept(variants.VARIANTS))
-kept(faults.FAULTS)
+kept(faulty_attention.FAULTS)
 
 # %% [markdown]
 # ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule, which overwrites; as it has no weights, it breaks `rows`, too. You may break such promises on purpose, if you say so.
@@ -385,7 +385,7 @@ def leak_later(attend):
 
 
 more = properties.PROMISES | {"leak_later": leak_later}
-print("mask_ends_early breaks", properties.broken(faults.FAULTS["mask_ends_early"], more))
+print("mask_ends_early breaks", properties.broken(faulty_attention.FAULTS["mask_ends_early"], more))
 print("of the others", [name for name, one in variants.VARIANTS.items() if leak_later(one)], "break it")
 
 # %% [markdown]

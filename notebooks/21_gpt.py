@@ -15,8 +15,8 @@ from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import gpt
 from course_utils.models.attention import causal_mask
-from course_utils.models.learn import learn
 from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
@@ -192,7 +192,7 @@ predict("21.bits", ...)
 
 # %% tags=["reveals"]
 print("Bits per character, in training and in tales that the model has not seen:")
-losses = learn(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)  # lesson 12's loop
+losses = train_model(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)  # lesson 12's loop
 print("each hundred steps:", *(f"{sum(losses[step : step + 100]) / 100:.2f}" for step in range(0, 700, 100)))
 with torch.no_grad():
     own, logits = bits(model, test.ids).item(), model(test.ids[3:4, :-1])  # 1 T V

@@ -16,7 +16,7 @@ from course_utils import check, hint, progress, solution
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
 # `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column. A word that may attend to nothing has a context of **zeros**, and its gradient is finite. **Padding** is a position that attends to nothing and that nothing attends to:
-# its row and its column of the mask are False throughout. It may stand anywhere, and what stands there reaches neither the result nor any gradient.
+# its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient.
 
 
 # %%

@@ -66,7 +66,7 @@ check("15.first_look", first_look)
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What stands at False steps has no effect on the penalty or its gradient. False may stand before True. A caption without words counts like any other: all its sums are 0, so it costs L.
+# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What is at False steps has no effect on the penalty or its gradient. False may be before True. A caption without words counts like any other: all its sums are 0, so it costs L.
 
 
 # %%
@@ -100,12 +100,12 @@ check("15.doubly_stochastic", doubly_stochastic)
 #
 # Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may stand before True. At real words no two weights are equal. The result may be a Python number or a tensor.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may be before True. At real words no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
 def pointing_accuracy(weights, true, mask):
-    """Return the share of the words whose largest weight stands at the true cell.
+    """Return the share of the words whose largest weight is at the true cell.
 
     Args:
         weights: B×T×L.

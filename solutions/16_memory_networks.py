@@ -12,7 +12,7 @@ from course_utils import check, hint, progress, solution
 #
 # Turn stories into memories. Each word is a number, its row in `embedding`; 0 is padding. Keep these promises:
 #
-# 1. A memory is the sum of its words' vectors. Word 0 adds nothing, whatever stands in `embedding[0]`.
+# 1. A memory is the sum of its words' vectors. Word 0 adds nothing, whatever is in `embedding[0]`.
 # 2. The word at position $j$ of $J$ is first multiplied, in feature $k$ of $D$, by $(1 - j/J) - (k/D)(1 - 2j/J)$. Both count from 1, and $J$ is the number of positions.
 # 3. The latest real fact of each story gets `ages[0]` added, the real fact before it `ages[1]`, and so on.
 # 4. A fact whose words are all 0 is padding: it becomes zeros and is not counted. It may stand anywhere, also before and between facts.
@@ -159,7 +159,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 #
 # 1. **It hears the question.** When the question of any one row changes, some number of this row moves.
 # 2. **It reads every fact**, in long stories too. When any single fact changes, some number of its row moves.
-# 3. **It does not read padding.** Whatever stands at padding, in any row, all numbers of all rows stay.
+# 3. **It does not read padding.** Whatever is at padding, in any row, all numbers of all rows stay.
 # 4. Its numbers are finite.
 #
 # Nothing else is asked. One batch shows a broken promise: three stories or so of different lengths, one of them with seven facts or more, and padding behind all. Change things by adding random numbers of about 1, a different one for each feature: what is read moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.

@@ -1160,7 +1160,7 @@ def markup(page):
 
 
 def naive_grade(path, student, out):
-    """Grade as simple graders do: all cells in this process, then the judge on what stands under each name."""
+    """Grade as simple graders do: all cells in this process, then the judge on what is under each name."""
     import types
 
     from course_utils import tasks

@@ -1,7 +1,7 @@
-"""What the tests know of each task, from `tests/right/NN/task.py`: a list RIGHT, and what CONTRIBUTING.md says may stand beside it.
+"""What the tests know of each task, from `tests/right/NN/task.py`: a list RIGHT, and what CONTRIBUTING.md says may be beside it.
 
 RIGHT holds right answers in styles unlike the solution's. Those of them that leave the work to PyTorch's own function, layer or optimizer, or
-to the standard library's, stand in OWN as well. Where there is no such thing, NONE_OF_ITS_OWN says why.
+to the standard library's, are in OWN as well. Where there is no such thing, NONE_OF_ITS_OWN says why.
 """
 
 import runpy

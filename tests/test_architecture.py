@@ -11,7 +11,7 @@ from course_utils.base.imports import imported, runs_something
 from course_utils.grading.cage import locks
 
 PACKAGE = locks.PACKAGE
-# Each room may import itself and what stands before it. A longer path takes a file out of a shorter one.
+# Each room may import itself and what is before it. A longer path takes a file out of a shorter one.
 FLOORS = (
     *("base", "figures", "data", "models", "translation", "training"),
     *("checks/running", "checks", "tasks", "learner", "authoring", "site"),
@@ -27,9 +27,9 @@ def name(path):
 
 
 def floor(path):
-    """The number of the room that a file stands in."""
+    """The number of the room that a file is in."""
     rooms = [place for place, room in enumerate(FLOORS) if name(path).startswith(f"{room}/")]
-    assert rooms, f"{name(path)} stands in no room: give its folder a place in FLOORS"
+    assert rooms, f"{name(path)} is in no room: give its folder a place in FLOORS"
     return max(rooms, key=lambda place: len(FLOORS[place]))
 
 
@@ -47,7 +47,7 @@ def arrows():
 @pytest.mark.parametrize("path", FILES, ids=name)
 def test_nothing_imports_upward(path):
     above = [name(other) for other in arrows()[path] if floor(other) > floor(path)]
-    assert not above, f"{name(path)} in {FLOORS[floor(path)]} imports {', '.join(above)}, which stands above it"
+    assert not above, f"{name(path)} in {FLOORS[floor(path)]} imports {', '.join(above)}, which is above it"
 
 
 def test_no_imports_go_in_a_circle():
@@ -76,5 +76,5 @@ def test_the_folders_above_public_ones_hold_words_only():
 
 def test_a_test_of_these_can_fail():
     assert floor(PACKAGE / "checks/running/run.py") < floor(PACKAGE / "checks/judge.py")
-    with pytest.raises(AssertionError, match="stands in no room"):
+    with pytest.raises(AssertionError, match="is in no room"):
         floor(PACKAGE / "attic/old.py")

@@ -162,7 +162,7 @@ def zero_is_masked(scores, mask):
 
 
 def by_length(x, m):
-    """Right only when all padding stands at the end."""
+    """Right only when all padding is at the end."""
     return torch.stack([s[:n].sum(0) for s, n in zip(x, m.sum(1).tolist(), strict=True)])
 
 
@@ -436,7 +436,7 @@ WRONG = {
         lambda s, m: F.normalize(soft(s, m), dim=-1),
         lambda s, m: soft(s, m) + 1e-3,
         lambda s, m: soft(s, m.T if m.dim() == 2 and m.shape[0] == m.shape[1] else m),
-        lambda s, m: soft(s, torch.arange(s.shape[-1]) < m.sum(-1, keepdim=True)),  # takes padding to stand at the end
+        lambda s, m: soft(s, torch.arange(s.shape[-1]) < m.sum(-1, keepdim=True)),  # takes padding to be at the end
         lambda s, m: soft(s, m) * (s != s.min()),
         lambda s, m: soft(s - s.max(), m) if s.abs().max() < 1e3 else naive_softmax(s - s.max(), m),  # one maximum for all
         lambda s, m: soft(s.detach(), m),

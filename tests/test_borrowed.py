@@ -109,7 +109,7 @@ def test_an_answer_that_ends_the_watch_is_told(grade):
 
 @caged
 def test_a_cell_may_use_what_its_lesson_offers(grade):
-    """Before an answer runs, too; and what stands below that in the cell is there for all answers."""
+    """Before an answer runs, too; and what is below that in the cell is there for all answers."""
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
     used = "ones = torch.ones(1, 2, 3)\nassert reference(ones, ones, ones)[0].shape == (1, 2, 3)\nTRUE = True"
     causal = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool() & TRUE"

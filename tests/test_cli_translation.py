@@ -373,7 +373,7 @@ def test_a_drawing_fits_a_terminal_and_holds_every_word_once(words, letters):
     assert drawn.count("██") == words
     steps = [line.split()[-1] for line in drawn.splitlines() if line.startswith("  ") and "█" not in line]
     assert steps == [translate_command._cut(word) for word in source]
-    for block in drawn.split("\n\n"):  # what a column's word stands above is its own row
+    for block in drawn.split("\n\n"):  # what a column's word is above is its own row
         lines = block.splitlines()
         for line in (line for line in lines if "██" in line):
             (step,) = [above for above in lines if "█" not in above and above.find(line.split()[0]) == line.find("██")]
@@ -537,7 +537,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
             "train attention --set world.pairs=2.5",
             "the setting world.pairs must be a whole number such as 20000, not 2.5",
         ),
-        ("train transformer --set world.pairs=9 --set model.width=30", "30 is none of 4"),
+        ("train transformer --set world.pairs=9 --set model.width=30", "30 is not one of 4"),
         ("train transformer --set world.pairs=9 --set model.width=0", "width must be at least 1, not 0"),
         ("train transformer --set world.pairs=9 --set model.decoder_layers=0", "decoder_layers must be at least 1"),
         ("train attention --set world.pairs=9 --set model.encoder_hidden=0", "encoder_hidden must be at least 1"),

@@ -1,4 +1,4 @@
-"""Carries out the walk-throughs of CONTRIBUTING.md, as they stand there, in a copy of the course."""
+"""Carries out the walk-throughs of CONTRIBUTING.md, as they are there, in a copy of the course."""
 
 import json
 import os

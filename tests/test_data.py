@@ -488,7 +488,7 @@ def mixed(n=4000, seed=7):
 
 
 def test_the_truth_follows_from_the_words():
-    # Told again from the words alone: what the generator says of a review must be what stands in it.
+    # Told again from the words alone: what the generator says of a review must be what is in it.
     reviews = mixed()
     for row, words in enumerate(reviews.sentences):
         opinions = [i for i, word in enumerate(words) if word in POSITIVE + NEGATIVE]

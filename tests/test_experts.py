@@ -15,6 +15,7 @@ from course_utils.models.experts import (
     ExpertsLayer,
     Mixture,
     Translator,
+    accuracy,
     balance_loss,
     fit,
     fit_translator,
@@ -23,7 +24,6 @@ from course_utils.models.experts import (
     loss_of,
     mix,
     mixture_loss,
-    right,
     top_k_gates,
     within_capacity,
 )
@@ -103,7 +103,7 @@ def test_noise_moves_the_gates_in_training_only():
     assert not torch.equal(mixture(x).gates, mixture(x).gates)
     mixture.eval()
     assert torch.equal(mixture(x).gates, mixture(x).gates)
-    right(mixture.train(), x, torch.zeros(5, dtype=torch.long))
+    accuracy(mixture.train(), x, torch.zeros(5, dtype=torch.long))
     assert mixture.training
 
 

@@ -56,7 +56,7 @@ WRONG = {
     HEADER + "ada,,,2020-11-27T23:59:00Z,\n": "the extension ends before the class's deadline",
     HEADER + "ada,,,tomorrow,\n": "a time with its offset from UTC",
     HEADER + "ada,,,2026-11-27T23:59:00,\n": "a time with its offset from UTC",
-    HEADER + "ada,03.attention,1,,\nada,03.attention,2,,\n": 'line 3: "ada" and 03.attention stand in line 2 already',
+    HEADER + "ada,03.attention,1,,\nada,03.attention,2,,\n": 'line 3: "ada" and 03.attention are in line 2 already',
     HEADER + "ada,03.attention,1,,a,b\n": "6 fields where the header has 5",
 }
 

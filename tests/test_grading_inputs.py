@@ -601,7 +601,7 @@ WRONG_ROSTERS = {
     "": 'no column "student".*nothing',
     "name,mail\nx,y\n": 'no column "student".*name, mail',
     "student,name\n": "names no student",
-    "student\na\nb\na\n": 'line 4: the student "a" stands in line 2',
+    "student\na\nb\na\n": 'line 4: the student "a" is in line 2',
     "student,name\n,Ada\n": 'line 2: the column "student" is empty',
     "student,name\na,Lovelace, Ada\n": "line 2: 3 fields",
     "student,submitted\na,yesterday\n": 'line 2: "yesterday" is no time',

@@ -30,7 +30,7 @@ PLOT = """\
 plot([1, 2])
 
 # %% [markdown]
-# It goes up. ![a picture!](just.png) and [a link](simply.html) stand here.
+# It goes up. ![a picture!](just.png) and [a link](simply.html) are here.
 
 """
 SILENT = """\

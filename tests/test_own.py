@@ -18,7 +18,7 @@ NOT_FIRST = [task_id for task_id, own in OWN.items() if RIGHT[task_id][0] is not
 @pytest.mark.parametrize("task_id", TASKS)
 def test_a_task_has_an_answer_of_pytorchs_own_or_says_why_not(task_id):
     held = HELD[task_id]
-    assert ("OWN" in held) != ("NONE_OF_ITS_OWN" in held), f"one of the two stands in tests/right for {task_id}"
+    assert ("OWN" in held) != ("NONE_OF_ITS_OWN" in held), f"one of the two is in tests/right for {task_id}"
     if "OWN" in held:
         assert held["OWN"] and all(any(answer is own for answer in held["RIGHT"]) for own in held["OWN"])
     else:

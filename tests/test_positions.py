@@ -95,7 +95,7 @@ def test_models_fail_at_places_and_at_distances_that_they_have_not_seen():
 
 def test_the_place_that_is_asked_about_is_where_the_word_stood_first():
     def knows_the_first_half(words):
-        """Gives the right word where the repeated one stands at one of the places 0 to 3, and else a wrong one."""
+        """Gives the right word where the repeated one is at one of the places 0 to 3, and else a wrong one."""
         places = (words[:, :-1] == words[:, -1:]).double().argmax(1)
         right = words.gather(1, (places + 1)[:, None])[:, 0]
         return torch.nn.functional.one_hot(torch.where(places < 4, right, (right + 1) % WORDS), WORDS)

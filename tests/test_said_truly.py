@@ -269,7 +269,7 @@ def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rou
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
-        ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh stands outside"),
+        ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh is outside"),
         ("01.sentiment", lambda s, w, b: (s @ w).sigmoid() + b, "You add the bias after the sigmoid"),
         ("02.softmax", lambda s, t=1.0: (s / t / t).softmax(-1), "square of the temperature, as if you divided by it twice"),
         ("02.softmax", lambda s, t=1.0: (s / t**2).softmax(-1), "square of the temperature, as if you divided by it twice"),
@@ -572,7 +572,7 @@ def searching(step, width=3, longest=4):
         ("12.decoder_layer", decoder_layer(2), "each word sees the next one as well"),
         ("12.decoder_layer", decoder_layer(1, False, False), "memory_mask is turned round"),
         ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 3)), "a `source` that is no tensor of ids with two axes"),
-        ("12.catch_wrong_masks", asking_translators(source=torch.tensor([[0, 1], [1, 0]])), "padding, 0, stands before a word"),
+        ("12.catch_wrong_masks", asking_translators(source=torch.tensor([[0, 1], [1, 0]])), "padding, 0, is before a word"),
         ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 9], [1, 0]])), "other ids than those from 0 to V - 1"),
         ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 2]])), "2 source sentences and 1 target sentences"),
         ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 40).long()), "of 40 places. Models take up to 30"),

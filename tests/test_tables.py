@@ -1,4 +1,4 @@
-"""Tables: what stands in their cells, their headings for those who hear them, and that plain text is aligned."""
+"""Tables: what is in their cells, their headings for those who hear them, and that plain text is aligned."""
 
 from xml.etree import ElementTree
 

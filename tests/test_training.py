@@ -925,7 +925,7 @@ def test_a_resumed_run_can_replace_the_checkpoint_that_it_read(tmp_path, stopped
 # --- numbers, devices, memory
 def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
     with pytest.raises(
-        RunError, match=r"the loss is no number any more at step \d+: start anew with a lower rate than"
+        RunError, match=r"the loss is not a finite number any more at step \d+: start anew with a lower rate than"
     ):
         run(of(rate=1e25), tmp_path)
 
@@ -938,7 +938,7 @@ def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
             next(iter(trainer.optimizer.masters.values())).fill_(math.nan)
 
     trainer = trainer_of(tmp_path, epochs=1)
-    with at_step(trainer.steps, spoil), pytest.raises(RunError, match="the loss is no number any more"):
+    with at_step(trainer.steps, spoil), pytest.raises(RunError, match="the loss is not a finite number any more"):
         trainer.run(checkpoint_seconds=60, show=False)
 
 
@@ -1050,7 +1050,7 @@ def test_data_that_there_is_not(changes, message):
 
 def test_models_that_cannot_be(tmp_path):
     for model, message in (
-        ({"width": 18, "heads": 4}, "the width must be a multiple of the number of heads: 18 is none of 4"),
+        ({"width": 18, "heads": 4}, "the width must be a multiple of the number of heads, and 18 is not one of 4"),
         ({"widht": 18}, "there is no setting 'model.widht' .perhaps model.width is meant."),
         ({"heads": 0}, "heads must be at least 1, not 0"),
         ({"width": 0}, "width must be at least 1, not 0"),

@@ -589,7 +589,7 @@ def test_an_untied_readout_has_weights_of_its_own_and_begins_alike():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"width": 10, "heads": 3}, "the width must be a multiple of the number of heads: 10 is none of 3"),
+        ({"width": 10, "heads": 3}, "the width must be a multiple of the number of heads, and 10 is not one of 3"),
         ({"width": 9, "heads": 3}, "sinusoidal positions need an even width, not 9"),
         ({"norm": "middle"}, "norm must be pre or post, not 'middle'"),
         ({"positions": "rotary"}, "positions must be sinusoidal or learned or none, not 'rotary'"),

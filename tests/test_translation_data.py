@@ -419,7 +419,7 @@ def test_any_sequence_of_words_has_a_translation_with_links(one, draw):
     fertilities = [len(group) for group in groups(links, len(source))]
     for word, fertility in zip(source, fertilities, strict=True):
         alone, _ = one.translate([word])
-        assert len(alone) == fertility  # decided by the word, whatever stands around it
+        assert len(alone) == fertility  # decided by the word, whatever is around it
         assert fertility in ({0, 1} if kind_of[word] in ("determiner", "adverb") else {1, 2})
         if kind_of[word] in ("preposition", "conjunction") or one.fertility == 0:
             assert fertility == 1

@@ -9,8 +9,8 @@ from course_utils.base.errors import CourseError
 from course_utils.data.sequences import BITS, GIVEN, WANTED, copy, recall, repeat_copy
 from course_utils.models.turing import (
     Computer,
-    Film,
     Machine,
+    MachineOutput,
     Recurrent,
     allocation,
     content_weights,
@@ -166,7 +166,7 @@ def test_bits_are_counted_where_an_answer_is_wanted():
     class Says(torch.nn.Module):
         def forward(self, given):
             logits = torch.full((len(given), given.shape[1], WANTED), -9.0)
-            return Film(logits, None, None, None)
+            return MachineOutput(logits, None, None, None)
 
     asked = copy(drawn(), 8, 3, 3)
     assert wrong_bits(Says(), asked) == pytest.approx(asked.wanted.mean().item())

@@ -13,10 +13,11 @@ from programs import program
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
 from course_utils.data.measured import measured, measured_once
-from course_utils.models import compared, faults, properties
+from course_utils.models import compared, faulty_attention, properties
 from course_utils.models.attention import causal_mask, masked_softmax
 from course_utils.models.variants import (
     VARIANTS,
+    accuracy,
     alibi,
     delta,
     dot_product,
@@ -24,7 +25,6 @@ from course_utils.models.variants import (
     linear,
     linear_in_chunks,
     reader,
-    right,
     slopes,
     sparse_and_near,
     sparsemax,
@@ -173,8 +173,8 @@ def test_which_promises_the_variants_break(name, breaks):
     ],
 )
 def test_which_promises_each_fault_breaks(name, breaks):
-    assert set(properties.broken(faults.FAULTS[name])) == breaks
-    assert len(faults.FAULTS) == 9
+    assert set(properties.broken(faulty_attention.FAULTS[name])) == breaks
+    assert len(faulty_attention.FAULTS) == 9
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_training_lowers_the_loss(name):
     model = reader(VARIANTS[name])
     losses = fit(model, "latest", steps=80, length=16)
     assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
-    assert right(model, "latest", 16) > 1.3 / VALUES
+    assert accuracy(model, "latest", 16) > 1.3 / VALUES
 
 
 def test_a_report(monkeypatch):

@@ -7,7 +7,7 @@
     the lessons' facts     -> the table in README.md, docs/path.svg
 
 Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
-of itself (so that an edit by hand is found). The headers' texts are made in headers.py; what a lesson must look like stands in lint.py.
+of itself (so that an edit by hand is found). The headers' texts are made in headers.py; what a lesson must look like is in lint.py.
 """
 
 import ast
@@ -158,7 +158,7 @@ def placeholders(root: Path) -> list[str]:
 
 
 def repository_of(root):
-    """Return the repository's address, which stands in pyproject.toml only."""
+    """Return the repository's address, which is in pyproject.toml only."""
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
         raise CourseError(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")
     try:

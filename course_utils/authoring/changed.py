@@ -2,9 +2,9 @@
 
 A test hangs on
 
-- the file it stands in, the files of tests/ that this imports, and the files of the package that these import;
+- the file it is in, the files of tests/ that this imports, and the files of the package that these import;
 - a task that its name or its text names, as in "02.softmax": on its declaration, its answer, and right answers in other styles;
-- any other file whose name, or whose folder's name, stands in its own file.
+- any other file whose name, or whose folder's name, is in its own file.
 
 As a plugin of pytest, this module leaves out every test that hangs on nothing that has changed. What a test reads by a name that it
 puts together is not seen: so the usual run, `course test`, never asks what is known here.

@@ -30,7 +30,7 @@ STYLE = """\
 
 
 class Box(NamedTuple):
-    """What stands in one box of the picture."""
+    """What is in one box of the picture."""
 
     label: str
     title: str
@@ -38,7 +38,7 @@ class Box(NamedTuple):
 
 
 def boxes(lessons: dict[str, Lesson]) -> list[Box]:
-    """Return what stands in the box of each lesson."""
+    """Return what is in the box of each lesson."""
     return [Box(f"Lesson {number}", one.title, one.question) for number, one in lessons.items()]
 
 

@@ -49,7 +49,7 @@ def paths(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
 
 
 def at(tree, path: tuple):
-    """Return what stands at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` where there is nothing."""
+    """Return what is at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` where there is nothing."""
     for step in path:
         tree = tree[step]
     return tree

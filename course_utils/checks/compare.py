@@ -96,7 +96,7 @@ def _in_number(expected, received, name):
     whole = isinstance(expected, int)
     if isinstance(received, bool) or not isinstance(received, int if whole else (int, float)):
         hint = (
-            " `//` divides without a remainder, and `int(…)` cuts off whatever stands behind the point."
+            " `//` divides without a remainder, and `int(…)` cuts off whatever is behind the point."
             if isinstance(received, float)
             else ""
         )

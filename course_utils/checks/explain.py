@@ -2,7 +2,7 @@
 
 Exact in all cases, and the only one that fits, or silence: what merely looks likely is not told. A relation is sought in what comes
 out, then in what goes in, then in one step on the way, then on top of a named mistake, and at last, where one asks for it, in two changes at once. Where several fit, they are tried on fresh inputs:
-unless they give the same there, nothing is said. Which relations there are stands in `relations`.
+unless they give the same there, nothing is said. The relations are in `relations`.
 """
 
 import warnings

@@ -1,6 +1,6 @@
 """Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and keeps nothing.
 
-They stand together in a lesson's file `course_utils/tasks/lesson_04/_questions.py`:
+They are together in a lesson's file `course_utils/tasks/lesson_04/_questions.py`:
 
     questions = (
         Question("04.q1", "two widths", "Why is … ?",
@@ -64,7 +64,7 @@ class Question(_Asked):
         return list(zip(LETTERS, texts, strict=False))
 
     def judge(self, answer, seed: int) -> Answered:
-        """Return what is said of a letter, where the options stand in a seed's order."""
+        """Return what is said of a letter, where the options are in a seed's order."""
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():

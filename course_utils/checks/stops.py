@@ -82,7 +82,7 @@ def _on_the_left(task, case, failure):
     found = (re.search(pattern, text) for _, text, here in _lines(failure) if here) if of[2] and of[3] else ()
     for matrix, vectors in (match.groups() for match in found if match):
         return (
-            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix stands on the right, "
+            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix is on the right, "
             f"transposed: first {vectors}, then {matrix} with its two axes exchanged."
         )
     return ""

@@ -1,7 +1,7 @@
 """The command line, `course`: each file in this folder is a command, its arguments and its work together.
 
 A command has `WORDS`, which its help begins with, `add_arguments(parser)` and `run(options)`, which returns the exit code. What several
-of them need stands in files whose names begin with an underscore. Here: finding them, reading arguments, and saying in one
+of them need is in files whose names begin with an underscore. Here: finding them, reading arguments, and saying in one
 sentence what is wrong. Exit codes: 0 all well, 1 problems found, 2 it was not done, 130 stopped by Ctrl-C.
 """
 

@@ -1,4 +1,4 @@
-"""What several commands read from the command line, and how they spell what they print. No command stands here."""
+"""What several commands read from the command line, and how they spell what they print. No command is here."""
 
 import argparse
 import math

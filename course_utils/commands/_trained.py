@@ -1,4 +1,4 @@
-"""Trained models by the names people give them, and the lines that they are to translate. No command stands here."""
+"""Trained models by the names people give them, and the lines that they are to translate. No command is here."""
 
 import contextlib
 import itertools

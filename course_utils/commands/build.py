@@ -12,7 +12,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
     parser.add_argument("--all", action="store_true", help="build also what is up to date")
     parser.add_argument(
-        "--release", action="store_true", help="fail while a placeholder stands in place of the course's address"
+        "--release", action="store_true", help="fail while a placeholder is in place of the course's address"
     )
 
 

@@ -19,7 +19,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write the file, and say what stands in it and where it lies."""
+    """Write the file, and say what is in it and where it lies."""
     root = course_folder()
     from course_utils.desk.copies import rename_old
     from course_utils.desk.handing_in import submit

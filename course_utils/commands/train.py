@@ -1,4 +1,4 @@
-"""`course train`: settings from the command line, a run's folder, and how it ended; training itself stands in `training/`.
+"""`course train`: settings from the command line, a run's folder, and how it ended; training itself is in `training/`.
 
 What is heavy, PyTorch first, is imported where it is used, since every command's help comes through here.
 """

@@ -91,7 +91,7 @@ def _translations(model, subwords, texts, first, search):
 def draw(alignment, columns: int = COLUMNS) -> str:
     """Return an alignment as text: a row for each target word, a column two characters wide for each source word.
 
-    The source's words stand on steps above their columns; a source too wide for `columns` goes on in a further block.
+    The source's words are on steps above their columns; a source too wide for `columns` goes on in a further block.
     """
     source, target = ([_cut(word) for word in side] for side in alignment[:2])
     if alignment.weights is None:

@@ -6,7 +6,7 @@ beams.csv, exposure.csv                 benchmarks/beams.py           width agai
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see
-two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what stands behind one
+two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what is behind one
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv, asked.csv                benchmarks/positions.py       ways to tell positions apart, by length and by place
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions

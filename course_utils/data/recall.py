@@ -1,6 +1,6 @@
 """Associative recall: pairs of a letter and a digit to remember, and then each letter again, as a question; or words that go on as before.
 
-Here: the sequences. Not here: the models that read them (`models/past.py`, `models/layers.py`, `models/heads.py`,
+Here: the sequences. Not here: the models that read them (`models/intra_attention.py`, `models/layers.py`, `models/heads.py`,
 `models/positions.py`).
 """
 
@@ -47,7 +47,7 @@ def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Gener
     Args:
         number: of sequences, N.
         pairs: in each of them, P, 1 to 8; no letter comes twice.
-        distance: how many tokens stand between the last pair and the question.
+        distance: how many tokens are between the last pair and the question.
         draw: where chance comes from.
 
     Returns:

@@ -107,7 +107,7 @@ def _pictures(kind, part):
 
 
 def _shifts(number, draw):
-    """Return how far things stand below and right of their cells' corners."""
+    """Return how far things are below and right of their cells' corners."""
     return torch.randint(CELL - SIDE + 1, (2, number), generator=draw).tolist()
 
 

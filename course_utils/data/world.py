@@ -15,7 +15,7 @@ The target's words are invented, and the translation is a function of the source
    ("the" first): with 0.2, of 100 running words 17 become two and 3 vanish. With 0 each becomes one.
 2. Agreement. A noun has a gender, which the source doesn't show, and a number. Its ending says both: -o, plural -i, of
    one gender, -a, plural -e, of the other. An adjective takes the ending of its noun, a verb that of its subject, the
-   first noun of the clause, however many words stand between: -or, -ir, -ar, -er. With `agreement=False` adjectives
+   first noun of the clause, however many words are between: -or, -ir, -ar, -er. With `agreement=False` adjectives
    always end in -o and verbs in -or.
 3. Order. "monotone": as in the source. "verb-last": each clause's verb goes to the end of its clause, as in German
    subordinate clauses. "reversed": the whole sentence from its last word to its first.
@@ -159,7 +159,7 @@ def generate_translations(
     """Return pairs of shortest to longest source words, each length equally likely; the rest describes the `World`.
 
     The same on every machine for the same arguments, and another `number` shortens or continues the same list. Raises
-    `ValueError` for bounds that are none, and as `World` does.
+    `CourseError` for bounds that no sentence can meet, and as `World` does.
     """
     if not 1 <= shortest <= longest:
         raise CourseError(f"expected 1 <= shortest <= longest, as words of a sentence, not {shortest} and {longest}")

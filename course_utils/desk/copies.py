@@ -4,7 +4,7 @@
     exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
 
 A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
-what the learner has changed, wherever it has travelled. Bringing a new version into a copy stands in `updating.py`.
+what the learner has changed, wherever it has travelled. Bringing a new version into a copy is in `updating.py`.
 """
 
 import hashlib

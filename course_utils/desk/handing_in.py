@@ -36,7 +36,7 @@ UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 @dataclass(frozen=True)
 class Row:
-    """One task: what stands in the file, and what its check said last."""
+    """One task: what is in the file, and what its check said last."""
 
     task: str
     here: str  # "answered", "not attempted" or "missing"
@@ -158,7 +158,7 @@ def _no_python(cells):
 
 
 def _questions(cells, number, checked) -> Iterator[str]:
-    """Questions stand in the lesson; an instructor may hand them out with the exercises, and then they count."""
+    """Questions are in the lesson; an instructor may hand them out with the exercises, and then they count."""
     ids = [question.id for question in tasks.questions_of(number)]
     if here := [name for name in ids if name in checked]:
         text = "\n".join(cells)

@@ -88,7 +88,7 @@ def _keys(cell):
 
 
 def _insert(new, base, result, gone):
-    """Put each cell that is new behind the nearest that stands before it in the new version; return how many.
+    """Put each cell that is new behind the nearest that is before it in the new version; return how many.
 
     One that is gone marks the place of what came instead of it, so that it does not slip before a cell that the learner added above.
     """

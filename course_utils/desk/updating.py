@@ -1,4 +1,4 @@
-"""Brings new versions of lessons into the learner's copies, file by file: `course update`. How cells are merged stands in `merging.py`."""
+"""Brings new versions of lessons into the learner's copies, file by file: `course update`. How cells are merged is in `merging.py`."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -162,7 +162,7 @@ def attention(
 ) -> Diagram:
     """Attention from its three inputs to the context; inputs with the same text are one box.
 
-    `choices` are the functions that can stand in the score's place. `projected` puts the matrices W_q, W_k and W_v behind
+    `choices` are the functions that can be in the score's place. `projected` puts the matrices W_q, W_k and W_v behind
     the inputs and a residual connection around it all. `then` is what reads the context. `new` names parts to highlight.
     """
     top = 52 + 44 * -(-len(choices) // 4) if choices else 0
@@ -246,7 +246,7 @@ def seq2seq(
     )
     if states:
         in_words += (
-            f" In the cells stand numbers of their states: {'; '.join(text.replace(chr(10), ', ') for text in inside)}."
+            f" In the cells are numbers of their states: {'; '.join(text.replace(chr(10), ', ') for text in inside)}."
         )
     if chances:
         in_words += f" The words are written with the probabilities {', '.join(f'{chance:.2f}' for chance in chances)}."
@@ -693,7 +693,7 @@ def _steps(x, top, score, then, projected):
 
 
 def _opened(choices, score):
-    """Return boxes for what can stand in the score's place, above it, and the lines that open the score's box."""
+    """Return boxes for what can be in the score's place, above it, and the lines that open the score's box."""
     if not choices:
         return [], []
     rows, width = -(-len(choices) // 4), (WIDTH - 2 * EDGE - 5 * 12) / 4

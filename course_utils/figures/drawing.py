@@ -115,7 +115,7 @@ def highlighted(boxes: list[Box], arrows: list[Arrow], new) -> tuple[list[Box], 
 
 
 def plain(text: str) -> str:
-    """Return a box's text for a sentence: without marks, and what stands after its colon in brackets."""
+    """Return a box's text for a sentence: without marks, and what is after its colon in brackets."""
     name, _, note = text.replace("*", "").replace("\n", " ").partition(": ")
     return f"{name} ({note})" if note else name
 

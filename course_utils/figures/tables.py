@@ -44,7 +44,7 @@ class Table:
 
 
 def table(rows, columns, corner="", digits=3, caption="") -> Table:
-    """Show a row for each entry of `rows`, which maps its heading to what stands in its cells.
+    """Show a row for each entry of `rows`, which maps its heading to what is in its cells.
 
     A row holds a cell for each of `columns`: a text, a truth, a whole number, a decimal number with `digits` digits, or
     several runs, shown as "mean [lowest to highest]". A tensor runs×columns gives each column its runs. `corner` is the

@@ -218,7 +218,7 @@ def _grading(what, workers):
 
 
 def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[int, int]:
-    """Write all that stands in the results' folder; return how many files there are, and how many could not be graded."""
+    """Write all that is in the results' folder; return how many files there are, and how many could not be graded."""
     title = title or _title(what.lessons)
     counted = what.counted
 

@@ -1,4 +1,4 @@
-"""What the exercises of lessons 12 and 21 end with: the learner's own layers, or model, trained. Not here: what stands around them
+"""What the exercises of lessons 12 and 21 end with: the learner's own layers, or model, trained. Not here: what is around them
 (`models/assembled.py`, `models/speaking.py`)."""
 
 from course_utils import tasks

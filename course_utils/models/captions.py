@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from course_utils.data.scenes import FIRST, GRID, THINGS, WORDS, Scenes, things
 from course_utils.data.subwords import EOS, PAD
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 
 VOCABULARY = len(WORDS)
 WIDTH = 64 + 2 * GRID  # of an annotation: what is seen, its row and its column
@@ -43,7 +43,7 @@ class Encoder(nn.Module):
             images, which = things(batch, draw)
             return F.cross_entropy(self.name(self.see(images[:, None]).flatten(1)), which)
 
-        return learn(self, loss_of_batch, seed, steps, rate=3e-3)
+        return train_model(self, loss_of_batch, seed, steps, rate=3e-3)
 
     @torch.no_grad()
     def forward(self, images: Tensor, places=True) -> Tensor:
@@ -168,7 +168,7 @@ def fit(model, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, h
         baseline[0] = 0.9 * baseline[0] + 0.1 * reward
         return found
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 class Score(NamedTuple):

@@ -12,7 +12,7 @@ from course_utils.data.lookups import KINDS, lookups, read
 from course_utils.data.measured import measured
 from course_utils.figures import plots
 from course_utils.models.properties import PROMISES, broken
-from course_utils.models.variants import Attend, fit, reader, right
+from course_utils.models.variants import Attend, accuracy, fit, reader
 
 WORLDS, LENGTHS = tuple(KINDS), (32, 64, 128)
 
@@ -63,13 +63,13 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=No
             torch.manual_seed(seed)
             model = reader(attend)
             fit(model, world, seed)
-            answers[world].append([right(model, world, length) for length in LENGTHS])
-    beside("dot product", own=done)
-    looked(model)
+            answers[world].append([accuracy(model, world, length) for length in LENGTHS])
+    draw_accuracy("dot product", own=done)
+    draw_weights(model)
     return done
 
 
-def beside(*names: str, own: Report | None = None):
+def draw_accuracy(*names: str, own: Report | None = None):
     """Draw the shares of right answers in both worlds, by the length of sequences: of variants as measured, and of a report."""
     axes = plots.axes(len(WORLDS), width=4.2)
     for ax, world in zip(axes, WORLDS, strict=True):
@@ -82,7 +82,7 @@ def beside(*names: str, own: Report | None = None):
 
 
 @torch.no_grad()
-def looked(model, world="latest"):
+def draw_weights(model, world="latest"):
     """Draw where a model looks in a sequence as long as those of training, on average over its heads."""
     model(read(lookups(1, world, torch.Generator().manual_seed(0), LENGTHS[0])))
     if model.weights is not None:

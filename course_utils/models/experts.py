@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import EncoderLayer, FeedForward, check_sizes
 
 
@@ -58,8 +58,8 @@ def within_capacity(chosen: Tensor, experts: int, capacity: int) -> Tensor:
     return so_far.gather(1, chosen[:, None])[:, 0] <= capacity
 
 
-class Said(NamedTuple):
-    """What each expert says, B×N×E, and how much each of them counts, B×N."""
+class MixtureOutput(NamedTuple):
+    """What each expert returns, B×N×E, and how much it counts, B×N."""
 
     outputs: Tensor
     gates: Tensor
@@ -88,13 +88,13 @@ class Mixture(nn.Module):
         )
         self.gate = nn.Linear(width, experts)
 
-    def forward(self, x: Tensor) -> Said:
+    def forward(self, x: Tensor) -> MixtureOutput:
         """Ask the experts: x B×D."""
         logits = self.gate(x)
         if self.training and self.noise:
             logits = logits + self.noise * torch.randn_like(logits)
         gates = logits.softmax(-1) if self.k is None else top_k_gates(logits, self.k)
-        return Said(torch.stack([expert(x) for expert in self.experts], 1), gates)
+        return MixtureOutput(torch.stack([expert(x) for expert in self.experts], 1), gates)
 
 
 def fit(
@@ -118,33 +118,33 @@ def fit(
 
     def loss_of_batch(draw):
         rows = torch.randint(len(x), (batch,), generator=draw)
-        said, wanted = mixture(x[rows]), target[rows]
-        loss = loss_of(said, wanted, compete)
-        return loss + balance * importance_loss(said.gates) if balance else loss
+        output, wanted = mixture(x[rows]), target[rows]
+        loss = loss_of(output, wanted, compete)
+        return loss + balance * importance_loss(output.gates) if balance else loss
 
-    return learn(mixture if parts is None else parts, loss_of_batch, seed, steps, rate, optimizer=optimizer)
+    return train_model(mixture if parts is None else parts, loss_of_batch, seed, steps, rate, optimizer=optimizer)
 
 
-def loss_of(said: Said, wanted: Tensor, compete=True) -> Tensor:
+def loss_of(output: MixtureOutput, wanted: Tensor, compete=True) -> Tensor:
     """The loss of what experts say of numbers B×E or classes B."""
     if wanted.is_floating_point():
         return (
-            mixture_loss(said.outputs, said.gates, wanted)
+            mixture_loss(output.outputs, output.gates, wanted)
             if compete
-            else (mix(said.outputs, said.gates) - wanted).square().sum(-1).mean() / 2
+            else (mix(output.outputs, output.gates) - wanted).square().sum(-1).mean() / 2
         )
     if not compete:
-        return F.cross_entropy(mix(said.outputs, said.gates), wanted)
-    log_p = said.outputs.log_softmax(-1)  # B N V
-    return likelihood_loss(log_p.gather(-1, wanted[:, None, None].expand(-1, log_p.shape[1], 1))[..., 0], said.gates)
+        return F.cross_entropy(mix(output.outputs, output.gates), wanted)
+    log_p = output.outputs.log_softmax(-1)  # B N V
+    return likelihood_loss(log_p.gather(-1, wanted[:, None, None].expand(-1, log_p.shape[1], 1))[..., 0], output.gates)
 
 
 @torch.no_grad()
-def right(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
+def accuracy(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
     """The share of inputs B×D whose class gets the largest weighted sum."""
-    was, said = mixture.training, mixture.eval()(x)
-    mixture.train(was)
-    return (mix(said.outputs, said.gates).argmax(-1) == classes).float().mean().item()
+    training, output = mixture.training, mixture.eval()(x)
+    mixture.train(training)
+    return (mix(output.outputs, output.gates).argmax(-1) == classes).float().mean().item()
 
 
 class ExpertsLayer(nn.Module):
@@ -224,7 +224,7 @@ def fit_translator(model: Translator, draw_batch, seed=0, steps=1000, rate=5e-3,
         sent = model.layer.feed_forward
         return loss + balance * sent.balance if isinstance(sent, ExpertsLayer) else loss
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 @torch.no_grad()

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.digit_fields import SIDE, digit_fields
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 
@@ -74,7 +74,7 @@ def location_log_probability(location: Tensor, mean: Tensor, std: float) -> Tens
     return -squares / 2 - math.log(2 * math.pi * std**2)
 
 
-class Looks(NamedTuple):
+class GlimpseOutput(NamedTuple):
     """What a model saw and said of pictures: logits B×V; locations B×T×2; for each location that it chose itself, which are all but the
     first, its log density and the reward that was expected before, B×(T-1) each."""
 
@@ -118,7 +118,9 @@ class RecurrentAttentionModel(nn.Module):
         """Return the mean of the next location: state B×D → B×2, from -1 to 1."""
         return self.location(state).tanh()
 
-    def forward(self, image: Tensor, glimpses: int, spread: float = 0.0, draw: torch.Generator | None = None) -> Looks:
+    def forward(
+        self, image: Tensor, glimpses: int, spread: float = 0.0, draw: torch.Generator | None = None
+    ) -> GlimpseOutput:
         """Look at pictures, first at their centre.
 
         Args:
@@ -142,7 +144,7 @@ class RecurrentAttentionModel(nn.Module):
             state = self.core(self.see(image, location), state)
         none = image.new_zeros(len(image), 0)
         stacked = (torch.stack(found, 1) if found else none for found in (densities, baselines))
-        return Looks(self.action(state), torch.stack(locations, 1), *stacked)
+        return GlimpseOutput(self.action(state), torch.stack(locations, 1), *stacked)
 
 
 def hybrid_loss(logits: Tensor, label: Tensor, log_probability: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
@@ -195,7 +197,7 @@ def fit(
         reward = looks.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
         return loss(looks.logits, labels, looks.log_probability, reward, looks.baseline)
 
-    return learn(model, loss_of_batch, seed, steps, rate=3e-3)
+    return train_model(model, loss_of_batch, seed, steps, rate=3e-3)
 
 
 @torch.no_grad()
@@ -230,4 +232,4 @@ def fit_convolutional(model: nn.Module, side: int, clutter=0, seed=0, steps=2000
         fields, labels, _ = digit_fields(batch, side, clutter, draw)
         return F.cross_entropy(model(fields[:, None]), labels)
 
-    return learn(model, loss_of_batch, seed, steps, rate=3e-3)
+    return train_model(model, loss_of_batch, seed, steps, rate=3e-3)

@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.learn import learn
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.tokens import check_tokens
+from course_utils.models.train_model import train_model
 
 NORMS, POSITIONS = ("layer", "rms"), ("sinusoidal", "rotary")
 
@@ -214,7 +214,7 @@ def bits(model: nn.Module, ids: Tensor) -> Tensor:
 
 def fit(model: nn.Module, ids: Tensor, seed=0, steps=700, batch=16, rate=0.01, warmup=20) -> list[float]:
     """Train on rows B×T+1 drawn from these; return the loss of each step, in bits."""
-    return learn(
+    return train_model(
         model,
         lambda draw: bits(model, ids[torch.randint(len(ids), (batch,), generator=draw)]),
         seed,

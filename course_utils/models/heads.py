@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import TWO_AT_ONCE, VALUES, recall_two
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import MultiHeadAttention, Transformer
 
 
@@ -22,7 +22,7 @@ class TwoFacts(nn.Module):
 
     Args:
         heads: of its one attention.
-        hidden: the width of a hidden layer between attention and logits; 0: one linear layer stands there, and nothing else.
+        hidden: the width of a hidden layer between attention and logits; 0: one linear layer is there, and nothing else.
     """
 
     def __init__(self, heads: int, width: int = 32, hidden: int = 0):
@@ -47,7 +47,7 @@ def fit(model, seed=0, steps=2000, batch=64, rate=5e-3, pairs=4) -> list[float]:
         tokens, answers, _ = recall_two(batch, pairs, draw)
         return F.cross_entropy(model(tokens)[0].flatten(0, 1), answers.flatten())
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 def attentions(model: Transformer) -> dict[str, MultiHeadAttention]:
@@ -87,7 +87,7 @@ def switched_off(model: Transformer, name: str, *heads: int):
     module = found[name]
     if not all(0 <= head < module.heads for head in heads):
         raise CourseError(f"each head must be one of 0 to {module.heads - 1}, not {', '.join(map(str, heads))}")
-    weight = module.output.weight  # D D: what head h made stands in the columns h·d to (h+1)·d
+    weight = module.output.weight  # D D: what head h made is in the columns h·d to (h+1)·d
     kept = weight.detach().clone()
     with torch.no_grad():
         for head in heads:

@@ -16,8 +16,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import AT_ONCE, VALUES, recall_at_distance
 from course_utils.models.attention import masked_softmax
-from course_utils.models.learn import learn
 from course_utils.models.plain import attend
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 
@@ -112,7 +112,7 @@ def fit(model, seed=0, steps=1500, batch=64, rate=5e-3, pairs=3, furthest=32) ->
         tokens, answers = recall_at_distance(batch, pairs, distance, draw)
         return F.cross_entropy(model(tokens), answers)
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from course_utils.data.stories import ANSWERS, VOCABULARY, Stories
 from course_utils.models.attention import masked_softmax
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 WORDS, SAID = len(VOCABULARY), len(ANSWERS)
@@ -77,7 +77,7 @@ class MemoryNetwork(nn.Module):
         return words.sum(-2)
 
     def memories(self, facts: Tensor, mask: Tensor, k: int) -> Tensor:
-        """Return the memories of facts B×M×J by the k-th embedding, B×M×D; what stands at padding has no meaning."""
+        """Return the memories of facts B×M×J by the k-th embedding, B×M×D; what is at padding has no meaning."""
         ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
         return self.encode(facts, self.embeddings[k]) + (self.ages[k][ago] if self.age else 0.0)
 
@@ -119,7 +119,7 @@ def fit(
         said = model(facts, mask, told.question[rows], next(step) < linear_steps)
         return F.cross_entropy(said.logits, told.answer[rows])
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 class Score(NamedTuple):

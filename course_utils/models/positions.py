@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.models.layers import SelfAttention
-from course_utils.models.learn import learn
 from course_utils.models.plain import attend, rotate
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import sinusoids
 
 LONGEST = WORDS + 1  # places of a text of `recall_next`
@@ -70,7 +70,7 @@ def fit(model, seed=0, steps=2000, batch=64, rate=3e-3, longest=12) -> list[floa
         words, answers = recall_next(batch, length, draw)
         return F.cross_entropy(model(words), answers)
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 @torch.no_grad()

@@ -66,7 +66,7 @@ def leak(attend) -> str | None:
 
 
 def padding(attend) -> str | None:
-    """What stands at padded steps has no effect, and without the padding the result is the same."""
+    """What is at padded steps has no effect, and without the padding the result is the same."""
     given = drawn(causal=False)
     query, key, value, mask = (one[-1:, ..., :-2, :] for one in given)
     with_it, without = attend(*given)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
@@ -74,7 +74,7 @@ def padding(attend) -> str | None:
         return "without the padding, the contexts are different"
     for padded in given[1:3]:
         padded[-1, :, -2:] = 100.0
-    return "what stands at padded steps changes a context" if differ(attend(*given)[0][-1:, :, :-2], with_it) else None
+    return "what is at padded steps changes a context" if differ(attend(*given)[0][-1:, :, :-2], with_it) else None
 
 
 def apart(attend) -> str | None:

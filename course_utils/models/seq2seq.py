@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.models.learn import learn
 from course_utils.models.tokens import check_tokens
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 CELLS = {"tanh": nn.RNN, "gru": nn.GRU}
@@ -94,7 +94,7 @@ def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2, warmup=
         source, given, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
         return F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD)
 
-    return learn(model, loss_of_batch, seed, steps, rate, warmup)
+    return train_model(model, loss_of_batch, seed, steps, rate, warmup)
 
 
 def influence_on_vector(model, sources) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_utils.data.episodes import ARMS, PULLS, WAYS, Episodes, character_episodes, wave_episodes
 from course_utils.models.attention import attention, causal_mask
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 
@@ -146,7 +146,7 @@ def fit_characters(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32
         known = episodes.before > 0
         return F.cross_entropy(answers(model, episodes, read)[known], episodes.labels[known])
 
-    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)
 
 
 @torch.no_grad()
@@ -175,7 +175,7 @@ def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3, read=re
         x, y = (values[..., None] for values in wave_episodes(batch, draw))
         return (model(read(x, y)) - y).square().mean()
 
-    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)
 
 
 def pulled(arm: Tensor, won: Tensor) -> Tensor:
@@ -209,4 +209,4 @@ def fit_bandit(model: nn.Module, seed=0, steps=300, batch=512, rate=3e-3) -> lis
         surprise = to_come - to_come.mean(0)
         return -(chosen * surprise).sum(1).mean() + 0.01 * (log_p.exp() * log_p).sum((1, 2)).mean()
 
-    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)

@@ -1,6 +1,6 @@
 """A language model of letters that learns in seconds to continue made-up stories: its text, its training, and how it speaks.
 
-Here: what stands around a model. Not here: a model, which task 21.gpt asks for, nor the stories themselves (`data/stories.py`).
+Here: what is around a model. Not here: a model, which task 21.gpt asks for, nor the stories themselves (`data/stories.py`).
 
 Shape letters: B pieces of text, T positions, V letters.
 """
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.stories import PEOPLE, PLACES, THINGS, story
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 
 LETTERS = "".join(sorted({*"".join((*PEOPLE, *PLACES, *THINGS, "went to the took dropped . "))}))
 WINDOW = 64  # letters that a model sees at most
@@ -54,7 +54,7 @@ def train_speaker(gpt: Callable[..., nn.Module], seed=0, steps=400) -> tuple[nn.
         starts = torch.randint(len(text) - WINDOW, (32, 1), generator=draw)
         return loss_of(text[starts + torch.arange(WINDOW + 1)])
 
-    learn(model, loss_of_batch, seed, steps, rate=3e-3, warmup=20)
+    train_model(model, loss_of_batch, seed, steps, rate=3e-3, warmup=20)
     model.eval()
     with torch.no_grad():
         pieces = test[: len(test) // (WINDOW + 1) * (WINDOW + 1)].reshape(-1, WINDOW + 1)

@@ -1,7 +1,7 @@
 """The Transformer of Vaswani et al. 2017, to be read from top to bottom, and fast on a CPU and a GPU.
 
-Here: dropout, attention in many heads, positions, layers, encoder, decoder, the model and its cache for decoding.
-Not here: the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
+Here: attention in many heads, positions, layers, encoder, decoder and the model. Not here: what makes dropout, the softmax and decoding
+fast on a CPU (`fast.py`), the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
 weights taken from and given to torch.nn (`conversion.py`), the same mechanisms in a few lines each (`plain.py`).
 
 Shape letters: B sentences, T target or query positions, S source or key positions, K hypotheses of a sentence,
@@ -16,42 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
+from course_utils.models.fast import Cache, Dropout, softmax
 
 PAD = 0  # the id that fills the end of short rows; no position attends to it
-
-
-class Dropout(nn.Module):
-    """Set each number to zero with probability p while training, and scale the others by 1 / (1 - p).
-
-    torch draws a random number of 32 bits for each element, which on a CPU costs a fifth of the training time. Here
-    a draw of 64 bits serves eight elements, so that there p is rounded to a 256th.
-    """
-
-    def __init__(self, p: float):
-        super().__init__()
-        if not 0 <= p < 1:
-            raise CourseError(f"dropout must be at least 0 and less than 1, not {p}")
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return x with some elements dropped, the same shape."""
-        return x * self.kept(x) if self.training and self.p else x
-
-    def add(self, residual: Tensor, x: Tensor) -> Tensor:
-        """Return residual + dropout(x), in one pass over both."""
-        return torch.addcmul(residual, x, self.kept(x)) if self.training and self.p else residual + x
-
-    def kept(self, x: Tensor) -> Tensor:
-        """Draw a tensor shaped as x: 0 where x is dropped, 1 / (1 - p) where it is kept."""
-        if x.is_cuda:
-            return torch.empty_like(x).bernoulli_(1 - self.p).div_(1 - self.p)
-        draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
-        draws, dropped = draws.view(torch.uint8)[: x.numel()].view(x.shape), min(round(self.p * 256), 255)
-        kept = torch.empty(x.shape, dtype=x.dtype)
-        return torch.ge(draws, dropped, out=kept).mul_(256 / (256 - dropped))
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}"
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, need_weights: bool = False):
@@ -67,15 +34,9 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     else:
         weights = softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min))
         empty = ~mask.any(-1, keepdim=True)  # B 1 1 1 or T 1, the queries that may attend to nothing
-        if empty.is_cuda or empty.any():  # a GPU does not have to answer
+        if empty.is_cuda or empty.any():  # asking a GPU whether there is any would make it wait
             weights = weights.masked_fill(empty, 0.0)
     return weights @ value, weights
-
-
-def softmax(scores: Tensor) -> Tensor:
-    """torch's softmax over the last axis, of rows filled up to whole vectors of 64 bytes: others take a CPU far longer."""
-    S = scores.shape[-1]
-    return F.pad(scores, (0, -S % (64 // scores.element_size())), value=-torch.inf).softmax(-1)[..., :S]
 
 
 class MultiHeadAttention(nn.Module):
@@ -84,7 +45,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, width: int, heads: int):
         super().__init__()
         if width % heads:
-            raise CourseError(f"the width must be a multiple of the number of heads: {width} is none of {heads}")
+            raise CourseError(f"the width must be a multiple of the number of heads, and {width} is not one of {heads}")
         self.heads = heads
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)  # W^K above W^V
@@ -147,27 +108,6 @@ class EncoderLayer(nn.Module):
         return self.second(x, self.feed_forward)
 
 
-class Cache:
-    """The keys and values of the T words that a decoder layer has read so far, R×H×T×d for R rows of a batch.
-
-    `keys` and `values` may have room for more words behind these, so that the next ones can be written in place.
-    """
-
-    def __init__(self, keys: Tensor, values: Tensor, words: int):
-        self.keys, self.values, self.words = keys, values, words
-
-    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Take in the keys and values R×H×N×d of N more words, and return those of all words, each R×H×(T+N)×d."""
-        start, self.words = self.words, self.words + keys.shape[2]
-        if self.words > self.keys.shape[2]:
-            # Room for seven words more: with less they are copied too often, with more their rows lie too far apart.
-            room = (0, 0, 0, self.words + 7 - self.keys.shape[2])
-            self.keys, self.values = F.pad(self.keys, room), F.pad(self.values, room)
-        self.keys[:, :, start : self.words] = keys
-        self.values[:, :, start : self.words] = values
-        return self.keys[:, :, : self.words], self.values[:, :, : self.words]
-
-
 class DecoderLayer(nn.Module):
     """Self-attention to the words so far, attention to the source, then feed-forward."""
 
@@ -219,7 +159,7 @@ class Embedding(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Embed tokens B×T that stand at the positions from `start` on: B×T×D."""
+        """Embed tokens B×T that are at the positions from `start` on: B×T×D."""
         end, longest = start + tokens.shape[1], len(self.positions)
         if end > longest:
             raise CourseError(

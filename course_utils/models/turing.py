@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.sequences import Asked
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 
@@ -52,7 +52,7 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
     return memory * (1 - at * erase[..., None, :]) + at * add[..., None, :]
 
 
-class Film(NamedTuple):
+class MachineOutput(NamedTuple):
     """What a machine says at each step, B×T×outputs; and what it did, if it has a memory: the weights of its two heads, B×T×N each, and the memory."""
 
     logits: Tensor
@@ -83,7 +83,7 @@ class Machine(nn.Module):
         self.writer = nn.Linear(hidden, 2 * width)  # erase, add
         self.readout = nn.Linear(hidden + width, outputs)
 
-    def forward(self, given: Tensor) -> Film:
+    def forward(self, given: Tensor) -> MachineOutput:
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
         B = len(given)
         memory = given.new_full((B, self.places, self.width), 1e-6)
@@ -97,7 +97,7 @@ class Machine(nn.Module):
             memory = write(memory, weights[:, 1], erase.sigmoid(), add.tanh())
             seen = read(memory, weights[:, 0])
             steps.append((self.readout(torch.cat([state[0], seen], -1)), *weights.unbind(1), memory))
-        return Film(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
+        return MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
 
     def address(self, memory: Tensor, previous: Tensor, said: Tensor) -> Tensor:
         """Where the heads go: memory B×N×W, previous weights B×H×N, what the controller says B×H×(W + 6) → weights B×H×N."""
@@ -117,13 +117,13 @@ class Recurrent(nn.Module):
         check_sizes(1, inputs=inputs, outputs=outputs, hidden=hidden)
         self.lstm, self.readout = nn.LSTM(inputs, hidden, batch_first=True), nn.Linear(hidden, outputs)
 
-    def forward(self, given: Tensor) -> Film:
-        return Film(self.readout(self.lstm(given)[0]))
+    def forward(self, given: Tensor) -> MachineOutput:
+        return MachineOutput(self.readout(self.lstm(given)[0]))
 
 
 def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[float]:
     """Train a model; `draw_batch(generator)` draws a batch. Returns the loss of each step, in nats per bit."""
-    return learn(model, lambda draw: loss(model, draw_batch(draw)), seed, steps, rate)
+    return train_model(model, lambda draw: loss(model, draw_batch(draw)), seed, steps, rate)
 
 
 def loss(model: nn.Module, asked: Asked) -> Tensor:
@@ -194,7 +194,7 @@ class Computer(nn.Module):
         )  # two keys, erase, add; read modes, two strengths, three gates
         self.readout = nn.Linear(hidden + width, outputs)
 
-    def forward(self, given: Tensor) -> Film:
+    def forward(self, given: Tensor) -> MachineOutput:
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
         B, N, W = len(given), self.places, self.width
         memory, link = given.new_full((B, N, W), 1e-6), given.new_zeros(B, N, N)
@@ -216,4 +216,4 @@ class Computer(nn.Module):
                 found = backward * before + content * found + forward * after
             at, seen = found, read(memory, found)
             steps.append((self.readout(torch.cat([state[0], seen], -1)), at, written, memory))
-        return Film(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
+        return MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_utils.data.lookups import KEYS, VALUES, lookups, read
 from course_utils.models.attention import causal_mask, masked_softmax, scaled_dot
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
 
@@ -157,11 +157,11 @@ def fit(model: nn.Module, kind: str, seed=0, steps=600, length=32, batch=32, rat
         asked = lookups(batch, kind, draw, length)
         return F.cross_entropy(model(read(asked)).flatten(0, 1), asked.answer.flatten())
 
-    return learn(model, loss_of_batch, seed, steps, rate, warmup=20)
+    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)
 
 
 @torch.no_grad()
-def right(model: nn.Module, kind: str, length: int, number=200, seed=10_000) -> float:
+def accuracy(model: nn.Module, kind: str, length: int, number=200, seed=10_000) -> float:
     """The share of right answers in the last quarter of sequences of a length."""
     asked = lookups(number, kind, torch.Generator().manual_seed(seed), length)
     said = torch.cat([model(part).argmax(-1) for part in read(asked).split(20)])  # a few at a time take less memory

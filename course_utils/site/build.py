@@ -1,6 +1,6 @@
 """Has Sphinx write the course's pages into a folder.
 
-Here: what goes into a site and where, and Sphinx's settings. Not here: what stands on a page (`pages.py`, `contents.py`).
+Here: what goes into a site and where, and Sphinx's settings. Not here: what is on a page (`pages.py`, `contents.py`).
 """
 
 import base64
@@ -88,7 +88,7 @@ def _write_source(root, source, names, solutions):
 
 
 def _tree(notebooks, texts):
-    """Return the contents that stand beside every page."""
+    """Return the contents that are beside every page."""
     parts = {
         "Lessons": [file for file in notebooks if file.startswith("notebooks/")],
         "Exercises": [file for file in notebooks if file.startswith("exercises/")],
@@ -165,4 +165,4 @@ def _run_sphinx(source, out, say):
     for line in sorted(set(filter(None, told.getvalue().splitlines()))):
         say(line.replace(f"{source}/", ""))
     if app.statuscode:
-        raise CourseError("Sphinx could not write the pages: what it says stands above.")
+        raise CourseError("Sphinx could not write the pages: what it says is above.")

@@ -1,4 +1,4 @@
-"""Makes the pages that have no notebook: the first page, the translator, the glossary, and the documents that stand in docs/.
+"""Makes the pages that have no notebook: the first page, the translator, the glossary, and the documents that are in docs/.
 
 Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how pages become HTML (`build.py`).
 """
@@ -104,7 +104,7 @@ def _links(files):
 
 
 def led_on(text: str, file: str, pages: set[str], repository: str) -> str:
-    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text stands on."""
+    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on."""
 
     def leading_on(match):
         path = os.path.normpath(f"{os.path.dirname(file)}/{match[2]}".lstrip("/")).replace(os.sep, "/")

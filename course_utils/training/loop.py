@@ -86,7 +86,7 @@ def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | No
         checkpoint; then `trainer.progress.finished` is False.
 
     Raises:
-        RunError: when the folder can't be used, or the loss is no number any more.
+        RunError: when the folder can't be used, or the loss is not a finite number any more.
         CourseError: for a setting or a device that does not fit, or data that can't be had.
     """
     on = devices.choose_device(device)
@@ -250,7 +250,7 @@ class Trainer:
         """Return a loss that is a number, or raise `RunError`."""
         if not math.isfinite(loss):
             raise RunError(
-                f"the loss is no number any more at step {self.progress.step}: start anew with a lower rate than "
+                f"the loss is not a finite number any more at step {self.progress.step}: start anew with a lower rate than "
                 f"{self.settings.rate}"
             )
         return loss

@@ -87,7 +87,7 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
 
 
 def kind_of_answer(answer):
-    """Return what stands under the answer's name, before it is called: (kind, plain value to show).
+    """Return what is under the answer's name, before it is called: (kind, plain value to show).
 
     Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a class of modules, and "module", an instance of
     one; "value", anything else that cannot be called.

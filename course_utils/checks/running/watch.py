@@ -92,7 +92,7 @@ def _named(code):
 def copies() -> dict[str, str]:
     """Return {digest of its code: name} of all functions of the course's own that have a docstring; read once, from their files.
 
-    Without a docstring, a line or two may well be written twice. A digest tells nothing of the code, so the table may stand in the cage.
+    Without a docstring, a line or two may well be written twice. A digest tells nothing of the code, so the table may be in the cage.
     """
     if not COPIES:
         waiting = []
@@ -109,7 +109,7 @@ def copies() -> dict[str, str]:
 def _digest(code):
     """Return what stays when a code is given another name and another place: its docstring, constants and names.
 
-    Not its instructions, which are others where `import torch` stands in another cell.
+    Not its instructions, which are others where `import torch` is in another cell.
     """
     constants = [_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
     return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]

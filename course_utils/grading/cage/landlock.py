@@ -1,7 +1,7 @@
 """Takes from a process every file but those named, every TCP port, and signals to others: Linux's Landlock.
 
 Why by hand: three system calls, against bindings from PyPI that each have one author and few users. Source: Linux's
-Documentation/userspace-api/landlock.rst; the numbers stand in linux/landlock.h.
+Documentation/userspace-api/landlock.rst; the numbers are in linux/landlock.h.
 """
 
 import ctypes

@@ -6,7 +6,7 @@
     bubblewrap    where it is installed: namespaces without network, other processes, or other files
 
 seccomp and one of Landlock and bubblewrap are what it takes; a machine without them does not grade, unless told to.
-What the cage shows and hides stands here, too: the folders in `PUBLIC` are all of the course that a learner's code may read.
+What the cage shows and hides is here, too: the folders in `PUBLIC` are all of the course that a learner's code may read.
 """
 
 import ctypes
@@ -254,7 +254,7 @@ def memory_limits(more: int) -> dict[str, int]:
     """Return the limits, in bytes by name, of a process that may take so much more than this one has; {} where it is not Linux.
 
     Of address space, and of memory of its own, since a process may give back the libraries' share of the former. To be
-    asked before the process is locked, since the answer stands in a file.
+    asked before the process is locked, since the answer is in a file.
     """
     if platform.system() != "Linux":
         return {}

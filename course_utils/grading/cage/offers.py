@@ -61,7 +61,7 @@ class Offers:
 
 
 class StandIn:
-    """A name of the course's own. Used while nothing stands behind it, it raises NotOffered."""
+    """A name of the course's own. Used while nothing is behind it, it raises NotOffered."""
 
     def __init__(self, offers, module, name):
         vars(self).update(_offers=offers, _module=module, _name=name, __name__=name)

@@ -110,7 +110,7 @@ def _graded_cell(task, answer, points):
 
 
 def _checked(source):
-    """Return the second argument of a cell's check, as it stands there."""
+    """Return the second argument of a cell's check, as it is there."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")
 

@@ -117,7 +117,7 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
 
 
 def stamped(notebook: dict, lesson: str) -> dict:
-    """Return a copy that can stand outside the course: it says which lesson it is, and its links lead to the course's address."""
+    """Return a copy that needs nothing else of the course: it says which lesson it is, and its links lead to the course's address."""
     course = {
         "lesson": number_of(lesson),
         "name": lesson,

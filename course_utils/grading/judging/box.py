@@ -389,7 +389,7 @@ class _Run:
         return self._alive and self._give(offers) or self._revive(offers)
 
     def _seconds_for(self, number):
-        """Return how long a cell may take. Slow ones leave time for what stands below them, and for the answers."""
+        """Return how long a cell may take. Slow ones leave time for what is below them, and for the answers."""
         most = self._limits.seconds if number not in self._slow else 0
         slow = max(SLICE * self._limits.seconds, min(most, self._slow_share - self._spent))
         return min(slow, self._cells_share - self._spent)

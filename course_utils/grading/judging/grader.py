@@ -99,7 +99,7 @@ class Grader:
         layers: from `locks.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
-        questions: the seed by which the questions' options stand in the notebooks as handed out; None: questions do not count.
+        questions: the seed by which the questions' options are in the notebooks as handed out; None: questions do not count.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ class Verdict:
     edge: bool = False  # right on every ordinary input (all of them were run), wrong on an edge only
     message: str = ""  # the judge's sentence: why
     note: str = ""  # on the notebook: "defined twice; the last counts", "perhaps renamed to attn"
-    code: str = ""  # the definition, as it stands in the notebook, cut at 4,000 characters
+    code: str = ""  # the definition, as it is in the notebook, cut at 4,000 characters
     fingerprint: str = (
         ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
     )

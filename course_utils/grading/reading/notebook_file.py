@@ -52,7 +52,7 @@ class Notebook:
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
     """Read a notebook file. Raises `Unreadable`.
 
-    Of 20 MB of hostile JSON the costliest takes about 0.5 GB and 2 s; without `BRACKETS` it were 1 GB and 20 s.
+    Of 20 MB of hostile JSON the costliest takes about 0.5 GB and 2 s; without the limit `BRACKETS` it would take 1 GB and 20 s.
 
     Args:
         path: the file. Links are not followed.

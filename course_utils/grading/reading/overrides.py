@@ -55,7 +55,7 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
             raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing.{like}')
         if (student, task) in seen:
             raise OverrideError(
-                f'{where}: "{student}"{task and f" and {task}"} stand in line {seen[student, task]} already.'
+                f'{where}: "{student}"{task and f" and {task}"} are in line {seen[student, task]} already.'
             )
         seen[student, task] = line
         if task in in_words and not (row["points"] or row["extension"] or row["comment"]):

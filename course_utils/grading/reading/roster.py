@@ -37,7 +37,7 @@ def read_roster(path: Path) -> dict[str, Person]:
             )
         if student in people:
             raise TableError(
-                f'{path}, line {line}: the student "{student}" stands in line {lines[student]} already: keep one of them.'
+                f'{path}, line {line}: the student "{student}" is in line {lines[student]} already: keep one of them.'
             )
         people[student], lines[student] = _person(student, fields, columns), line
         try:

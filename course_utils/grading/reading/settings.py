@@ -1,7 +1,7 @@
 """What an instructor sets in one small TOML file: points, the late rule, limits of an answer's run.
 
     [points]
-    "03.attention" = 4              # a task counts what it declares, mostly 1, unless it stands here
+    "03.attention" = 4              # a task counts what it declares, mostly 1, unless it is here
     leave_out = ["01.word_polarity"]
     questions = 7                   # hand out and count the lessons' questions, too; the number chooses their options' order
 

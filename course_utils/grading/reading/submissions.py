@@ -2,7 +2,7 @@
 
     flat                   alice.ipynb                                  the student is the file's name
     a folder a student     alice/03/queries.ipynb, at any depth         the student is the first folder's name
-    Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is what stands before the number
+    Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is what is before the number
     Moodle                 Ada Lovelace_123_assignsubmission_file_/…    the same
 
 With a roster, names are looked up there: by the column `file`, then the student, then Canvas's number in a
@@ -120,7 +120,7 @@ class _Platform:
     who: str
     number: str
     name: str  # of the platform
-    late: bool = False  # whether it marks the submission as late; when it came in stands nowhere
+    late: bool = False  # whether it marks the submission as late; it says nowhere when it came in
 
 
 def _platform(name):
@@ -159,7 +159,7 @@ def _by_student(entries, roster):
     for platform in platforms:
         sharing[_letters(platform.who)].add(platform.number)
         claims[known.of(platform)].add(platform.number)
-    # By the student on the roster, by a platform's name and number, or by the name as it stands in the folder.
+    # By the student on the roster, by a platform's name and number, or by the name as it is in the folder.
     raw = defaultdict(list)
     for entry in entries:
         platform = said[entry]

@@ -1,4 +1,4 @@
-"""What a learner writes for a person to read: answers in words, and requests to look again. Both stand in text cells.
+"""What a learner writes for a person to read: answers in words, and requests to look again. Both are in text cells.
 
     **Answer to 03.why_three:** A word asks with one vector and …
     **Look again at 03.attention:** My answer is right, since …
@@ -61,7 +61,7 @@ def in_words(cells: Iterable[tuple[str, str]]) -> tuple[tuple[Verdict, ...], tup
     Args:
         cells: (kind, text) of each cell of a notebook, in order.
     """
-    found, kind, name = {}, "", ""  # {("answer to", "03.why_three"): what stands there}
+    found, kind, name = {}, "", ""  # {("answer to", "03.why_three"): what is there}
     for cell, text in cells:
         begin = BEGIN.match(text) if cell == "markdown" else None
         if begin:

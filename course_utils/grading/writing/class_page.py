@@ -38,7 +38,7 @@ NOT_DIAGNOSED = {
 
 
 def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = "") -> str:
-    """Return the page on a class; `graded` is read once, a `notice` stands on top. Links go to the pages in feedback/."""
+    """Return the page on a class; `graded` is read once, a `notice` is on top. Links go to the pages in feedback/."""
     counts = tally.ClassTally(tasks)
     for student in graded:
         counts.add(student)
@@ -130,7 +130,7 @@ def _tasks(counts):
     words = WORDS | (unread if _any_in_words(row.task for row in counts.tasks.values()) else {})
     legend = "".join(
         f"<li><svg viewBox='0 0 10 10' aria-hidden='true'>{_bar_part(standing, 0, 10, 10)}</svg>{words[standing]}</li>"
-        for standing in tally.STANDINGS
+        for standing in tally.standINGS
     )
     head = "<th scope='col'>task</th><th scope='col' class='bar'>share of the class</th>"
     head += "".join(
@@ -146,12 +146,12 @@ def _task_row(row):
     task, standings = row.task, row.standings
     everybody = sum(standings.values()) or 1
     place, parts = 0.0, []
-    for standing in tally.STANDINGS:
+    for standing in tally.standINGS:
         width = 100 * standings[standing] / everybody
         parts.append(_bar_part(standing, place, width, 10))
         place += width
     passed = f"{standings['passed']:,} ({standings['passed'] / row.handed_in:.0%})" if row.handed_in else "–"
-    cells = "".join(f"<td class='number'>{standings[standing]:,}</td>" for standing in tally.STANDINGS[1:])
+    cells = "".join(f"<td class='number'>{standings[standing]:,}</td>" for standing in tally.standINGS[1:])
     mean = f"{number(row.points / everybody)} of {number(row.possible)}"
     return (
         f"<tr><th scope='row'><b>{_breakable(task.id)}</b><br>{escape(task.title)}</th><td class='bar'>"

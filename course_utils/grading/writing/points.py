@@ -46,7 +46,7 @@ def share_of(task, verdict: Verdict | None):
     keys = [verdict.mistake]
     if verdict.state == "failed":  # an answer that stops earns what its diagnosed mistake does, and else nothing
         keys.append("edge" if verdict.edge else "")
-        keys.append(verdict.kind if verdict.values_right else "")  # else something worse stands behind the first found
+        keys.append(verdict.kind if verdict.values_right else "")  # else something worse is behind the first found
     for key in filter(None, keys):
         if key in task.partial:
             share, sentence = task.partial[key]

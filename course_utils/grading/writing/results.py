@@ -157,10 +157,10 @@ def _read(verdict, points):
 
 
 def why(verdict: Verdict) -> str:
-    """Return the sentence that tells a student why the task has this state; where code is, it stands in backquotes."""
+    """Return the sentence that tells a student why the task has this state; where code is, it is in backquotes."""
     lesson, _, name = verdict.task.partition(".")
     if verdict.state == "not attempted":  # the judge's sentence speaks of running a cell again
-        return "There was nothing to grade: no answer stands in place of `raise NotImplementedError`."
+        return "There was nothing to grade: no answer is in place of `raise NotImplementedError`."
     if verdict.message:
         return cut(clean(verdict.message), TEXT_AT_MOST)
     return {

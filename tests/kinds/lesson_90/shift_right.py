@@ -29,7 +29,7 @@ def _(target, bos):
     return torch.tensor([[bos, *row[:-1]] for row in target.tolist()])
 
 
-@task.mistake("The last word goes round to the front: bos stands there.")
+@task.mistake("The last word goes round to the front: bos is there.")
 def rolled(target, bos):
     return target.roll(1, 1)
 

@@ -60,7 +60,7 @@ class WithMasksOfNumbers(Given):
 
 
 class WordByWord(Given):
-    """Each word is decoded from what stands before it, and each sentence by itself, without masks."""
+    """Each word is decoded from what is before it, and each sentence by itself, without masks."""
 
     def forward(self, x, memory, memory_mask):
         return torch.stack([self.sentence(x[b], memory[b, memory_mask[b]]) for b in range(len(x))])

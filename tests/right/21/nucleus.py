@@ -23,7 +23,7 @@ def by_searching_for_the_number(logits, p):
 
 
 def all_pairs(logits, p):
-    """How much stands before each id: the sum over all that are more probable, or as probable and smaller."""
+    """How much is before each id: the sum over all that are more probable, or as probable and smaller."""
     probabilities, ids = logits.softmax(0), torch.arange(len(logits))
     larger = logits[None, :] > logits[:, None]
     tied = (logits[None, :] == logits[:, None]) & (ids[None, :] < ids[:, None])

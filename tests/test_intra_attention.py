@@ -8,8 +8,8 @@ from torch import nn
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.recall import KEYS, TOKENS, recall
-from course_utils.models.hard import learn_to_look
-from course_utils.models.past import LSTM, LSTMN, LookingBack
+from course_utils.models.hard_attention import learn_to_look
+from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack
 
 D, H = 3, 5
 LAYERS = (LSTM, LookingBack, LSTMN)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_utils.data.recall import TOKENS, VALUES, recall
 from course_utils.models.attention import attention, causal_mask
-from course_utils.models.learn import learn
+from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
 
@@ -118,4 +118,4 @@ def fit(model, seed=0, steps=2000, batch=64, rate=1e-2, most=8) -> list[float]:
         tokens, answers, _ = recall(batch, int(torch.randint(1, most + 1, (1,), generator=draw)), draw)
         return F.cross_entropy(model(tokens)[0].flatten(0, 1), answers.flatten())
 
-    return learn(model, loss_of_batch, seed, steps, rate)
+    return train_model(model, loss_of_batch, seed, steps, rate)

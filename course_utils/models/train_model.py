@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 
-def learn(
+def train_model(
     model: nn.Module,
     loss_of_batch: Callable[[torch.Generator], Tensor],
     seed: int,
