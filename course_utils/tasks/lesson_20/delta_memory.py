@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -86,200 +87,178 @@ def _(key, value, query, rate):
     return torch.stack(read, 1)
 
 
-def _recall(memory, vector):
+OLD, DIFFERENCE, SCALED = (
+    "what the memory holds for the key",
+    "the value less what is there",
+    "the rate times the difference",
+)
+WRITTEN, NEW, READ = "what is written", "the memory after writing", "what is read"
+RATE, KEPT = "the rate of the step", "the memory before the step"
+
+
+def recall(memory, vector):
     """What a memory B×D×E answers to a vector B×D."""
     return (vector[:, None] @ memory)[:, 0]
-
-
-def _outer(key, value):
-    return key[:, :, None] * value[:, None]
 
 
 @task.steps
 def _(key, value, query, rate):
     memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        old = yield "what the memory holds for the key", _recall, memory, k
-        difference = yield "the value less what is there", sub, v, old
-        scaled = yield "the rate times the difference", mul, r[:, None], difference
-        written = yield "what is written", _outer, k, scaled
-        memory = yield "the memory after writing", add, memory, written
-        read.append((yield "what is read", _recall, memory, q))
+        memory = yield KEPT, lambda memory: memory, memory
+        old = yield OLD, recall, memory, k
+        difference = yield DIFFERENCE, sub, v, old
+        rate_now = yield RATE, lambda r: r[:, None], r
+        scaled = yield SCALED, mul, rate_now, difference
+        written = yield WRITTEN, lambda k, scaled: k[:, :, None] * scaled[:, None], k, scaled
+        memory = yield NEW, add, memory, written
+        read.append((yield READ, recall, memory, q))
     return torch.stack(read, 1)
-
-
-def _step(memory, k, v, r):
-    """The memory after a step, with r B×1."""
-    return memory + _outer(k, r * (v - _recall(memory, k)))
-
-
-def _read(memory, new, q):
-    return _recall(new, q)
-
-
-def _delta(key, value, query, rate, step=_step, read=_read, carry=lambda memory: memory):
-    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
-    for t in range(key.shape[1]):
-        new = step(memory, key[:, t], value[:, t], rate[:, t, None])
-        found.append(read(memory, new, query[:, t]))
-        memory = carry(new)
-    return torch.stack(found, 1)
-
-
-def _mistake(name, sentence, given=lambda *args: args, **parts):
-    """Register a memory that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *args: _delta(*given(*args), **parts))
 
 
 # What is written
 
-_mistake(
+task.changed(
     "only_added",
     "You add the new value without subtracting what the memory held for this key. Write the difference: the value less what the key finds.",
-    step=lambda memory, k, v, r: memory + _outer(k, r * v),
+    {DIFFERENCE: left_out},
 )
-_mistake(
+task.changed(
     "only_added_and_rate_forgotten",
     "You add each value under its key, and neither the rate nor what the memory held has an effect. Write the difference between the value and what the key finds, times the rate.",
-    step=lambda memory, k, v, r: memory + _outer(k, v),
+    {DIFFERENCE: left_out, SCALED: lambda rate, value: value},
 )
-_mistake(
+task.changed(
     "rate_forgotten",
     "The rate has no effect: each step writes the whole difference. Multiply the difference by the rate of the step.",
-    step=lambda memory, k, v, r: memory + _outer(k, v - _recall(memory, k)),
+    {SCALED: lambda rate, difference: difference},
 )
-_mistake(
+task.changed(
     "rate_on_the_old_value_only",
     "Only what the memory held is multiplied by the rate, and the new value is written in full. The brackets go around both: rate · (value - old).",
-    step=lambda memory, k, v, r: memory + _outer(k, v - r * _recall(memory, k)),
+    {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: value - rate * done[OLD]},
 )
-_mistake(
+task.changed(
     "rate_on_the_new_value_only",
     "Only the new value is multiplied by the rate, and what the memory held is taken away in full. The brackets go around both: rate · (value - old).",
-    step=lambda memory, k, v, r: memory + _outer(k, r * v - _recall(memory, k)),
+    {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: rate * value - done[OLD]},
 )
-_mistake(
+task.changed(
     "one_minus_the_rate",
     "You multiply by 1 minus the rate. Multiply the difference by the rate itself: with a rate of 0 nothing is written.",
-    given=lambda key, value, query, rate: (key, value, query, 1 - rate),
+    {"rate": lambda rate: 1 - rate},
 )
-_mistake(
+task.changed(
     "sign_turned_round",
     "The sign of what a step writes is turned round. It is the value minus what the memory held, and it is added to the memory.",
-    step=lambda memory, k, v, r: memory + _outer(k, r * (_recall(memory, k) - v)),
+    {DIFFERENCE: lambda value, old: old - value},
 )
-_mistake(
+task.changed(
     "old_value_added",
     "You add what the memory held to the new value. Subtract it: value minus old.",
-    step=lambda memory, k, v, r: memory + _outer(k, r * (v + _recall(memory, k))),
+    {DIFFERENCE: add},
 )
-_mistake(
+task.changed(
     "memory_faded",
     "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys fades, too. Subtract only what the key finds.",
-    step=lambda memory, k, v, r: (1 - r)[..., None] * memory + _outer(k, r * v),
+    {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
 )
-_mistake(
+task.changed(
     "memory_not_kept",
     "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.",
-    carry=torch.zeros_like,
+    {KEPT: torch.zeros_like},
 )
-_mistake(
+task.changed(
     "keys_normalised",
     "You divide the keys by their length. Use them as they are.",
-    given=lambda key, value, query, rate: (torch.nn.functional.normalize(key, dim=2), value, query, rate),
+    {"key": lambda key: torch.nn.functional.normalize(key, dim=2)},
 )
-_mistake(
+task.changed(
     "keys_through_a_softmax",
     "You take the softmax of the keys. Use them as they are.",
-    given=lambda key, value, query, rate: (key.softmax(2), value, query, rate),
+    {"key": lambda key: key.softmax(2)},
 )
 
 
 @task.mistake("You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.")
 def old_value_asked_with_the_query(key, value, query, rate):
-    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
+    memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        memory = memory + _outer(k, r[:, None] * (v - _recall(memory, q)))
-        found.append(_recall(memory, q))
-    return torch.stack(found, 1)
+        memory = memory + k[:, :, None] * (r[:, None] * (v - recall(memory, q)))[:, None]
+        read.append(recall(memory, q))
+    return torch.stack(read, 1)
 
 
 # What is read, and when
 
-_mistake(
+task.changed(
     "read_before_writing",
     "You read before the step has written, so step 0 reads zeros. Write first, and then read.",
-    read=lambda memory, new, q: _recall(memory, q),
+    {READ: lambda new, query, *, done: recall(done[KEPT], query)},
 )
-
-
-@task.mistake(
-    "You read with the key in place of the query. The key says where a step writes; what it reads is asked for by the query."
+task.changed(
+    "read_with_the_key",
+    "You read with the key in place of the query. The key says where a step writes; what it reads is asked for by the query.",
+    {"query": lambda query, *, key: key},
 )
-def read_with_the_key(key, value, query, rate):
-    return _delta(key, value, key, rate)
-
-
-@task.mistake("Keys and queries are exchanged: a step writes under its key, and reads with its query.")
-def query_and_key_exchanged(key, value, query, rate):
-    return _delta(query, value, key, rate)
+task.changed(
+    "query_and_key_exchanged",
+    "Keys and queries are exchanged: a step writes under its key, and reads with its query.",
+    {"query": lambda query, *, key: key, "key": lambda key, *, query: query},
+)
 
 
 @task.mistake(
     "All steps read from the memory as it is at the end, so they see what later steps write. Read within the loop, after each step has written."
 )
 def all_read_at_the_end(key, value, query, rate):
-    memory = key.new_zeros(len(key), key.shape[2], value.shape[2])
-    for t in range(key.shape[1]):
-        memory = _step(memory, key[:, t], value[:, t], rate[:, t, None])
-    return query @ memory
+    memories = []
+    task.way({NEW: lambda memory, written: memories.append(memory + written) or memories[-1]})(key, value, query, rate)
+    return query @ memories[-1]
 
 
-@task.mistake(
-    "You return the values less what the memory held for their keys. Write these differences, and then read with the query."
+task.changed(
+    "differences_returned",
+    "You return the values less what the memory held for their keys. Write these differences, and then read with the query.",
+    {READ: lambda new, query, *, done: done[DIFFERENCE]},
 )
-def differences_returned(key, value, query, rate):
-    memory, found = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
-    for t in range(key.shape[1]):
-        found.append(value[:, t] - _recall(memory, key[:, t]))
-        memory = _step(memory, key[:, t], value[:, t], rate[:, t, None])
-    return torch.stack(found, 1)
-
-
-@task.mistake("You return only what the last step reads, B×E. Keep what each step reads, and stack it along axis 1.")
-def last_step_only(key, value, query, rate):
-    return _delta(key, value, query, rate)[:, -1]
-
-
-@task.mistake("You stack what the steps read along axis 0, so the result is T×B×E. Stack it along axis 1: B×T×E.")
-def stacked_along_the_wrong_axis(key, value, query, rate):
-    return _delta(key, value, query, rate).transpose(0, 1)
+task.changed(
+    "last_step_only",
+    "You return only what the last step reads, B×E. Keep what each step reads, and stack it along axis 1.",
+    {"result": lambda read: read[:, -1]},
+)
+task.changed(
+    "stacked_along_the_wrong_axis",
+    "You stack what the steps read along axis 0, so the result is T×B×E. Stack it along axis 1: B×T×E.",
+    {"result": lambda read: read.transpose(0, 1)},
+)
 
 
 # Axes and sequences
 
-_mistake(
+task.changed(
     "memory_transposed",
     "The memory is transposed when you read or write, and this runs only if D and E are equal. A key is a column of D numbers, a value a row of E numbers, and the memory is D×E.",
-    step=lambda memory, k, v, r: memory + _outer(r * (v - _recall(memory, k)), k),
+    {WRITTEN: lambda key, scaled: scaled[:, :, None] * key[:, None]},
 )
-_mistake(
+task.changed(
     "read_from_the_other_side",
     "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has length D.",
-    read=lambda memory, new, q: _recall(new.mT, q),
+    {READ: lambda new, query: recall(new.mT, query)},
 )
+delta = task.way({})
 
 
 @task.mistake(
     "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself."
 )
 def one_memory_for_all(key, value, query, rate):
-    memory, found = key.new_zeros(key.shape[2], value.shape[2]), []
+    memory, read = key.new_zeros(key.shape[2], value.shape[2]), []
     for t in range(key.shape[1]):
         difference = rate[:, t, None] * (value[:, t] - key[:, t] @ memory)
         memory = memory + key[:, t].T @ difference
-        found.append(query[:, t] @ memory)
-    return torch.stack(found, 1)
+        read.append(query[:, t] @ memory)
+    return torch.stack(read, 1)
 
 
 @task.mistake(
@@ -287,49 +266,47 @@ def one_memory_for_all(key, value, query, rate):
 )
 def memory_kept_between_sequences(key, value, query, rate):
     in_a_row = (arg.flatten(0, 1)[None] for arg in (key, value, query, rate))
-    return _delta(*in_a_row).view_as(value)
+    return delta(*in_a_row).view_as(value)
 
 
 @task.mistake(
     "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1."
 )
 def steps_along_the_batch(key, value, query, rate):
-    return _delta(*(arg.transpose(0, 1) for arg in (key, value, query, rate))).transpose(0, 1)
+    return delta(*(arg.transpose(0, 1) for arg in (key, value, query, rate))).transpose(0, 1)
 
 
 @task.mistake("You go through the steps from the last to the first. Begin with step 0.")
 def backwards(key, value, query, rate):
-    return _delta(*(arg.flip(1) for arg in (key, value, query, rate))).flip(1)
+    return delta(*(arg.flip(1) for arg in (key, value, query, rate))).flip(1)
 
 
 # Gradients, and what came in
 
-_mistake(
+task.changed(
     "memory_cut_off",
     "What is read is right, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
-    carry=lambda memory: memory.detach(),
+    {KEPT: torch.Tensor.detach},
 )
-_mistake(
+task.changed(
     "old_value_cut_off",
     "What is read is right, but no gradient flows through the values that are replaced. Leave out `detach`: they depend on the keys and values of the steps before.",
-    step=lambda memory, k, v, r: memory + _outer(k, r * (v - _recall(memory, k).detach())),
+    {OLD: lambda memory, key: recall(memory, key).detach()},
 )
-
-
-@task.mistake(
-    "What is read is right, but no gradient arrives anywhere. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves."
+task.changed(
+    "gradient_cut",
+    "What is read is right, but no gradient arrives anywhere. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
+    {"result": torch.Tensor.detach},
 )
-def gradient_cut(key, value, query, rate):
-    return _delta(key.detach(), value.detach(), query.detach(), rate.detach())
 
 
 @task.mistake(
     "What is read is right, but you write the differences into the values that came in, and whoever uses them later finds other numbers there. Make a new tensor for them."
 )
 def written_into_the_values(key, value, query, rate):
-    right, memory = _delta(key, value, query, rate), key.new_zeros(len(key), key.shape[2], value.shape[2])
+    differences = []
+    take = lambda value, old: differences.append(value - old) or differences[-1]  # noqa: E731
+    right = task.way({DIFFERENCE: take})(key, value, query, rate)
     with torch.no_grad():
-        for t in range(key.shape[1]):
-            value[:, t] -= _recall(memory, key[:, t])
-            memory = memory + _outer(key[:, t], rate[:, t, None] * value[:, t])
+        value.copy_(torch.stack(differences, 1))
     return right

@@ -1,11 +1,13 @@
 """Task 20.sparsemax: the weights nearest to the scores (Martins & Astudillo 2016, equation 2 and algorithm 1)."""
 
-from operator import gt, sub, truediv
+from operator import add, gt, mul, sub, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
@@ -116,369 +118,310 @@ def _(scores, mask):
     return torch.stack(rows).view_as(scores)
 
 
-# A right sparsemax, of which mistakes change one part
-
-
-def _hidden(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf)
-
-
-def _filled(number):
-    return lambda scores, mask: scores.masked_fill(~mask, number)
-
-
-def _down(hidden):
-    return hidden.sort(-1, descending=True).values
-
-
-def _running(down):
-    return down.cumsum(-1)
-
-
-def _places(down, first=1):
-    return torch.arange(first, first + down.shape[-1])
-
-
-def _above(down, total):
-    return 1 + _places(down) * down > total
-
-
-def _number(above):
-    return above.sum(-1, keepdim=True).clamp(min=1)
-
-
-def _sum_of(total, number):
-    return total.gather(-1, number - 1)
-
-
-def _threshold(total, number):
-    return (_sum_of(total, number) - 1) / number
-
-
-def _clamped(hidden, threshold, mask):
-    return (hidden - threshold).clamp(min=0).masked_fill(~mask, 0.0)
-
-
-def _sparsemax(
-    scores, mask, hide=_hidden, sort=_down, running=_running, above=_above, threshold=_threshold, end=_clamped
-):
-    hidden = hide(scores, mask)
-    down = sort(hidden)
-    total = running(down)
-    return end(hidden, threshold(total, _number(above(down, total))), mask)
+HIDDEN, DOWN, TOTAL = (
+    "the scores with -inf where the mask is False",
+    "the scores from the largest down",
+    "the running sums",
+)
+TIMES_K, STRETCHED, ABOVE = (
+    "k times the k-th of them",
+    "1 plus k times the k-th of them",
+    "what is above the running sum",
+)
+NUMBER, SUM = "how many weights are above 0", "the sum of the scores that stay"
+LESS, THRESHOLD = "the sum of the scores that stay, minus 1", "the threshold"
+REST, POSITIVE, WEIGHTS = "the scores less the threshold", "what is above 0 of them", "the weights with zeros"
 
 
 @task.steps
 def _(scores, mask):
-    hidden = yield "the scores with -inf where the mask is False", _hidden, scores, mask
-    down = yield "the scores from the largest down", _down, hidden
-    total = yield "the running sums", _running, down
-    stretched = yield "1 plus k times the k-th of them", lambda down: 1 + _places(down) * down, down
-    above = yield "what is above the running sum", gt, stretched, total
-    number = yield "how many weights are above 0", _number, above
-    summed = yield "the sum of the scores that stay", _sum_of, total, number
-    less = yield "the sum of the scores that stay, minus 1", sub, summed, 1
-    threshold = yield "the threshold", truediv, less, number
-    rest = yield "the scores less the threshold", sub, hidden, threshold
-    weights = yield "what is above 0 of them", lambda rest, mask: rest.clamp(min=0).masked_fill(~mask, 0.0), rest, mask
+    hidden = yield HIDDEN, lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    down = yield DOWN, lambda hidden: hidden.sort(-1, descending=True).values, hidden
+    total = yield TOTAL, lambda down: down.cumsum(-1), down
+    times_k = yield TIMES_K, mul, torch.arange(1, 1 + scores.shape[-1]), down
+    stretched = yield STRETCHED, add, times_k, 1
+    above = yield ABOVE, gt, stretched, total
+    number = yield NUMBER, lambda above: above.sum(-1, keepdim=True).clamp(min=1), above
+    summed = yield SUM, lambda total, number: total.gather(-1, number - 1), total, number
+    less = yield LESS, sub, summed, 1
+    threshold = yield THRESHOLD, truediv, less, number
+    rest = yield REST, sub, hidden, threshold
+    positive = yield POSITIVE, lambda rest: rest.clamp(min=0), rest
+    weights = yield WEIGHTS, lambda weights, mask: weights.masked_fill(~mask, 0.0), positive, mask
     return weights
-
-
-def _mistake(name, sentence, **parts):
-    """Register a sparsemax that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda scores, mask: _sparsemax(scores, mask, **parts))
 
 
 # Other normalisers
 
 
-def _softmax(scores, mask):
-    return _hidden(scores, mask).softmax(-1).masked_fill(~mask, 0.0)
+def softmax(scores, mask):
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
 
 
-def _over_their_sum(weights):
+def over_their_sum(weights):
     return weights / weights.sum(-1, keepdim=True)
 
 
-@task.mistake(
-    "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it."
-)
-def softmax(scores, mask):
-    return _softmax(scores, mask)
-
-
-@task.mistake(
-    "You take the softmax and set weights below 0.1 to 0, so the rest of a row sums to less than 1. Sparsemax needs no exponentials: subtract a threshold from the scores, which is chosen such that the rest sums to 1."
-)
-def softmax_cut(scores, mask):
-    weights = _softmax(scores, mask)
-    return weights * (weights >= 0.1)
-
-
-@task.mistake(
-    "You take the softmax, set weights below 0.1 to 0, and divide by the sum of the rest. That is another normaliser. Here a weight is its score less a threshold, without exponentials, and nothing has to be divided."
-)
-def softmax_cut_and_divided(scores, mask):
-    weights = _softmax(scores, mask)
-    return _over_their_sum(weights * (weights >= 0.1)).nan_to_num()
-
-
-@task.mistake(
-    "You set scores below 0 to 0, and divide the others by their sum. That gives 0 divided by 0 if no score is above 0. Subtract the threshold of the row first; nothing has to be divided then."
-)
-def positive_scores_over_their_sum(scores, mask):
-    return _over_their_sum(scores.clamp(min=0).masked_fill(~mask, 0.0))
-
-
-@task.mistake(
-    "The whole weight goes to the largest score of each row. Others get some, too, if they come near enough: all that lie above the threshold."
-)
 def largest_only(scores, mask):
-    first = torch.nn.functional.one_hot(_hidden(scores, mask).argmax(-1), scores.shape[-1]).to(scores.dtype)
-    return first.masked_fill(~mask, 0.0)
+    first = scores.masked_fill(~mask, -torch.inf).argmax(-1)
+    return torch.nn.functional.one_hot(first, scores.shape[-1]).to(scores.dtype).masked_fill(~mask, 0.0)
 
 
-@task.mistake(
-    "All positions that may be attended to get the same weight. A weight is the score less the threshold of the row."
-)
-def even_weights(scores, mask):
-    return _over_their_sum(mask.to(scores.dtype)).nan_to_num()
+for name, sentence, function in (
+    (
+        "softmax",
+        "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it.",
+        softmax,
+    ),
+    (
+        "softmax_cut",
+        "You take the softmax and set weights below 0.1 to 0, so the rest of a row sums to less than 1. Sparsemax needs no exponentials: subtract a threshold from the scores, which is chosen such that the rest sums to 1.",
+        lambda scores, mask: softmax(scores, mask) * (softmax(scores, mask) >= 0.1),
+    ),
+    (
+        "softmax_cut_and_divided",
+        "You take the softmax, set weights below 0.1 to 0, and divide by the sum of the rest. That is another normaliser. Here a weight is its score less a threshold, without exponentials, and nothing has to be divided.",
+        lambda scores, mask: over_their_sum(softmax(scores, mask) * (softmax(scores, mask) >= 0.1)).nan_to_num(),
+    ),
+    (
+        "positive_scores_over_their_sum",
+        "You set scores below 0 to 0, and divide the others by their sum. That gives 0 divided by 0 if no score is above 0. Subtract the threshold of the row first; nothing has to be divided then.",
+        lambda scores, mask: over_their_sum(scores.clamp(min=0).masked_fill(~mask, 0.0)),
+    ),
+    (
+        "largest_only",
+        "The whole weight goes to the largest score of each row. Others get some, too, if they come near enough: all that lie above the threshold.",
+        largest_only,
+    ),
+    (
+        "even_weights",
+        "All positions that may be attended to get the same weight. A weight is the score less the threshold of the row.",
+        lambda scores, mask: over_their_sum(mask.to(scores.dtype)).nan_to_num(),
+    ),
+):
+    task.mistake(sentence, name)(function)
 
 
 # How many weights are above 0
 
-_mistake(
+task.changed(
     "ascending",
     "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.",
-    sort=lambda hidden: hidden.sort(-1).values,
+    {DOWN: lambda hidden: hidden.sort(-1).values},
 )
-_mistake(
+task.changed(
     "not_sorted",
-    "You add up the scores in the order in which they stand. Sort them first, the largest first; then it is always the first few that get a weight.",
-    sort=lambda hidden: hidden,
+    "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.",
+    {DOWN: left_out},
 )
-_mistake(
+task.changed(
     "k_from_zero",
     "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).",
-    above=lambda down, total: 1 + _places(down, 0) * down > total,
+    {TIMES_K: lambda k, down: (k - 1) * down},
 )
-_mistake(
+task.changed(
     "k_forgotten",
     "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …",
-    above=lambda down, total: 1 + down > total,
+    {TIMES_K: lambda k, down: down},
 )
-_mistake(
+task.changed(
     "one_forgotten_in_the_comparison",
     "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
-    above=lambda down, total: _places(down) * down > total,
+    {STRETCHED: left_out},
 )
-_mistake(
+task.changed(
     "sum_of_all_in_the_comparison",
     "You compare 1 + k·score with the sum of the whole row. Compare it with the sum of the k largest scores: the running sum, cumsum.",
-    above=lambda down, total: (
-        1 + _places(down) * down > down.masked_fill(down == -torch.inf, 0.0).sum(-1, keepdim=True)
-    ),
+    {ABOVE: lambda stretched, total, *, done: stretched > filled_with_zeros(done[DOWN]).sum(-1, keepdim=True)},
 )
-_mistake(
+task.changed(
     "without_running_sums",
     "You use the sorted scores where their running sums belong. Take `cumsum` along the last axis after sorting.",
-    running=lambda down: down,
+    {TOTAL: left_out},
 )
-_mistake(
+task.changed(
     "all_kept",
     "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
-    above=lambda down, total: down > -torch.inf,
+    {ABOVE: lambda stretched, total: stretched > -torch.inf},
 )
+
+
+def filled_with_zeros(down):
+    return down.masked_fill(down == -torch.inf, 0.0)
 
 
 # The threshold
 
-_mistake(
+task.changed(
     "one_forgotten_in_the_threshold",
     "You divide the sum of the largest scores by their number, without subtracting 1 first. That 1 is the whole weight of a row: the threshold is (sum - 1) / k.",
-    threshold=lambda total, number: _sum_of(total, number) / number,
+    {LESS: left_out},
 )
-_mistake(
+task.changed(
     "one_added_in_the_threshold",
     "You add 1 to the sum of the largest scores. Subtract it: the threshold is (sum - 1) / k.",
-    threshold=lambda total, number: (_sum_of(total, number) + 1) / number,
+    {LESS: add},
 )
-_mistake(
+task.changed(
     "one_subtracted_last",
     "You subtract 1 after the division. The brackets go around the sum: (sum - 1) / k.",
-    threshold=lambda total, number: _sum_of(total, number) / number - 1,
+    {LESS: left_out, THRESHOLD: lambda summed, number: summed / number - 1},
 )
-_mistake(
+task.changed(
     "not_divided",
     "You don't divide by the number of weights that are above 0: the threshold is (sum - 1) / k.",
-    threshold=lambda total, number: _sum_of(total, number) - 1,
+    {THRESHOLD: left_out},
 )
-_mistake(
+task.changed(
     "one_place_too_far",
-    "You take the running sum one position too far: `total` counts its positions from 0, so the sum of the k largest scores stands at position k - 1. If every position gets a weight, yours stops with an error.",
-    threshold=lambda total, number: (total.gather(-1, number) - 1) / number,
+    "You take the running sum one position too far: `total` counts its positions from 0, so the sum of the k largest scores is at position k - 1. If every position gets a weight, yours stops with an error.",
+    {SUM: lambda total, number: total.gather(-1, number)},
 )
-_mistake(
+task.changed(
     "divided_by_one_more",
     "The sum of the k largest scores is right, but you divide by k + 1. Divide by k, the number of weights that are above 0.",
-    threshold=lambda total, number: (_sum_of(total, number) - 1) / (number + 1),
+    {THRESHOLD: lambda less, number: less / (number + 1)},
 )
-_mistake(
+task.changed(
     "divided_by_one_less",
     "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one position gets a weight. Divide by k: a position that is counted from 0 is one less than the number of scores up to it.",
-    threshold=lambda total, number: (_sum_of(total, number) - 1) / (number - 1),
+    {THRESHOLD: lambda less, number: less / (number - 1)},
 )
-_mistake(
+task.changed(
     "divided_by_all",
     "You divide by the number of all scores of the row. Divide by k, the number of weights that are above 0.",
-    threshold=lambda total, number: (_sum_of(total, number) - 1) / total.shape[-1],
+    {THRESHOLD: lambda less, number, *, scores: less / scores.shape[-1]},
 )
-_mistake(
+task.changed(
     "not_clamped",
     "Weights below 0 are left: what falls below the threshold gets 0. Use clamp(min=0) or relu.",
-    end=lambda hidden, threshold, mask: (hidden - threshold).masked_fill(~mask, 0.0),
+    {POSITIVE: left_out},
 )
-_mistake(
+ABOVE_THRESHOLD = {
+    REST: lambda hidden, threshold: hidden.masked_fill(hidden <= threshold, 0.0),
+    POSITIVE: left_out,
+}
+task.changed(
     "threshold_not_subtracted",
     "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
-    end=lambda hidden, threshold, mask: hidden.masked_fill((hidden <= threshold) | ~mask, 0.0),
+    ABOVE_THRESHOLD,
 )
-_mistake(
-    "threshold_returned",
-    "You return the threshold at each position. Subtract it from the scores, and set to 0 what is below 0.",
-    end=lambda hidden, threshold, mask: threshold.expand_as(hidden).masked_fill(~mask, 0.0),
-)
-_mistake(
+task.changed(
     "divided_by_the_sum_without_the_threshold",
     "You find the scores that lie above the threshold, and divide them by their sum. Subtract the threshold from them: then they sum to 1, and nothing has to be divided.",
-    end=lambda hidden, threshold, mask: _over_their_sum(
-        hidden.masked_fill((hidden <= threshold) | ~mask, 0.0)
-    ).nan_to_num(),
+    ABOVE_THRESHOLD | {"result": lambda weights: over_their_sum(weights).nan_to_num()},
 )
 
 
 # The order of the result, and its axes
 
-
-@task.mistake(
-    "Your weights stand in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones."
+task.changed(
+    "in_order_of_size",
+    "Your weights are in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones.",
+    {"result": lambda weights: weights.sort(-1, descending=True).values},
 )
-def in_order_of_size(scores, mask):
-    return _down(_sparsemax(scores, mask))
+sparsemax = task.way({})
 
 
 @task.mistake(
     "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis."
 )
 def over_the_queries(scores, mask):
-    return _sparsemax(scores.mT, mask.mT).mT
+    return sparsemax(scores.mT, mask.mT).mT
 
 
 @task.mistake(
     "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis."
 )
 def over_the_batch(scores, mask):
-    return _sparsemax(scores.transpose(0, 2), mask.transpose(0, 2)).transpose(0, 2)
+    return sparsemax(scores.transpose(0, 2), mask.transpose(0, 2)).transpose(0, 2)
 
 
 @task.mistake(
     "You find one threshold for all rows of a sentence together. Each row has its own: sort and add up along the last axis."
 )
 def one_threshold_for_a_sentence(scores, mask):
-    return _sparsemax(scores.flatten(1), mask.flatten(1)).view_as(scores)
+    return sparsemax(scores.flatten(1), mask.flatten(1)).view_as(scores)
 
 
 # The mask
 
-_mistake(
+task.changed(
     "mask_unused",
     "The mask has no effect. Put -inf at the scores where it is False, before you sort them.",
-    hide=lambda scores, mask: scores,
-    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+    {HIDDEN: left_out, WEIGHTS: left_out},
 )
-
-
-@task.mistake(
-    "The mask is the wrong way round: True marks what may be attended to. Put -inf where the mask is False, with ~mask."
+task.changed(
+    "mask_inverted",
+    "The mask is the wrong way round: True marks what may be attended to. Put -inf where the mask is False, with ~mask.",
+    {"mask": torch.logical_not},
 )
-def mask_inverted(scores, mask):
-    return _sparsemax(scores, ~mask)
-
-
-@task.mistake(
-    "You set weights to 0 at the end, where the mask is False, but those positions took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them."
+task.changed(
+    "masked_after",
+    "You set weights to 0 at the end, where the mask is False, but those positions took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them.",
+    {HIDDEN: left_out},
 )
-def masked_after(scores, mask):
-    return _sparsemax(scores, torch.ones_like(mask)).masked_fill(~mask, 0.0)
-
-
-@task.mistake(
-    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the positions that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them."
+task.changed(
+    "masked_after_and_divided",
+    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the positions that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them.",
+    {HIDDEN: left_out, "result": lambda weights: over_their_sum(weights).nan_to_num()},
 )
-def masked_after_and_divided(scores, mask):
-    return _over_their_sum(masked_after(scores, mask)).nan_to_num()
-
-
-_mistake(
+task.changed(
     "zeros_for_infinity",
     "You put 0 at the scores where the mask is False, so those positions take part with a score of 0. Put -inf there.",
-    hide=_filled(0.0),
-    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+    {HIDDEN: filled(0.0), WEIGHTS: left_out},
 )
-_mistake(
+task.changed(
     "zeros_for_infinity_and_masked_after",
     "You put 0 at the scores where the mask is False, and set their weights to 0 at the end. In between they took part with a score of 0, so the rest of a row may sum to less than 1. Put -inf there.",
-    hide=_filled(0.0),
+    {HIDDEN: filled(0.0)},
 )
-_mistake(
+task.changed(
     "finite_fill",
     "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').",
-    hide=_filled(-1e4),
+    {HIDDEN: filled(-1e4)},
 )
-_mistake(
+task.changed(
     "fill_added",
-    "You add a number far below 0 where the mask is False. If NaN or infinity stands there, it stays, and spoils the row. Replace what stands there: masked_fill.",
-    hide=lambda scores, mask: scores + (~mask) * -1e9,
+    "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.",
+    {HIDDEN: lambda scores, mask: scores + ~mask * -1e9},
 )
-_mistake(
+task.changed(
     "empty_row_nan",
     "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.",
-    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+    {WEIGHTS: left_out},
 )
-_mistake(
+task.changed(
     "empty_row_stops",
     "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no position to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
-    threshold=lambda total, number: _threshold(total, number * (total[..., :1] > -torch.inf)),
+    {NUMBER: lambda above: above.sum(-1, keepdim=True)},
 )
-_mistake(
+task.changed(
     "empty_row_even",
     "A row with nothing to attend to gets even weights, since all its scores are the same number far below 0. Return zeros there: set weights to 0 where the mask is False, at the end.",
-    hide=_filled(-1e5),
-    end=lambda hidden, threshold, mask: (hidden - threshold).clamp(min=0),
+    {HIDDEN: filled(-1e5), WEIGHTS: left_out},
 )
 
 
 # Gradients, and what came in
 
-_mistake(
+task.changed(
     "threshold_cut_off",
     "The weights are right, but no gradient flows through the threshold. It depends on the scores, too: leave out `detach` and `no_grad`.",
-    threshold=lambda total, number: _threshold(total, number).detach(),
+    {THRESHOLD: lambda less, number: (less / number).detach()},
 )
-
-
-@task.mistake(
-    "The weights are right, but no gradient reaches the scores, so nothing could be learned from them. Leave out `detach` and `no_grad`; comparing and counting pass no gradient by themselves."
+task.changed(
+    "gradient_cut",
+    "The weights are right, but no gradient reaches the scores, so nothing could be learned from them. Leave out `detach` and `no_grad`; comparing and counting pass no gradient by themselves.",
+    {"scores": torch.Tensor.detach},
 )
-def gradient_cut(scores, mask):
-    return _sparsemax(scores.detach(), mask)
 
 
 @task.mistake(
     "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy."
 )
 def written_into_the_scores(scores, mask):
-    right = _sparsemax(scores, mask)
+    right = sparsemax(scores, mask)
     with torch.no_grad():
         scores.masked_fill_(~mask, -torch.inf)
     return right

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.models.attention import causal_mask
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -84,154 +85,146 @@ def _(query, key, value, mask):
     return torch.stack(heads, 1)
 
 
-@task.steps
-def _(query, key, value, mask):
-    own_keys = yield "the keys of each head", _own, key, query.shape[1]
-    own_values = yield "the values of each head", _own, value, query.shape[1]
-    products = yield "the products of queries and keys", lambda q, k: q @ k.mT, query, own_keys
-    root = yield "the square root of d", pow, query.shape[-1], 0.5
-    scores = yield "the scores", truediv, products, root
-    masked = yield "the masked scores", lambda s, m: s.masked_fill(~m[:, None], -torch.inf), scores, mask
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), masked
-    contexts = yield "the contexts", matmul, weights, own_values
-    return contexts
+KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the products of queries and keys"
+ROOT, SCORES, MASKED, SOFTMAX = "the square root of d", "the scores", "the masked scores", "the softmax"
+ZEROS = "the weights with zeros"
 
 
-# Right attention, of which mistakes change one part
-
-
-def _own(shared, heads):
+def own(shared, heads):
     """Keys or values as each head uses them: B×G×S×d → B×H×S×d."""
     return shared.repeat_interleave(heads // shared.shape[1], 1)
 
 
-def _in_turn(shared, heads):
+@task.steps
+def _(query, key, value, mask):
+    own_keys = yield KEYS, own, key, query.shape[1]
+    own_values = yield VALUES, own, value, query.shape[1]
+    products = yield PRODUCTS, lambda q, k: q @ k.mT, query, own_keys
+    root = yield ROOT, pow, query.shape[-1], 0.5
+    scores = yield SCORES, truediv, products, root
+    masked = yield MASKED, lambda s, m: s.masked_fill(~m[:, None], -torch.inf), scores, mask
+    weights = yield SOFTMAX, lambda scores: scores.softmax(-1), masked
+    weights = yield ZEROS, lambda w, m: w.masked_fill(~m[:, None], 0.0), weights, mask
+    contexts = yield "the contexts", matmul, weights, own_values
+    return contexts
+
+
+# Which group a head uses
+
+
+def in_turn(shared, heads):
     return shared.repeat(1, heads // shared.shape[1], 1, 1)
 
 
-def _scaled(query, key, G):
-    return query @ key.mT / query.shape[-1] ** 0.5
-
-
-def _softmax(scores, mask):
-    return scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-
-
-def _attend(
-    query,
-    key,
-    value,
-    mask,
-    keys=_own,
-    values=_own,
-    scores=_scaled,
-    weights=_softmax,
-    ending=lambda contexts, G: contexts,
-):
-    H, G = query.shape[1], key.shape[1]
-    return ending(weights(scores(query, keys(key, H), G), mask) @ values(value, H), G)
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda query, key, value, mask: _attend(query, key, value, mask, **parts))
-
-
-def _both(name, sentence, own):
-    _mistake(name, sentence, keys=own, values=own)
-
-
-_both(
+task.changed(
     "groups_in_turn",
     "Head h uses group h % G, so that heads side by side use different groups. It should use group h // (H/G): the first H/G heads share group 0. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.",
-    _in_turn,
+    {KEYS: in_turn, VALUES: in_turn},
 )
-_mistake(
+task.changed(
     "keys_in_turn",
     "Head h uses the keys of group h % G, and the values of group h // (H/G). Both come from group h // (H/G).",
-    keys=_in_turn,
+    {KEYS: in_turn},
 )
-_mistake(
+task.changed(
     "values_in_turn",
     "Head h uses the values of group h % G, and the keys of group h // (H/G). Both come from group h // (H/G).",
-    values=_in_turn,
+    {VALUES: in_turn},
 )
-_both(
-    "groups_in_reverse",
-    "The first heads use the last group, and the last heads the first. Head h uses group h // (H/G).",
-    lambda shared, heads: _own(shared.flip(1), heads),
-)
-_both(
-    "first_group_for_all",
-    "All heads use the keys and values of group 0. Head h uses those of group h // (H/G).",
-    lambda shared, heads: shared[:, :1].expand(-1, heads, -1, -1),
-)
-_both(
-    "mean_of_groups",
-    "All heads use the mean of the groups' keys and values. Each head uses one group as it is: head h uses group h // (H/G).",
-    lambda shared, heads: shared.mean(1, keepdim=True).expand(-1, heads, -1, -1),
-)
-_both(
-    "h_over_G",
-    "Head h uses group h // G. That is right only where G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
-    lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]],
-)
-_both(
-    "another_sentences_groups",
-    "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` move nothing, so the axes have to be in the right order before.",
-    lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(
-        shared.shape[0], heads, *shared.shape[2:]
+for name, sentence, wrong in (
+    (
+        "groups_in_reverse",
+        "The first heads use the last group, and the last heads the first. Head h uses group h // (H/G).",
+        lambda shared, heads: own(shared.flip(1), heads),
     ),
-)
-_mistake(
+    (
+        "first_group_for_all",
+        "All heads use the keys and values of group 0. Head h uses those of group h // (H/G).",
+        lambda shared, heads: shared[:, :1].expand(-1, heads, -1, -1),
+    ),
+    (
+        "mean_of_groups",
+        "All heads use the mean of the groups' keys and values. Each head uses one group as it is: head h uses group h // (H/G).",
+        lambda shared, heads: shared.mean(1, keepdim=True).expand(-1, heads, -1, -1),
+    ),
+    (
+        "h_over_G",
+        "Head h uses group h // G. That is right only where G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
+        lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]],
+    ),
+    (
+        "another_sentences_groups",
+        "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` move nothing, so the axes have to be in the right order before.",
+        lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:]),
+    ),
+):
+    task.changed(name, sentence, {KEYS: wrong, VALUES: wrong})
+
+
+# Heads of a group
+
+
+def of_a_group(heads, G):
+    """The mean over the heads of each group: B×H×… → B×G×…"""
+    return heads.unflatten(1, (G, -1)).mean(2)
+
+
+task.changed(
     "one_query_for_a_group",
     "All heads of a group use the mean of their queries, so they get the same context. Each head has a query of its own; only keys and values are shared.",
-    scores=lambda q, k, G: _scaled(_own(q.unflatten(1, (G, -1)).mean(2), q.shape[1]), k, G),
+    {"query": lambda query, *, key: own(of_a_group(query, key.shape[1]), query.shape[1])},
 )
-_mistake(
+task.changed(
     "weights_averaged_in_a_group",
     "All heads of a group use the mean of their weights. Each head has weights of its own; only keys and values are shared.",
-    ending=lambda contexts, G: _own(contexts.unflatten(1, (G, -1)).mean(2), contexts.shape[1]),
+    {"result": lambda contexts, *, key: own(of_a_group(contexts, key.shape[1]), contexts.shape[1])},
 )
-_mistake(
+task.changed(
     "one_context_for_a_group",
     "You return one context for each group, the mean of its heads'. Each of the H heads has its own.",
-    ending=lambda contexts, G: contexts.unflatten(1, (G, -1)).mean(2),
+    {"result": lambda contexts, *, key: of_a_group(contexts, key.shape[1])},
 )
-_mistake(
+task.changed(
     "heads_returned_in_another_order",
     "The contexts come back in another order of heads: with the first heads of all groups first, then the second ones. Put them together as they were cut: group by group.",
-    ending=lambda contexts, G: contexts.unflatten(1, (G, -1)).transpose(1, 2).flatten(1, 2),
+    {"result": lambda contexts, *, key: contexts.unflatten(1, (key.shape[1], -1)).transpose(1, 2).flatten(1, 2)},
 )
-_mistake(
+task.changed(
     "heads_and_words_exchanged",
     "Heads and positions are exchanged in what you return. Return B×H×T×d.",
-    ending=lambda contexts, G: contexts.transpose(1, 2),
+    {"result": lambda contexts: contexts.transpose(1, 2)},
 )
-_mistake(
+task.changed(
     "joined",
     "You return the heads side by side, B×T×(H·d). Return them with an axis of their own: B×H×T×d.",
-    ending=lambda contexts, G: contexts.transpose(1, 2).flatten(2),
+    {"result": lambda contexts: contexts.transpose(1, 2).flatten(2)},
 )
-for _name, _sentence, _divisor in (
-    ("divided_by_root_of_D", "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.", lambda q, k, G: (q.shape[1] * q.shape[-1]) ** 0.5),
-    ("divided_by_root_of_shared_width", "You divide the scores by the root of G·d. Divide by √d, where d is the width of a head.", lambda q, k, G: (G * q.shape[-1]) ** 0.5),
-    ("not_divided", "The division by √d is missing: divide the scores by it before the softmax.", lambda q, k, G: 1),
-    ("multiplied_by_root_of_d", "You multiply the scores by √d. Divide them by it.", lambda q, k, G: q.shape[-1] ** -0.5),
-    ("divided_by_root_of_heads", "You divide the scores by the root of the number of heads. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: q.shape[1] ** 0.5),
-    ("divided_by_root_of_positions", "You divide the scores by the root of the number of queries. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: q.shape[2] ** 0.5),
-    ("divided_by_root_of_keys", "You divide the scores by the root of the number of keys. Divide by √d, where d is the width of a head, the last axis.", lambda q, k, G: k.shape[2] ** 0.5),
-    ("divided_by_d", "You divide the scores by d. Divide by its root, √d.", lambda q, k, G: q.shape[-1]),
+
+
+# Scores and weights
+
+for name, sentence, divisor in (
+    ("divided_by_root_of_D", "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (H * d) ** 0.5),
+    ("divided_by_root_of_shared_width", "You divide the scores by the root of G·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (G * d) ** 0.5),
+    ("not_divided", "The division by √d is missing: divide the scores by it before the softmax.", lambda d, H, G: 1),
+    ("multiplied_by_root_of_d", "You multiply the scores by √d. Divide them by it.", lambda d, H, G: d**-0.5),
+    ("divided_by_d", "You divide the scores by d. Divide by its root, √d.", lambda d, H, G: d),
 ):  # fmt: skip
-    _mistake(_name, _sentence, scores=lambda q, k, G, divisor=_divisor: q @ k.mT / divisor(q, k, G))
-for _name, _sentence, _weights in (
-    ("mask_turned_round", "The mask is turned round: you hide what is True. True means “may attend”.", lambda s, m: _softmax(s, ~m | ~m.any(-1, keepdim=True) | m.all(-1, keepdim=True))),
-    ("mask_turned_round_with_nan", "The mask is turned round: you hide what is True, and where everything is allowed, that leaves nothing and gives NaN. True means “may attend”.", lambda s, m: _softmax(s, ~m)),
-    ("mask_unused", "The mask has no effect. Hide the scores at which it is False before the softmax.", lambda s, m: s.softmax(-1)),
-    ("masked_afterwards", "The mask comes after the softmax, so hidden keys keep their share of the total and the weights do not sum to 1. Hide the scores, before the softmax.", lambda s, m: s.softmax(-1) * m[:, None]),
-    ("zeros_in_place_of_hidden_scores", "You put 0 in place of hidden scores, and a score of 0 has a weight. Put minus infinity there.", lambda s, m: (s * m[:, None]).softmax(-1)),
-    ("first_sentences_mask", "All sentences use the mask of the first one. Each has its own: give the mask an axis of size 1 for the heads, behind the axis of the batch.", lambda s, m: _softmax(s, m[:1])),
-    ("softmax_over_queries", "Your softmax runs over the queries. It runs over the keys, the last axis.", lambda s, m: s.masked_fill(~m[:, None], -torch.inf).softmax(-2).nan_to_num()),
-    ("softmax_over_heads", "Your softmax runs over the heads. It runs over the keys, the last axis.", lambda s, m: s.masked_fill(~m[:, None], -torch.inf).softmax(1).nan_to_num()),
-    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32. torch.softmax takes scores of any size.", lambda s, m: (s.exp() * m[:, None]) / (s.exp() * m[:, None]).sum(-1, keepdim=True)),
-):  # fmt: skip
-    _mistake(_name, _sentence, weights=_weights)
+
+    def root(d, power, divisor=divisor, *, query, key):
+        return divisor(d, query.shape[1], key.shape[1])
+
+    task.changed(name, sentence, {ROOT: root})
+for axis, name, sentence in (
+    (-2, "softmax_over_queries", "Your softmax runs over the queries. It runs over the keys, the last axis."),
+    (1, "softmax_over_heads", "Your softmax runs over the heads. It runs over the keys, the last axis."),
+):
+    task.changed(name, sentence, {SOFTMAX: lambda scores, axis=axis: scores.softmax(axis).nan_to_num()})
+masked_softmax_mistakes(
+    task, "mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "overflow"
+)
+task.changed(
+    "first_sentences_mask",
+    "All sentences use the mask of the first one. Each has its own: give the mask an axis of size 1 for the heads, after the axis of the batch.",
+    {"mask": lambda mask: mask[:1]},
+)
