@@ -3,12 +3,13 @@
 Sums of probabilities stay away from p by more than rounding, except where all probabilities are powers of two.
 """
 
-from operator import sub, truediv
+from operator import le, sub, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 
 APART = 1e-3  # at least, between p and the sums of probabilities
@@ -119,65 +120,32 @@ def no_more_ids_than_it_takes(case, value):
     return None
 
 
+ORDER, ORDERED, SUMS = "the order of the probabilities", "the probabilities in their order", "the running sum"
+BEFORE, KEEP, KEPT = (
+    "the running sum less each probability",
+    "what is kept, in the order of the probabilities",
+    "what is kept",
+)
+LEFT, TOTAL, SHARED = (
+    "the probabilities with zeros",
+    "the sum of those that are kept",
+    "the probabilities divided by their sum",
+)
+
+
 @task.steps
 def _(logits, p):
     probabilities = yield "the softmax", lambda logits: logits.softmax(-1), logits
-    order = yield "the order of the probabilities", _downwards, probabilities
-    ordered = yield (
-        "the probabilities in their order",
-        lambda probabilities, order: probabilities[order],
-        probabilities,
-        order,
-    )
-    sums = yield "the running sum", lambda ordered: ordered.cumsum(-1), ordered
-    before = yield "the running sum less each probability", sub, sums, ordered
-    of_order = yield "what is kept, in the order of the probabilities", lambda before, p: before < p, before, p
-    kept = yield "what is kept", lambda kept, order: torch.zeros_like(kept).scatter(0, order, kept), of_order, order
-    left = yield "the probabilities with zeros", lambda probabilities, kept: probabilities * kept, probabilities, kept
-    total = yield "the sum of those that are kept", torch.sum, left
-    result = yield "the probabilities divided by their sum", truediv, left, total
+    order = yield ORDER, lambda probabilities: probabilities.argsort(descending=True, stable=True), probabilities
+    ordered = yield ORDERED, lambda probabilities, order: probabilities[order], probabilities, order
+    sums = yield SUMS, lambda ordered: ordered.cumsum(-1), ordered
+    before = yield BEFORE, sub, sums, ordered
+    of_order = yield KEEP, lambda before, p: before < p, before, p
+    kept = yield KEPT, lambda kept, order: torch.zeros_like(kept).scatter(0, order, kept), of_order, order
+    left = yield LEFT, lambda probabilities, kept: probabilities * kept, probabilities, kept
+    total = yield TOTAL, torch.sum, left
+    result = yield SHARED, truediv, left, total
     return result
-
-
-# A right nucleus, of which mistakes change one part
-
-
-def _downwards(probabilities):
-    return probabilities.argsort(descending=True, stable=True)
-
-
-def _kept(ordered, p):
-    """What stays, of probabilities in their order."""
-    return ordered.cumsum(0) - ordered < p
-
-
-def _put_back(kept, order):
-    return torch.zeros_like(kept).scatter(0, order, kept)
-
-
-def _shared(probabilities, kept):
-    left = probabilities * kept
-    return left / left.sum()
-
-
-def _nucleus(
-    logits,
-    p,
-    softmax=lambda logits: logits.softmax(0),
-    order=_downwards,
-    keep=_kept,
-    back=_put_back,
-    share=_shared,
-    ending=lambda result, probabilities, kept, order: result,
-):
-    probabilities = softmax(logits)
-    ranks = order(probabilities)
-    kept = back(keep(probabilities[ranks], p), ranks)
-    return ending(share(probabilities, kept), probabilities, kept, ranks)
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda logits, p: _nucleus(logits, p, **parts))
 
 
 def _first(kept):
@@ -185,157 +153,153 @@ def _first(kept):
     return kept | (torch.arange(len(kept)) == 0)
 
 
-_mistake(
+task.changed(
     "crossing_left_out",
     "The id with which the sum reaches p is missing: you keep those ids whose running sum is at most p, and where the first id alone is above p, nothing is left. An id belongs to the set if those before it do not reach p.",
-    keep=lambda ordered, p: ordered.cumsum(0) <= p,
+    {BEFORE: left_out, KEEP: le},
 )
-_mistake(
+task.changed(
     "crossing_left_out_but_for_the_first",
     "The id with which the sum reaches p is missing, except where it is the most probable one: you keep those ids whose running sum is at most p. An id belongs to the set if those before it do not reach p.",
-    keep=lambda ordered, p: _first(ordered.cumsum(0) <= p),
+    {BEFORE: left_out, KEEP: lambda sums, p: _first(sums <= p)},
 )
-_mistake(
+task.changed(
     "one_too_many",
     "You keep one id more than it takes: the one after that with which the sum has reached p.",
-    keep=lambda ordered, p: torch.cat([ordered.new_ones(1) > 0, (ordered.cumsum(0) - ordered < p)[:-1]]),
+    {KEEP: lambda before, p: torch.cat([before[:1] < 1, (before < p)[:-1]])},
 )
-_mistake(
+task.changed(
     "above_p",
-    "Where the sum of the probabilities is exactly p, you go on and keep one id more. It is enough to reach p: compare what stands before an id by `<`, not by `<=`.",
-    keep=lambda ordered, p: ordered.cumsum(0) - ordered <= p,
+    "Where the sum of the probabilities is exactly p, you go on and keep one id more. It is enough to reach p: compare the sum before an id by `<`, not by `<=`.",
+    {KEEP: le},
 )
-_mistake(
+task.changed(
     "not_renormalised",
     "What you return does not sum to 1. Divide the probabilities that are left by their sum.",
-    share=lambda probabilities, kept: probabilities * kept,
+    {SHARED: left_out},
 )
-_mistake(
+task.changed(
     "all_alike",
     "The ids that are kept all get the same probability. They keep the proportions that they had: divide their probabilities by the sum of them.",
-    share=lambda probabilities, kept: kept / kept.sum(),
+    {LEFT: lambda probabilities, kept: kept},
 )
-_mistake(
+task.changed(
     "softmax_of_probabilities",
     "You apply a softmax to the probabilities that are kept, which makes them more alike. Divide them by their sum, or apply the softmax to their logits.",
-    share=lambda probabilities, kept: torch.where(kept, probabilities, -torch.inf).softmax(0),
+    {LEFT: lambda probabilities, kept: torch.where(kept, probabilities, -torch.inf).softmax(0), SHARED: left_out},
 )
-_mistake(
+task.changed(
     "rest_shared_out",
     "What the other ids have lost is added in equal parts to those that are kept. They keep the proportions that they had: divide by their sum.",
-    share=lambda probabilities, kept: torch.where(
-        kept, probabilities + (1 - (probabilities * kept).sum()) / kept.sum(), 0.0
-    ),
+    {SHARED: lambda left, total, *, done: torch.where(done[KEPT], left + (1 - total) / done[KEPT].sum(), 0.0)},
 )
-_mistake(
+task.changed(
     "order_not_undone",
     "You return the probabilities in the order of their size. Put each back at its own id.",
-    ending=lambda result, probabilities, kept, order: result[order],
+    {"result": lambda result, *, done: result[done[ORDER]]},
 )
-_mistake(
+task.changed(
     "mask_not_put_back",
-    "You decide in the order of the probabilities which are kept, and apply that to the ids as they stand: whatever has a small id is kept. Put the decision back at the ids that it is about.",
-    back=lambda kept, order: kept,
+    "You decide in the order of the probabilities which are kept, and apply that to the ids in their own order: whatever has a small id is kept. Put the decision back at the ids that it is about.",
+    {KEPT: left_out},
 )
-_mistake(
+task.changed(
     "put_back_by_another_order",
     "You sort once more to undo the order, or use the order itself in place of its inverse: `kept[order]` looks up and `result[order] = …` puts back. The second one is needed.",
-    back=lambda kept, order: kept[order],
+    {KEPT: lambda kept, order: kept[order]},
 )
-_mistake(
+task.changed(
     "upwards",
     "You begin with the least probable ids. Begin with the most probable one.",
-    order=lambda probabilities: probabilities.argsort(stable=True),
+    {ORDER: lambda probabilities: probabilities.argsort(stable=True)},
 )
-_mistake(
+task.changed(
     "in_the_order_of_ids",
     "You add up the probabilities in the order of the ids. Sort them first, with the most probable one in front.",
-    order=lambda probabilities: torch.arange(len(probabilities)),
+    {ORDER: lambda probabilities: torch.arange(len(probabilities))},
 )
-_mistake(
+task.changed(
     "ties_by_larger_id",
     "Of ids that are equally probable you keep those with the larger ids. Those with the smaller ones come first: sort with stable=True, and with descending=True in place of a reversed result.",
-    order=lambda probabilities: probabilities.argsort(stable=True).flip(0),
+    {ORDER: lambda probabilities: probabilities.argsort(stable=True).flip(0)},
 )
-_mistake(
+task.changed(
     "all_that_tie",
     "You keep all ids that are as probable as the last one that it takes. Of equal ones, keep no more than it takes, the smaller ids first.",
-    keep=lambda ordered, p: ordered >= ordered[_kept(ordered, p)].amin(),
+    {KEEP: lambda before, p, *, done: done[ORDERED] >= done[ORDERED][before < p].amin()},
 )
-_mistake(
+task.changed(
     "each_by_itself",
     "You keep the ids whose own probability is p or more. It is the sum that has to reach p, from the most probable id downwards.",
-    keep=lambda ordered, p: _first(ordered >= p),
+    {KEEP: lambda before, p, *, done: _first(done[ORDERED] >= p)},
 )
-_mistake(
+task.changed(
     "rest_by_itself",
     "You keep the ids whose own probability is 1 - p or more. It is the sum that has to reach p, from the most probable id downwards.",
-    keep=lambda ordered, p: _first(ordered >= 1 - p),
+    {KEEP: lambda before, p, *, done: _first(done[ORDERED] >= 1 - p)},
 )
-_mistake(
+task.changed(
     "share_of_the_largest",
     "You keep the ids whose probability is p times the largest one or more. It is the sum that has to reach p, from the most probable id downwards.",
-    keep=lambda ordered, p: ordered >= p * ordered[0],
+    {KEEP: lambda before, p, *, done: done[ORDERED] >= p * done[ORDERED][0]},
 )
-_mistake(
+task.changed(
     "share_of_the_vocabulary",
     "You keep a share p of the ids, as top-k does with k = p·V. It is their probability that has to reach p, not their number.",
-    keep=lambda ordered, p: torch.arange(len(ordered)) < p * len(ordered),
+    {KEEP: lambda before, p: torch.arange(len(before)) < p * len(before)},
 )
-_mistake(
+task.changed(
     "most_probable_alone",
     "You keep the most probable id alone. Go on until the sum reaches p.",
-    keep=lambda ordered, p: torch.arange(len(ordered)) == 0,
+    {KEEP: lambda before, p: torch.arange(len(before)) == 0},
 )
-_mistake(
+task.changed(
     "p_unused",
     "You keep all ids. Stop where the sum reaches p.",
-    keep=lambda ordered, p: torch.ones_like(ordered) > 0,
+    {KEEP: lambda before, p: torch.ones_like(before) > 0},
 )
-_mistake(
+task.changed(
     "up_to_the_rest",
     "You stop where the sum reaches 1 - p. It should reach p.",
-    keep=lambda ordered, p: _kept(ordered, 1 - p),
+    {"p": lambda p: 1 - p},
 )
-_mistake(
+task.changed(
     "softmax_once_more",
     "You apply the softmax to the result once more, so that ids that are not kept get some probability again. Divide by the sum, and leave it at that.",
-    ending=lambda result, probabilities, kept, order: result.softmax(0),
+    {"result": lambda result: result.softmax(0)},
 )
-_mistake(
+task.changed(
     "truth_values",
     "You return which ids are kept, as True and False. Return their probabilities, which sum to 1, and 0 at the others.",
-    ending=lambda result, probabilities, kept, order: kept,
+    {"result": lambda result, *, done: done[KEPT]},
 )
-_mistake(
+task.changed(
     "ids",
     "You return the ids that are kept. Return V probabilities, with 0 at the ids that are not kept.",
-    ending=lambda result, probabilities, kept, order: kept.nonzero()[:, 0],
+    {"result": lambda result, *, done: done[KEPT].nonzero()[:, 0]},
 )
-_mistake(
+task.changed(
     "kept_alone",
-    "You return the probabilities of the ids that are kept, and leave the others out. Return V of them, with 0 at the others, so that each stands at its id.",
-    ending=lambda result, probabilities, kept, order: result[kept],
+    "You return the probabilities of the ids that are kept, and leave the others out. Return V of them, with 0 at the others, so that each is at its id.",
+    {"result": lambda result, *, done: result[done[KEPT]]},
 )
-_mistake(
+task.changed(
     "logits_taken_for_probabilities",
     "You add up logits. Apply a softmax to them first.",
-    softmax=lambda logits: logits,
+    {"the softmax": left_out},
 )
-_mistake(
+task.changed(
     "overflow",
     "exp overflows: for a logit above about 88 it is infinite in float32. torch.softmax takes logits of any size.",
-    softmax=lambda logits: logits.exp() / logits.exp().sum(),
+    {"the softmax": lambda logits: logits.exp() / logits.exp().sum()},
 )
-
-
-@task.mistake("You divide by p. The ids that are kept have p or more together: divide by their sum.")
-def divided_by_p(logits, p):
-    return _nucleus(logits, p, share=lambda probabilities, kept: probabilities * kept / p)
-
-
-@task.mistake(
-    "You put 0 in place of the logits that are not kept and apply the softmax: a logit of 0 has a probability. Put minus infinity there."
+task.changed(
+    "divided_by_p",
+    "You divide by p. The ids that are kept have p or more together: divide by their sum.",
+    {SHARED: lambda left, total, *, p: left / p},
 )
-def zeros_for_logits(logits, p):
-    return _nucleus(logits, p, share=lambda probabilities, kept: (logits * kept).softmax(0))
+task.changed(
+    "zeros_for_logits",
+    "You put 0 in place of the logits that are not kept and apply the softmax: a logit of 0 has a probability. Put minus infinity there.",
+    {"result": lambda result, *, logits, done: (logits * done[KEPT]).softmax(0)},
+)

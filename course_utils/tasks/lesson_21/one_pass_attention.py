@@ -9,6 +9,7 @@ import torch
 
 from course_utils.checks.running.contract import Case, HandedOut
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "21.one_pass_attention",
@@ -76,25 +77,37 @@ def _(next_block):
     return (scores - scores.logsumexp(0)).exp() @ values
 
 
+OF_BLOCK, NEW = "the largest score of a block", "the largest score so far"
+MOVED, FACTOR = "the old largest score less the new one", "the factor for what is old"
+SHIFTED, POWERS = "the scores less the largest so far", "the exponentials"
+OLD_TOTAL, OF_SUM, TOTAL = "the old sum times the factor", "the sum of a block's exponentials", "the sum so far"
+OLD_CONTEXT, OF_VALUES, CONTEXT = (
+    "the old context times the factor",
+    "the exponentials times the values",
+    "the context so far",
+)
+DIVIDED = "the context divided by the sum"
+
+
 @task.steps
 def _(next_block):
     largest, total, context = torch.tensor(-torch.inf), torch.zeros(()), torch.zeros(1)
     for scores, values in iter(next_block, None):
         scores, values = scores.clone(), values.clone()
-        of_block = yield "the largest score of a block", torch.amax, scores
-        new = yield "the largest score so far", torch.maximum, largest, of_block
-        moved = yield "the old largest score less the new one", sub, largest, new
-        factor = yield "the factor for what is old", torch.exp, moved
-        shifted = yield "the scores less the largest so far", sub, scores, new
-        e = yield "the exponentials", torch.exp, shifted
-        old_total = yield "the old sum times the factor", mul, total, factor
-        sum_of_block = yield "the sum of a block's exponentials", torch.sum, e
-        total = yield "the sum so far", torch.add, old_total, sum_of_block
-        old_context = yield "the old context times the factor", mul, context, factor
-        of_values = yield "the exponentials times the values", lambda e, values: e @ values, e, values
-        context = yield "the context so far", torch.add, old_context, of_values
+        of_block = yield OF_BLOCK, torch.amax, scores
+        new = yield NEW, torch.maximum, largest, of_block
+        moved = yield MOVED, sub, largest, new
+        factor = yield FACTOR, torch.exp, moved
+        shifted = yield SHIFTED, sub, scores, new
+        e = yield POWERS, torch.exp, shifted
+        old_total = yield OLD_TOTAL, mul, total, factor
+        sum_of_block = yield OF_SUM, torch.sum, e
+        total = yield TOTAL, torch.add, old_total, sum_of_block
+        old_context = yield OLD_CONTEXT, mul, context, factor
+        of_values = yield OF_VALUES, lambda e, values: e @ values, e, values
+        context = yield CONTEXT, torch.add, old_context, of_values
         largest = new
-    result = yield "the context divided by the sum", truediv, context, total
+    result = yield DIVIDED, truediv, context, total
     return result
 
 
@@ -122,165 +135,140 @@ def what_lies_far_below_changes_nothing(case, value):
     return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and the context is that of the other blocks alone. Yours is another. By which factor do you multiply what is old, and which score do you subtract before exp?"
 
 
-# A right pass, of which mistakes change one part
-
-
-def _pass(
-    next_block,
-    start=-torch.inf,
-    each=lambda next_block: iter(next_block, None),
-    grown=lambda largest, scores: torch.maximum(largest, scores.amax()),
-    exponentials=lambda scores, new: (scores - new).exp(),
-    factor=lambda largest, new: (largest - new).exp(),
-    of_total=lambda factor: factor,
-    of_context=lambda factor: factor,
-    added=lambda e, values: (e.sum(), e @ values),
-    ending=lambda context, total, largest: context / total,
-):
-    largest, total, context = torch.tensor(start), torch.zeros(()), None
-    for scores, values in each(next_block):
-        context = torch.zeros(values.shape[1]) if context is None else context
-        new = grown(largest, scores)
-        changed = factor(largest, new)
-        e = exponentials(scores, new)
-        of_sum, of_values = added(e, values)
-        total = total * of_total(changed) + of_sum
-        context = context * of_context(changed) + of_values
-        largest = new.clone()
-    return ending(context, total, largest)
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda next_block: _pass(next_block, **parts))
-
-
-def _one(factor):
-    return 1.0
-
-
-_mistake(
+task.changed(
     "nothing_rescaled",
     "When a block brings a larger score, what you have added up before was made with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest), and then add.",
-    of_total=_one,
-    of_context=_one,
+    {OLD_TOTAL: left_out, OLD_CONTEXT: left_out},
 )
-_mistake(
+task.changed(
     "sum_not_rescaled",
     "The old context is multiplied by a factor when the largest score grows, and the old sum is not. Both hold exponentials less the old largest score: both need the factor.",
-    of_total=_one,
+    {OLD_TOTAL: left_out},
 )
-_mistake(
+task.changed(
     "context_not_rescaled",
     "The old sum is multiplied by a factor when the largest score grows, and the old context is not. Both hold exponentials less the old largest score: both need the factor.",
-    of_context=_one,
+    {OLD_CONTEXT: left_out},
 )
-_mistake(
+task.changed(
     "factor_turned_round",
     "The factor for what is old is turned round: exp(new largest - old largest) is above 1. What is old becomes smaller beside a larger score: exp(old largest - new largest).",
-    factor=lambda largest, new: torch.where(largest.isfinite(), (new - largest).exp(), 0.0),
+    {FACTOR: lambda moved: torch.where(moved.isfinite(), (-moved).exp(), 0.0)},
 )
-_mistake(
+task.changed(
     "largest_of_the_block_alone",
     "You subtract each block's own largest score, even where an earlier block had a larger one, and so a block of small scores counts as much as any. Keep the largest score of all blocks so far, and subtract that.",
-    grown=lambda largest, scores: scores.amax(),
-    factor=lambda largest, new: torch.ones(()),
+    {NEW: lambda largest, of_block: of_block, FACTOR: torch.ones_like},
 )
-_mistake(
+task.changed(
     "exponentials_by_the_block",
-    "What is old is multiplied by the right factor, and the exponentials of a new block are those of its scores less its own largest one. Subtract the largest score so far, which may stand in an earlier block.",
-    exponentials=lambda scores, new: (scores - scores.amax()).exp(),
+    "What is old is multiplied by the right factor, and the exponentials of a new block are those of its scores less its own largest one. Subtract the largest score so far, which may be in an earlier block.",
+    {SHIFTED: lambda scores, new: scores - scores.amax()},
 )
-_mistake(
+task.changed(
     "largest_falls",
     "Your largest score falls when a block of smaller ones comes, and then the factor for what is old is above 1: after a block of scores near -10,000 it is infinite. The largest so far is the larger one of the old and the block's.",
-    grown=lambda largest, scores: scores.amax(),
+    {NEW: lambda largest, of_block: of_block},
 )
-_mistake(
+task.changed(
     "first_largest_for_all",
     "You subtract the largest score of the first block from all scores. Where a later block holds far larger ones, exp overflows; elsewhere it happens to be right. Let the largest score grow.",
-    grown=lambda largest, scores: torch.where(largest.isfinite(), largest, scores.amax()),
+    {NEW: lambda largest, of_block: torch.where(largest.isfinite(), largest, of_block)},
 )
-_mistake(
+task.changed(
     "largest_begins_at_0",
     "Your largest score begins at 0. Where all scores lie far below that, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
-    start=0.0,
+    {NEW: lambda largest, of_block: torch.maximum(largest, of_block).clamp(min=0)},
 )
-_mistake(
+task.changed(
     "nothing_subtracted",
     "You take the exponentials of the scores as they are: near 10,000 they are infinite, near -10,000 they are 0, and a quotient of two such sums is NaN. Subtract the largest score so far.",
-    exponentials=lambda scores, new: scores.exp(),
-    factor=lambda largest, new: torch.ones(()),
+    {SHIFTED: left_out, FACTOR: torch.ones_like},
 )
-_mistake(
+task.changed(
     "raw_exponentials_beside_the_factor",
     "What is old is multiplied by a factor, and the exponentials of a new block are those of the scores as they are. Subtract the largest score so far from them.",
-    exponentials=lambda scores, new: scores.exp(),
+    {SHIFTED: left_out},
 )
-_mistake(
+task.changed(
     "new_ones_rescaled_too",
     "The factor is applied to what is old and to the new block alike. The new exponentials are less the new largest score already: multiply what is old alone.",
-    added=lambda e, values: (e.sum(), e @ values),
-    exponentials=lambda scores, new: (scores - new).exp() * (scores.amax() - new).exp(),
+    {POWERS: lambda shifted, *, done: (shifted + done[OF_BLOCK] - done[NEW]).exp()},
 )
-_mistake(
+task.changed(
     "not_divided",
     "You return the context before it is divided by the sum of the exponentials.",
-    ending=lambda context, total, largest: context,
+    {DIVIDED: left_out},
 )
-_mistake(
+task.changed(
     "sum_returned",
     "You return the sum of the exponentials. Return the context, D numbers, divided by that sum.",
-    ending=lambda context, total, largest: total,
+    {DIVIDED: lambda context, total: total},
 )
-_mistake(
+task.changed(
     "divided_by_the_largest",
     "You divide by the largest score at the end. Divide by the sum of the exponentials.",
-    ending=lambda context, total, largest: context / largest,
+    {DIVIDED: lambda context, total, *, done: context / done[NEW]},
 )
-_mistake(
-    "last_block_left_out",
-    "The last block is missing: you ask for a further block before you work on the one that you have, and stop when None comes.",
-    each=lambda next_block: _all_but_last(next_block),
-)
-_mistake(
-    "first_block_left_out",
-    "The first block is missing: what the first call of next_block gives counts as well.",
-    each=lambda next_block: _after_first(next_block),
-)
-_mistake(
-    "every_other_block",
-    "Every other block is missing: next_block hands out a further block at each call. Call it once in each round, and keep what comes under a name.",
-    each=lambda next_block: _every_other(next_block),
-)
-_mistake(
-    "first_block_alone",
-    "You work on the first block alone. Call next_block until it gives None.",
-    each=lambda next_block: [next_block()],
+task.changed(
+    "divided_in_each_round",
+    "Your context is divided by the sum in each round, and goes on divided: with the next block it is divided once more. Keep it undivided, and divide once, at the end.",
+    {CONTEXT: lambda old, of_values, *, done: (old + of_values) / done[TOTAL], DIVIDED: left_out},
 )
 
 
-def _all_but_last(next_block):
-    block = _copied(next_block())
+# Blocks that are left out
+
+
+def handing_out(blocks):
+    """A function that hands out blocks one after another, then None."""
+    return lambda: next(blocks, None)
+
+
+def all_but_last(next_block):
+    block = copied(next_block())
     while block is not None:
-        following = _copied(next_block())
+        following = copied(next_block())
         if following is not None:
             yield block
         block = following
 
 
-def _copied(block):
+def copied(block):
     return None if block is None else tuple(part.clone() for part in block)
 
 
-def _after_first(next_block):
+def after_first(next_block):
     next_block()
     return iter(next_block, None)
 
 
-def _every_other(next_block):
+def every_other(next_block):
     while (block := next_block()) is not None:
         yield block
         next_block()
+
+
+task.changed(
+    "last_block_left_out",
+    "The last block is missing: you ask for a further block before you work on the one that you have, and stop when None comes.",
+    {"next_block": lambda next_block: handing_out(all_but_last(next_block))},
+)
+task.changed(
+    "first_block_left_out",
+    "The first block is missing: what the first call of next_block gives counts as well.",
+    {"next_block": lambda next_block: handing_out(after_first(next_block))},
+)
+task.changed(
+    "every_other_block",
+    "Every other block is missing: next_block hands out a further block at each call. Call it once in each round, and keep what comes under a name.",
+    {"next_block": lambda next_block: handing_out(every_other(next_block))},
+)
+task.changed(
+    "first_block_alone",
+    "You work on the first block alone. Call next_block until it gives None.",
+    {"next_block": lambda next_block: handing_out(iter([next_block()]))},
+)
 
 
 def _softmaxes(next_block):
@@ -307,20 +295,6 @@ def sum_of_blocks(next_block):
 )
 def last_block_alone(next_block):
     return _softmaxes(next_block)[-1]
-
-
-@task.mistake(
-    "Your context is divided by the sum in each round, and goes on divided: with the next block it is divided once more. Keep it undivided, and divide once, at the end."
-)
-def divided_in_each_round(next_block):
-    largest, total, context = torch.tensor(-torch.inf), torch.zeros(()), 0.0
-    for scores, values in iter(next_block, None):
-        new = torch.maximum(largest, scores.amax())
-        factor, e = (largest - new).exp(), (scores - new).exp()
-        total = total * factor + e.sum()
-        context = (context * factor + e @ values) / total
-        largest = new
-    return context
 
 
 @task.mistake(

@@ -1,11 +1,12 @@
 """Task 21.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
 
-from operator import matmul, mul
+from operator import add, matmul, mul
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -59,146 +60,131 @@ def _(x, weight_gate, weight_up, weight_down):
     return down(torch.nn.SiLU()(gate(x)) * up(x))
 
 
+OF_GATE, SIGMOID, GATE, OF_UP = (
+    "the product of x and weight_gate",
+    "its sigmoid",
+    "the gate",
+    "the product of x and weight_up",
+)
+GATED, DOWN = "the gate times the other product", "the product with weight_down"
+
+
 @task.steps
 def _(x, weight_gate, weight_up, weight_down):
     turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
-    before = yield "the product of x and weight_gate", matmul, x, turned
-    share = yield "its sigmoid", torch.sigmoid, before
-    gate = yield "the gate", mul, before, share
+    before = yield OF_GATE, matmul, x, turned
+    share = yield SIGMOID, torch.sigmoid, before
+    gate = yield GATE, mul, before, share
     turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
-    up = yield "the product of x and weight_up", matmul, x, turned
-    gated = yield "the gate times the other product", mul, gate, up
+    up = yield OF_UP, matmul, x, turned
+    gated = yield GATED, mul, gate, up
     turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
-    y = yield "the product with weight_down", matmul, gated, turned
+    y = yield DOWN, matmul, gated, turned
     return y
 
 
-def _silu(z):
+def silu(z):
     return z * torch.sigmoid(z)
 
 
-def _network(
-    x,
-    weight_gate,
-    weight_up,
-    weight_down,
-    order=lambda gate, up: (gate, up),
-    by=_silu,
-    of_up=lambda up: up,
-    joined=lambda gate, up: gate * up,
-    after=lambda gated: gated,
-    down=lambda gated, weight: gated @ weight.T,
-    ending=lambda y, x: y,
-):
-    """A right network, of which mistakes change one part."""
-    gate, up = order(x @ weight_gate.T, x @ weight_up.T)
-    return ending(down(after(joined(by(gate), of_up(up))), weight_down), x)
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda *given: _network(*given, **parts))
-
-
-_mistake(
+task.changed(
     "sigmoid",
     "The gate is a sigmoid: that is GLU. SiLU is a number times its sigmoid, z·σ(z), which is F.silu.",
-    by=torch.sigmoid,
+    {GATE: lambda z, share: share},
 )
-_mistake(
+task.changed(
     "exchanged",
     "weight_gate and weight_up are exchanged: SiLU is applied to what weight_gate gives, and weight_up's product stays as it is.",
-    order=lambda gate, up: (up, gate),
+    {"weight_gate": lambda weight, *, weight_up: weight_up, "weight_up": lambda weight, *, weight_gate: weight_gate},
 )
-_mistake("relu", "The gate goes through a ReLU: that is ReGLU. SiLU is asked for, z·σ(z).", by=torch.relu)
-_mistake(
+task.changed(
+    "relu", "The gate goes through a ReLU: that is ReGLU. SiLU is asked for, z·σ(z).", {GATE: lambda z, share: z.relu()}
+)
+task.changed(
     "gelu",
     "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
-    by=torch.nn.functional.gelu,
+    {GATE: lambda z, share: torch.nn.functional.gelu(z)},
 )
-_mistake(
+task.changed(
     "tanh",
     "The gate goes through a tanh. SiLU is asked for, z·σ(z), which also lets large numbers through.",
-    by=torch.tanh,
+    {GATE: lambda z, share: z.tanh()},
 )
-_mistake(
+task.changed(
     "no_silu",
     "Nothing is applied to the gate: the two products are multiplied as they are. The gate goes through SiLU first.",
-    by=lambda gate: gate,
+    {GATE: left_out},
 )
-_mistake(
+task.changed(
     "silu_of_both",
     "SiLU is applied to both products. It belongs to the one with weight_gate alone.",
-    of_up=_silu,
+    {GATED: lambda gate, up: gate * silu(up)},
 )
-_mistake(
+task.changed(
     "silu_afterwards",
     "SiLU is applied to what comes of gate times up. It belongs to the gate, before that.",
-    by=lambda gate: gate,
-    after=_silu,
+    {GATE: left_out, GATED: lambda gate, up: silu(gate * up)},
 )
-_mistake(
+task.changed(
     "sum",
     "You add the gate to the other product. A gate multiplies: number by number, gate times up.",
-    joined=lambda gate, up: gate + up,
+    {GATED: add},
 )
-_mistake(
+task.changed(
     "no_up",
     "weight_up has no effect: that is a feed-forward network as before, with SiLU for a ReLU. Multiply the gate by what weight_up gives.",
-    joined=lambda gate, up: gate,
+    {GATED: left_out},
 )
-_mistake(
+task.changed(
     "no_gate",
     "weight_gate has no effect. Multiply what weight_up gives by the gate.",
-    joined=lambda gate, up: up,
+    {GATED: lambda gate, up: up},
 )
-_mistake(
+task.changed(
     "gates_itself",
     "weight_up gates itself: SiLU of its product, times its product. The gate comes from weight_gate.",
-    order=lambda gate, up: (up, up),
+    {"weight_gate": lambda weight, *, weight_up: weight_up},
 )
-_mistake(
+task.changed(
     "weight_gate_for_both",
     "weight_gate is used for both products. What the gate lets through comes from weight_up.",
-    order=lambda gate, up: (gate, gate),
+    {"weight_up": lambda weight, *, weight_gate: weight_gate},
 )
-_mistake(
+task.changed(
     "no_down",
     "What you return has the width F: the last product is missing, with weight_down transposed.",
-    down=lambda gated, weight: gated,
+    {DOWN: left_out},
 )
-_mistake(
+task.changed(
     "sigmoid_twice",
     "The gate is z·σ(z) passed through a sigmoid once more. SiLU alone is asked for.",
-    by=lambda gate: torch.sigmoid(_silu(gate)),
+    {GATE: lambda z, share: (z * share).sigmoid()},
 )
-_mistake(
+task.changed(
     "silu_with_a_minus",
     "The gate is z·σ(-z). SiLU is z·σ(z), which lets large positive numbers through and keeps negative ones back.",
-    by=lambda gate: gate * torch.sigmoid(-gate),
+    {GATE: lambda z, share: z * (1 - share)},
 )
-_mistake(
+task.changed(
     "residual_added",
-    "You add x to the result. The residual connection is not part of the network: it stands around it.",
-    ending=lambda y, x: x + y,
+    "You add x to the result. The residual connection is not part of the network: it goes around it.",
+    {"result": lambda y, *, x: x + y},
 )
-
-
-@task.mistake(
-    "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed."
-)
-def not_transposed(x, weight_gate, weight_up, weight_down):
-    return (_silu(x @ weight_gate) * (x @ weight_up)) @ weight_down
-
-
-@task.mistake(
-    "weight_down is not transposed: that fits only where there are as many gates as the width. It is D×F, outputs × inputs, like the other two: multiply by weight_down transposed."
-)
-def down_not_transposed(x, weight_gate, weight_up, weight_down):
-    return (_silu(x @ weight_gate.T) * (x @ weight_up.T)) @ weight_down
-
-
-@task.mistake(
-    "weight_up is not transposed: that fits only where there are as many gates as the width. It is F×D, outputs × inputs: multiply x by weight_up transposed."
-)
-def up_not_transposed(x, weight_gate, weight_up, weight_down):
-    return (_silu(x @ weight_gate.T) * (x @ weight_up)) @ weight_down.T
+for name, sentence, which in (
+    (
+        "not_transposed",
+        "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
+        ("weight_gate", "weight_up", "weight_down"),
+    ),
+    (
+        "down_not_transposed",
+        "weight_down is not transposed: that fits only where there are as many gates as the width. It is D×F, outputs × inputs, like the other two: multiply by weight_down transposed.",
+        ("weight_down",),
+    ),
+    (
+        "up_not_transposed",
+        "weight_up is not transposed: that fits only where there are as many gates as the width. It is F×D, outputs × inputs: multiply x by weight_up transposed.",
+        ("weight_up",),
+    ),
+):
+    task.changed(name, sentence, {f"{weight} transposed": left_out for weight in which})
