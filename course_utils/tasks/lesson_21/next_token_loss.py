@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -72,167 +73,143 @@ def _(logits, ids):
     return sum(losses) / len(losses)
 
 
+LOG_P, GIVEN, WANTED = "the log softmax", "the log softmax without the last position", "the ids without the first"
+OF_TARGET, LOSSES, MEAN = "the log probabilities of the next ids", "the losses", "the mean of the losses"
+
+
 @task.steps
 def _(logits, ids):
-    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
-    given = yield "the log softmax without the last position", lambda log_p: log_p[:, :-1], log_p
-    wanted = yield "the ids without the first", lambda ids: ids[:, 1:], ids
-    of_target = yield "the log probabilities of the next ids", _taken, given, wanted
-    losses = yield "the losses", torch.neg, of_target
-    loss = yield "the mean of the losses", torch.mean, losses
+    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
+    given = yield GIVEN, lambda log_p: log_p[:, :-1], log_p
+    wanted = yield WANTED, lambda ids: ids[:, 1:], ids
+    of_target = yield OF_TARGET, lambda log_p, ids: log_p.gather(-1, ids[..., None])[..., 0], given, wanted
+    losses = yield LOSSES, torch.neg, of_target
+    loss = yield MEAN, torch.mean, losses
     return loss
 
 
-# A right loss, of which mistakes change one part
-
-
-def _taken(log_p, ids):
-    return log_p.gather(-1, ids[..., None])[..., 0]
-
-
-def _cut(logits, ids):
-    return logits[:, :-1], ids[:, 1:]
-
-
-def _loss(
-    logits,
-    ids,
-    cut=_cut,
-    log_p=lambda logits: logits.log_softmax(-1),
-    taken=_taken,
-    each=lambda log_p: -log_p,
-    mean=lambda losses: losses.mean(),
-):
-    logits, ids = cut(logits, ids)
-    return mean(each(taken(log_p(logits), ids)))
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda logits, ids: _loss(logits, ids, **parts))
-
-
-_mistake(
+task.changed(
     "not_shifted",
     "You compare the logits at each position with the id at that same position, which the model has read there. The target is the next id: ids[:, 1:], beside the logits of all positions but the last.",
-    cut=lambda logits, ids: (logits, ids),
+    {GIVEN: left_out, WANTED: left_out},
 )
-_mistake(
+task.changed(
     "not_shifted_and_cut",
     "You compare the logits at each position with the id at that same position, and leave the last position out. The target is the next id: ids[:, 1:].",
-    cut=lambda logits, ids: (logits[:, :-1], ids[:, :-1]),
+    {GIVEN: lambda log_p: log_p[:, :-1], WANTED: lambda ids: ids[:, :-1]},
 )
-_mistake(
+task.changed(
     "shifted_the_wrong_way",
     "You compare the logits at each position with the id before it. It is the other way round: the logits lose their last position and the ids their first.",
-    cut=lambda logits, ids: (logits[:, 1:], ids[:, :-1]),
+    {GIVEN: lambda log_p: log_p[:, 1:], WANTED: lambda ids: ids[:, :-1]},
 )
-_mistake(
+task.changed(
     "last_position_kept",
     "The last position has a target in your loss: the first id of its own sentence, as `roll` moves it to the end. Nothing is known of what follows the last position: leave it out.",
-    cut=lambda logits, ids: (logits, ids.roll(-1, 1)),
+    {GIVEN: left_out, WANTED: lambda ids: ids.roll(-1, 1)},
 )
-_mistake(
+task.changed(
     "last_position_is_to_say_0",
     "The last position has the target 0 in your loss. Nothing is known of what follows it: leave it out.",
-    cut=lambda logits, ids: (logits, torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)),
+    {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)},
 )
-_mistake(
+task.changed(
     "last_position_is_to_repeat",
     "The last position has its own id as target in your loss. Nothing is known of what follows it: leave it out.",
-    cut=lambda logits, ids: (logits, torch.cat([ids[:, 1:], ids[:, -1:]], 1)),
+    {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], ids[:, -1:]], 1)},
 )
-_mistake(
+task.changed(
     "sentences_run_together",
     "The first id of a sentence is the target of the last position of the sentence before, since you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
-    cut=lambda logits, ids: (logits.flatten(0, 1)[:-1], ids.flatten()[1:]),
+    {GIVEN: lambda log_p: log_p.flatten(0, 1)[:-1], WANTED: lambda ids: ids.flatten()[1:]},
 )
-_mistake(
+task.changed(
     "first_position_left_out",
     "The loss of the second id is missing: you leave out what the model says at position 0. It counts too, and only the last position is left out.",
-    cut=lambda logits, ids: (logits[:, 1:-1], ids[:, 2:]),
+    {GIVEN: lambda log_p: log_p[:, 1:-1], WANTED: lambda ids: ids[:, 2:]},
 )
-_mistake(
+task.changed(
     "two_further_on",
     "The target is the next id but one in your loss. It is the next one: ids[:, 1:].",
-    cut=lambda logits, ids: (logits[:, :-2], ids[:, 2:]),
+    {GIVEN: lambda log_p: log_p[:, :-2], WANTED: lambda ids: ids[:, 2:]},
 )
-_mistake(
+task.changed(
     "last_target_alone",
     "You return the loss of the last id alone. Each position but the last has a target, and all of them count.",
-    cut=lambda logits, ids: (logits[:, -2:-1], ids[:, -1:]),
+    {GIVEN: lambda log_p: log_p[:, -2:-1], WANTED: lambda ids: ids[:, -1:]},
 )
-_mistake(
+task.changed(
     "first_sentence_alone",
     "You return the loss of the first sentence alone. All sentences count.",
-    cut=lambda logits, ids: (logits[:1, :-1], ids[:1, 1:]),
+    {GIVEN: lambda log_p: log_p[:1, :-1], WANTED: lambda ids: ids[:1, 1:]},
 )
-_mistake(
+task.changed(
     "divided_by_all_positions",
     "You divide by B·T. One position of each sentence has no target: divide by B·(T-1), as a mean over the losses does.",
-    mean=lambda losses: losses.sum() / (losses.numel() + len(losses)),
+    {MEAN: lambda losses: losses.sum() / (losses.numel() + len(losses))},
 )
-_mistake(
+task.changed(
     "sum",
     "You return the sum of the losses. Return their mean, so that the loss does not grow with the batch.",
-    mean=lambda losses: losses.sum(),
+    {MEAN: lambda losses: losses.sum()},
 )
-_mistake(
+task.changed(
     "summed_over_positions",
     "You add up the losses of a sentence, and take the mean over sentences. Take the mean over positions, too.",
-    mean=lambda losses: losses.sum(1).mean(),
+    {MEAN: lambda losses: losses.sum(1).mean()},
 )
-_mistake(
+task.changed(
     "summed_over_sentences",
     "You add up the losses of all sentences, and take the mean over positions. Take the mean over sentences, too.",
-    mean=lambda losses: losses.sum(0).mean(),
+    {MEAN: lambda losses: losses.sum(0).mean()},
 )
-_mistake(
+task.changed(
     "one_for_each_position",
     "You return a loss for each position. One number is asked for: their mean.",
-    mean=lambda losses: losses,
+    {MEAN: left_out},
 )
-_mistake(
+task.changed(
     "one_for_each_sentence",
     "You return a loss for each sentence. One number is asked for: the mean over all positions of all sentences.",
-    mean=lambda losses: losses.mean(1),
+    {MEAN: lambda losses: losses.mean(1)},
 )
-_mistake(
+task.changed(
     "sign_forgotten",
     "You return the mean log probability, which is negative. The loss is minus that.",
-    each=lambda log_p: log_p,
+    {LOSSES: left_out},
 )
-_mistake(
+task.changed(
     "in_bits",
     "Your loss is in bits, as the logarithm is to the base 2. Return it in nats, with the natural logarithm, as F.cross_entropy does.",
-    each=lambda log_p: -log_p / log(2),
+    {LOSSES: lambda log_p: -log_p / log(2)},
 )
-_mistake(
+task.changed(
     "perplexity",
     "You return the exponential of the loss, which is the perplexity. Return the loss itself.",
-    mean=lambda losses: losses.mean().exp(),
+    {MEAN: lambda losses: losses.mean().exp()},
 )
-_mistake(
+task.changed(
     "probabilities",
     "You take the mean of probabilities. The loss of an id is minus the logarithm of its probability.",
-    each=lambda log_p: log_p.exp(),
+    {LOSSES: lambda log_p: log_p.exp()},
 )
-_mistake(
+task.changed(
     "logits_as_they_are",
     "You take the logits for log probabilities. They need a log softmax over the vocabulary first.",
-    log_p=lambda logits: logits,
+    {LOG_P: left_out},
 )
-_mistake(
+task.changed(
     "softmax_over_positions",
     "Your softmax runs over the positions. It runs over the vocabulary, the last axis.",
-    log_p=lambda logits: logits.log_softmax(-2),
+    {LOG_P: left_out, GIVEN: lambda logits: logits[:, :-1].log_softmax(-2)},
 )
-_mistake(
+task.changed(
     "softmax_twice",
     "A softmax is applied twice: F.cross_entropy and log_softmax take logits as they are. Leave the first one out.",
-    log_p=lambda logits: logits.softmax(-1).log_softmax(-1),
+    {LOG_P: lambda logits: logits.softmax(-1).log_softmax(-1)},
 )
-_mistake(
+task.changed(
     "overflow",
     "exp overflows: for a logit above about 88 it is infinite in float32. torch.log_softmax and F.cross_entropy take logits of any size.",
-    log_p=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log(),
+    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
 )
