@@ -195,8 +195,8 @@ class Task:
         return self.mistake(sentence, name)(self.way(changes))
 
     def wrong(self, name):
-        """Return the function of a mistake."""
-        return next(mistake.function for mistake in self.mistakes if mistake.name == name)
+        """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
+        return {mistake.name: mistake.function for mistake in self.mistakes}[name]
 
     def property(self, function):
         """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""
