@@ -13,7 +13,10 @@ import patience
 import pytest
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, _tidy, build, first_sentence
+from course_utils.authoring.build import ANSWERS, build
+from course_utils.authoring.headers import of_lesson
+from course_utils.authoring.running import WIDGET_VIEW, tidy
+from course_utils.authoring.sources import first_sentence
 from course_utils.base.places import file_of
 
 LESSON = """\
@@ -134,11 +137,11 @@ def no_kernel(monkeypatch):
     """Names what would be executed, and executes nothing."""
     executed = []
 
-    def pretend(root, plan, notebook):
-        executed.append(plan["target"].built)
+    def pretend(notebook, root, folder, timeout, handles):
+        executed.append(handles["target"].built)
         return notebook
 
-    monkeypatch.setattr(builder, "_execute", pretend)
+    monkeypatch.setattr(builder, "execute", pretend)
     return executed
 
 
@@ -221,7 +224,7 @@ def test_a_picture_is_stored_once():
         {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown, table]},
         {"cell_type": "markdown", "metadata": {}, "source": "It rises."},
     ]
-    _tidy(cells)
+    tidy(cells)
     assert shown["data"] == {"image/png": "abc", "text/plain": "It rises."}
     assert shown["metadata"]["image/png"]["alt"] == "It rises."
     assert "text/html" in table["data"]
@@ -234,7 +237,7 @@ def test_a_picture_with_sliders_keeps_its_own_words():
         {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown]},
         {"cell_type": "markdown", "metadata": {}, "source": "At 0.5 it is purple."},
     ]
-    _tidy(cells)
+    tidy(cells)
     assert shown["metadata"]["image/png"]["alt"] == shown["data"]["text/plain"] == "At 0.8 it is red."
 
 
@@ -392,7 +395,7 @@ def test_a_course_without_solutions(course):
     for name in ("answers.json", "lesson_01/double.py"):
         (course / "course_utils/tasks" / name).unlink()
     assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
-    header = builder.of_lesson(course, "01_sums", exercises=False)
+    header = of_lesson(course, "01_sums", exercises=False)
     assert "exercises" not in header and "About 5 minutes to read." in header
 
 
@@ -588,17 +591,17 @@ def test_a_folder_that_cannot_be_written(course, no_kernel, monkeypatch):
 
 
 def test_widgets_leave_their_static_picture(course, no_kernel, monkeypatch):
-    view = {builder.WIDGET_VIEW: {"model_id": "random"}, "text/plain": "Slider()"}
+    view = {WIDGET_VIEW: {"model_id": "random"}, "text/plain": "Slider()"}
     outputs = [
         {"output_type": "display_data", "metadata": {}, "data": dict(view)},
         {"output_type": "display_data", "metadata": {}, "data": {**view, "image/png": "aGk="}},
     ]
 
-    def draw(root, plan, notebook):
+    def draw(notebook, root, folder, timeout, handles):
         notebook["cells"][2]["outputs"] = outputs
         return notebook
 
-    monkeypatch.setattr(builder, "_execute", draw)
+    monkeypatch.setattr(builder, "execute", draw)
     assert build(course, ["01"], everything=True, say=quiet) == []
     (output,) = load(course / "notebooks/01_sums.ipynb")["cells"][2]["outputs"]
     assert set(output["data"]) == {"image/png", "text/plain"}

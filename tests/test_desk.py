@@ -16,6 +16,8 @@ import pytest
 from test_cli import ROOT, complaint, course
 
 from course_utils.authoring import build
+from course_utils.authoring.composing import notebook_of, sealed, set_up_code
+from course_utils.authoring.sources import Cell, Target
 from course_utils.base import set_up
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
@@ -88,9 +90,9 @@ def published(clone, change, folder="exercises", name=SUMS):
     texts = [(cell["cell_type"], cell["source"]) for cell in found["cells"]]
     tags = {cell["source"]: cell["metadata"] for cell in found["cells"]}
     change(texts)
-    made = [build.Cell(kind, text, 0, tags.get(text, {})) for kind, text in texts]
-    new = build._notebook(build.Target(folder, name), made)
-    path.write_text(build._sealed(new, "a later source"), encoding="utf-8")
+    made = [Cell(kind, text, 0, tags.get(text, {})) for kind, text in texts]
+    new = notebook_of(Target(folder, name), made)
+    path.write_text(sealed(new, "a later source"), encoding="utf-8")
     return built
 
 
@@ -524,7 +526,7 @@ def test_a_file_that_is_no_progress_changes_nothing(laptop, capsys, text):
 def run_setup(folder, address="https://github.com/ada/sums", python=("-S",), **environment):
     """Run the set-up cell in a folder by a Python without libraries; what pip is asked is printed."""
     spy = "import subprocess, types\nsubprocess.run = lambda command, **_: (print(command[1:]), types.SimpleNamespace(returncode=CODE))[1]\n"
-    code = spy.replace("CODE", environment.pop("CODE", "0")) + build._setup(address) + "\nprint(sys.path[-1])"
+    code = spy.replace("CODE", environment.pop("CODE", "0")) + set_up_code(address) + "\nprint(sys.path[-1])"
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COURSE_SOURCE")}
     return subprocess.run(
         [sys.executable, *python, "-c", code], cwd=folder, env=kept | environment, capture_output=True, text=True
@@ -574,7 +576,7 @@ def test_the_set_up_cell_names_a_placeholder_for_what_it_is(tmp_path):
     )
     assert "a.whl" in run_setup(tmp_path, address, COURSE_SOURCE="a.whl").stdout
     assert "'git+https://github.com/ada/sums'" in run_setup(tmp_path).stdout
-    assert "placeholder" not in build._setup("https://github.com/ada/sums")
+    assert "placeholder" not in set_up_code("https://github.com/ada/sums")
 
 
 def test_a_release_build_fails_while_a_placeholder_stands(tmp_path):

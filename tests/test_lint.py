@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from course_utils.authoring.build import begins_in_header, read_source
 from course_utils.authoring.lint import lint, prose
+from course_utils.authoring.sources import begins_in_header, read_source
 
 HEADER = """\
 # %% [markdown]

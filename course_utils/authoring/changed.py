@@ -23,7 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from course_utils import tasks
-from course_utils.authoring.build import ANSWERS, Target, read_source, runs
+from course_utils.authoring.build import ANSWERS, runs
+from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import PACKAGE, closure, imported

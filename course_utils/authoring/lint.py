@@ -10,16 +10,9 @@ import re
 from pathlib import Path
 from statistics import median
 
-from course_utils.authoring.build import (
-    CHECK,
-    OWN_MACHINE,
-    REVEALS,
-    TASK_HEADING,
-    Cell,
-    begins_in_header,
-    has_answer,
-    read_source,
-)
+from course_utils.authoring.composing import REVEALS
+from course_utils.authoring.running import OWN_MACHINE
+from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.places import NAMED, file_of
 

@@ -22,7 +22,7 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write exercises to hand out, and say where they lie."""
     root = course_folder()
-    from course_utils.authoring.build import is_placeholder
+    from course_utils.authoring.composing import is_placeholder
     from course_utils.grading.handing_out.release import address_in, release
     from course_utils.grading.reading.settings import read_settings
 

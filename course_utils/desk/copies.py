@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.authoring import build
+from course_utils.authoring.composing import cell_id, content_hash
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, file_of, names_in, number_of
@@ -144,7 +144,7 @@ def is_as_built(path: Path) -> bool:
     """Return whether a notebook of the course holds just what the build has written: somebody may have worked in it."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        return notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
+        return notebook["metadata"]["course"]["content"] == content_hash(notebook)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
 
@@ -200,4 +200,4 @@ def digest(cell: dict) -> str:
 
 def is_original(place: Place, cell: dict) -> bool:
     """Return whether a cell is as the build has made it: the build names each by its text."""
-    return cell["id"] in {build.cell_id(place.folder, place.name, cell["source"], time) for time in range(1, SAME + 1)}
+    return cell["id"] in {cell_id(place.folder, place.name, cell["source"], time) for time in range(1, SAME + 1)}

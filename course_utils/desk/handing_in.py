@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course_utils import tasks
-from course_utils.authoring.build import CHECK
+from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, chosen, file_of, names_in, number_of

@@ -7,7 +7,7 @@ import re
 import secrets
 from dataclasses import dataclass
 
-from course_utils.authoring.build import CHECK, TASK_HEADING
+from course_utils.authoring.sources import CHECK, TASK_HEADING
 from course_utils.desk.copies import digest, fresh
 
 ASKED = re.compile(r"""^(check|predict|reveal)\(\s*["']([\w.]+)["']""", re.MULTILINE)

@@ -15,7 +15,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from course_utils.authoring.kernels import environment, this_python
+from course_utils.authoring.running import CellFailed, execute
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing
 from course_utils.base.places import file_of
@@ -42,8 +42,6 @@ def of_lesson(root: Path, name: str) -> dict[str, dict]:
 def _drawn(root, file):
     """Run a notebook as far as its last explorer, and have each of these drawn at its positions."""
     import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
 
     notebook = nbformat.read(file, as_version=4)
     with tempfile.TemporaryDirectory(prefix="course") as folder:
@@ -55,14 +53,12 @@ def _drawn(root, file):
                 cells.append(nbformat.v4.new_code_cell(code))
                 last = len(cells)
         notebook.cells = cells[:last]
-        client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(file.parent)}})
-        client.km = this_python(folder)
         try:
             if last:
-                client.execute(env=environment(root))
-        except CellExecutionError as error:
+                execute(notebook, root, "notebooks", timeout=600)
+        except CellFailed as failed:
             raise CourseError(
-                f"{file.name} could not be run for the pictures of its sliders ({error.ename}: {error.evalue})."
+                f"{file.name} could not be run for the pictures of its sliders: cell {failed.place} {failed.reason}."
             ) from None
         ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
         return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}

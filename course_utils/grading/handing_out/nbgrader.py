@@ -13,7 +13,7 @@ import io
 from pathlib import Path
 
 from course_utils import tasks
-from course_utils.authoring.build import BEGIN, CHECK
+from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.places import number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release

@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course_utils import tasks
-from course_utils.authoring import build
+from course_utils.authoring.composing import content_hash
+from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, names_in, number_of
@@ -103,7 +104,7 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
     file = file_of(folder, lesson)
     try:
         notebook = json.loads((root / file).read_text(encoding="utf-8"))
-        untouched = notebook["metadata"]["course"]["content"] == build.content_hash(notebook)
+        untouched = notebook["metadata"]["course"]["content"] == content_hash(notebook)
     except (OSError, ValueError, KeyError, TypeError):
         raise CourseError(
             f"{file} cannot be read as a notebook of the course: run `course build {number_of(lesson)}`."
@@ -176,7 +177,7 @@ def _with_names(notebook, lesson):
     """Return a notebook whose cells for answers bear nbgrader's names: collected into nbgrader, it is graded there too."""
     known, cells = {task.id for task in tasks.by_lesson()[number_of(lesson)]}, []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], {"source": ""}], strict=True):
-        check = build.CHECK.search(following["source"])
+        check = CHECK.search(following["source"])
         if check and check.group(1) in known and "NotImplementedError" in cell["source"]:
             cell = cell | {"metadata": cell["metadata"] | to_be_solved(check.group(1))}
         cells.append(cell)

@@ -1,0 +1,116 @@
+"""Runs a notebook in a kernel of this Python, and tidies what comes out."""
+
+import asyncio
+import atexit
+import tempfile
+from itertools import groupby
+from pathlib import Path
+
+from course_utils.authoring.kernels import environment, this_python
+from course_utils.authoring.sources import first_sentence
+
+OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class CellFailed(Exception):
+    """A cell that could not be run: `place` counts cells from 0, and `reason` completes "the cell …"."""
+
+    def __init__(self, place: int, reason: str):
+        super().__init__(f"cell {place} {reason}")
+        self.place, self.reason = place, reason
+
+
+def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | None = None):
+    """Run all cells of a notebook in a kernel of this Python, in a folder of the course; return it with outputs.
+
+    Args:
+        notebook: as nbformat has it.
+        timeout: seconds for each cell.
+        handles: while it runs, handles["stop"] is a function that stops it, from any thread.
+
+    Raises:
+        CellFailed: for the first cell that fails or takes too long.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
+
+    at, handles = [0], {} if handles is None else handles
+    with tempfile.TemporaryDirectory(prefix="course") as sockets:
+        client = NotebookClient(
+            nbformat.from_dict(notebook),
+            timeout=timeout,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(root / folder)}},
+            record_timing=False,
+            store_widget_state=False,
+            on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
+        )
+        client.km = this_python(sockets)  # not passed above: what the client was given it doesn't shut down
+        loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
+        try:
+            task = loop.create_task(client.async_execute(env=environment(root)))
+            handles["stop"] = lambda: loop.call_soon_threadsafe(task.cancel)
+            return loop.run_until_complete(task)
+        except CellExecutionError as error:
+            words = (error.evalue or "").strip().split("\n")[0].rstrip(".")
+            reason = f"failed with {error.ename}: {words}"
+        except CellTimeoutError:
+            reason = f"ran longer than {timeout} s"
+        except RuntimeError as error:
+            reason = f"could not be run: {str(error).rstrip('.')}"
+        finally:
+            handles.pop("stop", None)
+            left = asyncio.all_tasks(loop)  # the client's watch over its kernel, where that was stopped
+            for task in left:
+                task.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left))
+            loop.close()
+            atexit.unregister(client._cleanup_kernel)  # it stays there if the kernel didn't start
+    raise CellFailed(at[0], reason)
+
+
+def tidy(cells):
+    """Drop what differs from run to run (timing, how prints are cut up, widgets); give pictures words."""
+    for place, cell in enumerate(cells):
+        if cell["cell_type"] != "code":
+            continue
+        cell["metadata"].pop("execution", None)
+        cell["outputs"] = _merge_streams(_without_widgets(cell["outputs"]))
+        if OWN_MACHINE in cell["metadata"].get("tags", ()):
+            cell["outputs"], cell["execution_count"] = [], None
+        following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
+        sentence = first_sentence(next(following, ""))
+        for output in cell["outputs"]:
+            if "image/png" not in output.get("data", {}):
+                continue
+            words = output["data"].get("text/plain", "")
+            if "text/html" in output["data"]:  # the picture once more, with words for who runs the cell
+                del output["data"]["text/html"]
+            elif words and not words.startswith("<"):  # a picture with sliders says what its first one shows
+                output["metadata"].setdefault("image/png", {})["alt"] = words
+                continue
+            if sentence:
+                output["data"]["text/plain"] = sentence
+                output["metadata"].setdefault("image/png", {})["alt"] = sentence
+
+
+def _without_widgets(outputs):
+    """Return the outputs without widgets, which live in a kernel only; the static picture beside one is kept."""
+    kept = []
+    for output in outputs:
+        if output.get("data", {}).pop(WIDGET_VIEW, None) is None or set(output["data"]) - {"text/plain"}:
+            kept.append(output)
+    return kept
+
+
+def _merge_streams(outputs):
+    merged = []
+    for _, group in groupby(enumerate(outputs), key=lambda pair: pair[1].get("name", pair[0])):
+        group = [output for _, output in group]
+        if len(group) > 1:
+            group[0]["text"] = "".join(output["text"] for output in group)
+        merged.append(group[0])
+    return merged
