@@ -37,9 +37,9 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
     of_steps = {text: change for text, change in changes.items() if text not in (*of_arguments, "result")}
 
     def way(*args, **named):
-        given = binding.bind(*args, **named)
-        given.apply_defaults()
-        given, done = given.arguments, {}
+        bound = binding.bind(*args, **named)
+        bound.apply_defaults()
+        given, done = bound.arguments, {}
 
         def call(change, operands, step=None):
             known = {**given, "step": step, "done": done}
