@@ -216,13 +216,12 @@ check("03.influence", influence)
 # %% [markdown]
 # ## 03.catch_wrong_attention
 #
-# Now you write the test. The check hands your function **candidates**, functions that claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return
-# `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding of about $10^{-5}$:
+# The check hands your function **candidates**, which claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding of about $10^{-5}$, else `False`:
 #
 # - Its context and its weights are those of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
 # - That holds for any mask, even one that hides every key from a query, and for `None`.
 # - A sentence's result does not depend on the other sentences of the batch.
-# - It raises no error. A candidate that does is wrong, and must not stop your test.
+# - It raises no error.
 #
 # You will not be shown all of the wrong candidates. Which inputs bring them to light, and what must you compare?
 

@@ -202,16 +202,14 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# Now you write the test. The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. There is no reference: change
-# what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). A correct decoder keeps these promises:
+# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. Change what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). Return `True` for a decoder that keeps these promises, else `False`:
 #
-# - **It looks.** If a real annotation changes, features of its own sentence move, and those of other sentences stay.
+# - **It looks.** If a real annotation changes, features of its sentence move, and those of other sentences stay.
 # - **Each annotation has its own weight.** If two real annotations change by $+\delta$ and $-\delta$, features move.
 # - **Padding has no effect.**
 # - **Positions have no effect.** If annotations and mask are reordered in the same way, features stay.
 # - **It does not see the future.** Features at position $t$ stay if later words change.
-#
-# A decoder that raises an error is wrong, and must not stop your test.
+# - **It raises no error.**
 
 
 # %%

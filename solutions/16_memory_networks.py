@@ -155,14 +155,14 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one **model** after another, each with weights of its own: `model(question, facts, mask)` takes questions B×4 and facts B×M×4, float32, and a mask B×M in which the facts stand first, at least one in each row. It returns B×V. Return `True` for one that keeps these promises, and `False` for any other:
+# The check hands your function one **model** after another: `model(question, facts, mask)` takes questions B×4, facts B×M×4 (float32) and a mask B×M, in which the facts come first, at least one in each row. It returns B×V. Return `True` for one that keeps these promises, else `False`:
 #
 # 1. **It hears the question.** When the question of any one row changes, some number of this row moves.
-# 2. **It reads every fact**, in long stories too. When any single fact changes, some number of its row moves.
-# 3. **It does not read padding.** Whatever is at padding, in any row, all numbers of all rows stay.
-# 4. Its numbers are finite.
+# 2. **It reads every fact.** When any single fact changes, some number of its row moves.
+# 3. **It does not read padding.** Whatever is at padding, all numbers of all rows stay.
+# 4. Its numbers are finite, and it raises no error.
 #
-# Nothing else is asked. One batch shows a broken promise: three stories or so of different lengths, one of them with seven facts or more, and padding behind all. Change things by adding random numbers of about 1, a different one for each feature: what is read moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. A model that raises an error is wrong, and must not stop your test.
+# A batch of three stories of different lengths shows a broken promise, one of them with seven facts or more, and padding after all. Add random numbers of about 1, another one to each feature: what is read moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$.
 
 
 # %%
