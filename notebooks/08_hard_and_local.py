@@ -235,8 +235,7 @@ curves = {
 drawn = "drawn, with baseline"
 for ax, others in zip(plots.axes(2, width=5, height=4.4), (list(losses)[:2], list(losses)[3:]), strict=True):
     found = {name: curves[name] for name in (drawn, *others)}
-    plots.curves(range(0, 251, 25), found, "step", "weight on the right position", ax=ax)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    plots.curves(range(0, 251, 25), found, "step", "weight on the right position", ax=ax, legend="above")
     ax.set(ylim=(0, 1), xticks=range(0, 251, 50))
 gained = (curves[drawn] - curves["drawn, no baseline"])[:, 2]
 print("after 50 steps, with baseline minus without, seed by seed:", [f"{x:+.2f}" for x in gained.tolist()])

@@ -296,7 +296,7 @@ for kind in ("rotary", "sinusoidal", "learned", "none"):
     lengths, right[kind] = measured("positions", "answers_right", "length", positions=kind)
 at_24 = torch.tensor(right["sinusoidal"])[:, lengths.index(24)]
 reveal("11.beyond", round(at_24.mean().item(), 2))
-plots.curves(lengths, right, "words of the text, T", "share right")
+plots.curves(lengths, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
 # Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?

@@ -119,7 +119,7 @@ def _numbers(ax, matrix, texts, colours):
 def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, legend="best"):
     """Lines with a spread: `runs` maps a label to a runs×points tensor; the band is from the lowest run to the highest.
 
-    `theory` maps a label to one value a point, drawn as a thin grey line.
+    `theory` maps a label to one value a point, drawn as a thin grey line. `legend` is a place in the axes, or "above" them.
     """
     ax = axes() if ax is None else ax
     x = torch.as_tensor(x).numpy()
@@ -135,7 +135,10 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     elif (x == x.round()).all():
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    ax.legend(loc=legend, edgecolor="none", framealpha=0.85)
+    if legend == "above":
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2 if len(runs) > 3 else 1, frameon=False)
+    else:
+        ax.legend(loc=legend, edgecolor="none", framealpha=0.85)
 
 
 def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None):
