@@ -269,7 +269,7 @@ def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rou
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
-        ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh stands outside"),
+        ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh is outside"),
         ("01.sentiment", lambda s, w, b: (s @ w).sigmoid() + b, "You add the bias after the sigmoid"),
         ("02.softmax", lambda s, t=1.0: (s / t / t).softmax(-1), "square of the temperature, as if you divided by it twice"),
         ("02.softmax", lambda s, t=1.0: (s / t**2).softmax(-1), "square of the temperature, as if you divided by it twice"),
@@ -520,7 +520,7 @@ def searching(step, width=3, longest=4):
         ("02.masked_softmax", overflowing(1e-9), "Subtract the largest score that may be attended to first"),
         ("02.masked_softmax", overflowing(1e-6), "exp overflows"),
         ("02.masked_softmax", overflowing(after=torch.nan_to_num), "exp overflows"),
-        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula stands for one word"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula is for one word"),
         ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
         ("02.several_attentions", by_matrices(torch.cat), "which gives B×B×D"),
         ("02.several_attentions", by_matrices(lambda o, d: torch.stack(o, 1).flatten(1)), "which gives B×B×D"),

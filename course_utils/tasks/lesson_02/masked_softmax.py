@@ -135,7 +135,7 @@ task.changed(
 task.changed(
     "zero_times_infinity",
     "You multiply the mask by -inf. 0 times infinity is NaN, and it spoils the scores that should stay as they are. Use masked_fill or torch.where.",
-    {MASKED: lambda scores, mask: scores + ~mask * -torch.inf},
+    {MASKED: lambda scores, mask: scores + ~mask * -torch.inf, ZEROS: left_out},
 )
 task.changed(
     "zero_is_masked",
@@ -200,5 +200,5 @@ task.changed(
 task.changed(
     "written_into_softmax",
     "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor instead, with masked_fill or nan_to_num.",
-    {ZEROS: lambda weights, mask: weights.masked_fill_(weights.isnan(), 0.0)},
+    {ZEROS: lambda weights, mask: weights.nan_to_num_()},
 )

@@ -167,169 +167,96 @@ def no_influence_from_nowhere(case, value):
     return None
 
 
+@task.steps
+def _(function, x):
+    before = yield "what comes out for x", function, x
+    inputs = yield INPUTS, each_changed(_add_noise), x
+    after = yield "what comes out for these inputs", lambda inputs: [function(x) for x in inputs], inputs
+    columns = yield MOVED, differing, after, before
+    return torch.stack(columns, 1)
+
+
+INPUTS, MOVED = "the inputs with one word changed", "which outputs moved"
+
+
+def each_changed(change):
+    """For each word s, a copy of x with this word changed by change(copy, s)."""
+
+    def inputs(x):
+        copies = [x.clone() for _ in range(x.shape[1])]
+        for s, copy in enumerate(copies):
+            change(copy, s)
+        return copies
+
+    return inputs
+
+
+def differing(after, before, least=1e-5):
+    return [((one - before).abs() > least).any(-1).any(0) for one in after]
+
+
 def _noise(x, seed=0):
     return 1 + torch.rand(x[:, 0].shape, generator=torch.Generator().manual_seed(seed)).to(x.dtype)
 
 
-def _influence(function, x, change, least=1e-5):
-    """A right answer, with one way of changing word s: change(copy, s)."""
-    before, columns = function(x), []
-    for s in range(x.shape[1]):
-        changed = x.clone()
-        change(changed, s)
-        columns.append(_moved(function(changed), before, least))
-    return torch.stack(columns, 1)
+def _add_noise(x, s):
+    x[:, s] += _noise(x, s)
+    return x
 
 
-def _moved(after, before, least=1e-5):
-    return ((after - before).abs() > least).any(-1).any(0)
+def changed_in_place(x):
+    return [_add_noise(x, s).clone() for s in range(x.shape[1])]
 
 
-def _add(changed, s):
-    changed[:, s] += _noise(changed, s)
+# The inputs
+
+for name, sentence, inputs in (
+    ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
+    ("changes_add_up", "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
+    ("x_changed_in_place", "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
+    ("a_constant_added", "You add the same number to all features of a word. A function that subtracts the mean of the features does not notice that: add a random number to each.", each_changed(lambda x, s: x[:, s].add_(1))),
+    ("first_feature_only", "You change one feature of a word only. A function may look at another one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
+    ("set_to_zero", "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
+    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing else. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
+    ("first_sentence_only", "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
+):  # fmt: skip
+    task.changed(name, sentence, {INPUTS: inputs})
 
 
-@task.mistake("Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.")
-def transposed(function, x):
-    return _influence(function, x, _add).T
+# The comparison
 
-
-@task.mistake(
-    "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next."
+task.changed(
+    "no_copy",
+    "You compare the function with itself: `changed = x` makes no copy but gives x a second name, so x changes too. Write `x.clone()`.",
+    {
+        INPUTS: changed_in_place,
+        MOVED: lambda after, _: [differing([one], one)[0] for one in after],
+    },
 )
-def all_words_at_once(function, x):
-    moved = _moved(function(x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))), function(x))
-    return moved[:, None].repeat(1, x.shape[1])
-
-
-@task.mistake(
-    "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round."
+task.changed(
+    "by_nan",
+    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to other ordinary numbers.",
+    {
+        INPUTS: each_changed(lambda x, s: x[:, s].fill_(torch.nan)),
+        MOVED: lambda after, _: [one.isnan().any(-1).any(0) for one in after],
+    },
 )
-def changes_add_up(function, x):
-    before, changed, columns = function(x), x.clone(), []
-    for s in range(x.shape[1]):
-        _add(changed, s)
-        columns.append(_moved(function(changed), before))
-    return torch.stack(columns, 1)
-
-
-@task.mistake(
-    "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, "
-    "and make a fresh one in each round."
+task.changed(
+    "no_rounding",
+    "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
+    {MOVED: lambda after, before: differing(after, before, 0.0)},
 )
-def x_changed_in_place(function, x):
-    before, columns = function(x), []
-    for s in range(x.shape[1]):
-        _add(x, s)
-        columns.append(_moved(function(x), before))
-    return torch.stack(columns, 1)
 
 
-@task.mistake(
-    "You compare the function with itself: `changed = x` makes no copy but gives x a second name, so x changes too. Write `x.clone()`."
-)
-def no_copy(function, x):
-    columns = []
-    for s in range(x.shape[1]):
-        changed = x
-        _add(changed, s)
-        columns.append(_moved(function(changed), function(x)))
-    return torch.stack(columns, 1)
+# The result
 
-
-@task.mistake(
-    "You add the same number to all features of a word. A function that subtracts the mean of the features does not notice that: add a "
-    "random number to each."
-)
-def a_constant_added(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].add_(1))
-
-
-@task.mistake("You change one feature of a word only. A function may look at another one: change all of them.")
-def first_feature_only(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s, 0].add_(1.5))
-
-
-@task.mistake(
-    "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead."
-)
-def set_to_zero(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].zero_())
-
-
-@task.mistake(
-    "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing "
-    "else. Add random numbers instead."
-)
-def multiplied(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].mul_(2))
-
-
-@task.mistake(
-    "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: "
-    "allow for rounding, about 1e-5."
-)
-def no_rounding(function, x):
-    return _influence(function, x, _add, 0.0)
-
-
-@task.mistake(
-    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to other "
-    "ordinary numbers."
-)
-def by_nan(function, x):
-    columns = []
-    for s in range(x.shape[1]):
-        changed = x.clone()
-        changed[:, s] = torch.nan
-        columns.append(function(changed).isnan().any(-1).any(0))
-    return torch.stack(columns, 1)
-
-
-@task.mistake(
-    "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t."
-)
-def any_output(function, x):
-    return _influence(function, x, _add).any(0, keepdim=True).repeat(x.shape[1], 1)
-
-
-@task.mistake(
-    "You report the future only, above the diagonal. The whole matrix is asked for: whether an output depends on its own word and on earlier ones, too."
-)
-def future_only(function, x):
-    return _influence(function, x, _add).triu(1)
-
-
-@task.mistake(
-    "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor "
-    "does a change of a millionth. Change a word by about 1, and compare what comes out."
-)
-def by_gradient(function, x):
-    return torch.autograd.functional.jacobian(function, x).abs().sum((0, 2, 3, 5)) > 0
-
-
-@task.mistake("True and False are exchanged: True stands where an output moves.")
-def unmoved(function, x):
-    return ~_influence(function, x, _add)
-
-
-@task.mistake(
-    "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them."
-)
-def numbers_not_truth(function, x):
-    return _influence(function, x, _add).float()
-
-
-@task.mistake(
-    "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence."
-)
-def one_for_each_sentence(function, x):
-    return _influence(function, x, _add).expand(len(x), -1, -1).clone()
-
-
-@task.mistake(
-    "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the "
-    "sentences of the whole batch."
-)
-def first_sentence_only(function, x):
-    return _influence(function, x, lambda changed, s: changed[0, s].add_(_noise(changed, s)[0]))
+for name, sentence, result in (
+    ("transposed", "Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.", torch.t),
+    ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
+    ("future_only", "You report the future only, above the diagonal. The whole matrix is asked for: whether an output depends on its own word and on earlier ones, too.", lambda moved: moved.triu(1)),
+    ("by_gradient", "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1, and compare what comes out.", torch.zeros_like),
+    ("unmoved", "True and False are exchanged: True belongs where an output moves.", torch.logical_not),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them.", torch.Tensor.float),
+    ("one_for_each_sentence", "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": result})

@@ -4,6 +4,7 @@ import torch
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 
 def _made_of(like, *shape, seed=1):
@@ -153,108 +154,68 @@ def rounding_is_allowed(case, value):
     return None
 
 
-def _others(state):
-    """States to compare with: other random numbers, three times."""
+@task.steps
+def _(score, state, hidden):
+    states = yield STATES, lambda state: [state, *random_like(state)], state
+    scores = yield SCORES_OF_ALL, lambda states, hidden: [score(state, hidden) for state in states], states, hidden
+    weights = yield WEIGHTS, lambda scores: [one.softmax(-1) for one in scores], scores
+    verdict = yield SAME, lambda weights: all_same(weights, close), weights
+    return verdict
+
+
+STATES, SCORES_OF_ALL = "the state and others to compare with", "the scores of all these states"
+WEIGHTS, SAME = "their weights", "whether they are the same"
+
+
+def random_like(vectors):
+    """Other random numbers, three times."""
     generator = torch.Generator().manual_seed(1)
-    return [1.5 * torch.randn(state.shape, generator=generator).to(state.dtype) for _ in range(3)]
+    return [1.5 * torch.randn(vectors.shape, generator=generator).to(vectors.dtype) for _ in range(3)]
 
 
-def _weights(score, state, hidden):
-    return score(state, hidden).softmax(-1)
-
-
-def _same(a, b):
+def close(a, b):
     return torch.allclose(a, b, atol=1e-5)
 
 
-@task.mistake("You say True to every score.")
-def always_true(score, state, hidden):
-    return True
+def all_same(weights, same):
+    return all(same(weights[0], other) for other in weights[1:])
 
 
-@task.mistake("You say False to every score.")
-def always_false(score, state, hidden):
-    return False
+# What is compared with what
 
-
-@task.mistake(
-    "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights."
+for name, sentence, states in (
+    ("state_multiplied", "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers.", lambda state: [state, 2 * state]),
+    ("state_negated", "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers.", lambda state: [state, -state]),
+    ("constant_added", "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers.", lambda state: [state, state + 1]),
+    ("compared_with_zeros", "You compare with a state of zeros. The state given may be just that: take random numbers.", lambda state: [state, 0 * state]),
+):  # fmt: skip
+    task.changed(name, sentence, {STATES: states})
+for name, sentence, weights in (
+    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights.", left_out),
+    ("given_states_compared", "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
+    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
+    ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
+    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
+):  # fmt: skip
+    task.changed(name, sentence, {WEIGHTS: weights})
+task.changed(
+    "hidden_changed",
+    "You change the hidden states. The question is whether the weights depend on the query, which is the state.",
+    {SCORES_OF_ALL: lambda states, hidden, *, score: [score(states[0], h) for h in (hidden, *random_like(hidden))]},
 )
-def scores_compared(score, state, hidden):
-    return all(_same(score(state, hidden), score(other, hidden)) for other in _others(state))
-
-
-@task.mistake(
-    "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own."
+task.changed(
+    "no_rounding",
+    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5.",
+    {SAME: lambda weights: all_same(weights, torch.equal)},
 )
-def given_states_compared(score, state, hidden):
-    weights = _weights(score, state, hidden)
-    return _same(weights, weights[:, :1].expand_as(weights))
 
 
-@task.mistake(
-    "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers."
+# The verdict
+
+task.changed("always_true", "You say True to every score.", {"result": lambda verdict: True})
+task.changed("always_false", "You say False to every score.", {"result": lambda verdict: False})
+task.changed(
+    "turned_round",
+    "True and False are exchanged: True means that the weights ignore the query.",
+    {"result": lambda verdict: not verdict},
 )
-def state_multiplied(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, 2 * state, hidden))
-
-
-@task.mistake(
-    "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers."
-)
-def state_negated(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, -state, hidden))
-
-
-@task.mistake(
-    "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers."
-)
-def constant_added(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, state + 1, hidden))
-
-
-@task.mistake("You compare with a state of zeros. The state given may be just that: take random numbers.")
-def compared_with_zeros(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, 0 * state, hidden))
-
-
-@task.mistake(
-    "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights."
-)
-def largest_compared(score, state, hidden):
-    weights = _weights(score, state, hidden)
-    return all(bool((weights.argmax(-1) == _weights(score, o, hidden).argmax(-1)).all()) for o in _others(state))
-
-
-@task.mistake("Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.")
-def softmax_over_states(score, state, hidden):
-    return all(_same(score(state, hidden).softmax(1), score(other, hidden).softmax(1)) for other in _others(state))
-
-
-@task.mistake(
-    "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis."
-)
-def softmax_over_everything(score, state, hidden):
-    def weights(state):
-        return score(state, hidden).flatten(1).softmax(-1)
-
-    return all(_same(weights(state), weights(other)) for other in _others(state))
-
-
-@task.mistake(
-    "You change the hidden states. The question is whether the weights depend on the query, which is the state."
-)
-def hidden_changed(score, state, hidden):
-    return all(_same(_weights(score, state, hidden), _weights(score, state, other)) for other in _others(hidden))
-
-
-@task.mistake(
-    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5."
-)
-def no_rounding(score, state, hidden):
-    return all(torch.equal(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))
-
-
-@task.mistake("True and False are exchanged: True means that the weights ignore the query.")
-def turned_round(score, state, hidden):
-    return not all(_same(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))
