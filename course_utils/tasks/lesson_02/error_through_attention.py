@@ -66,7 +66,6 @@ for name, sentence, weights in (
     ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
     ("divided", "You divide by the weights. A multiplication on the way forward stays a multiplication by the same number on the way back.", torch.reciprocal),
     ("softmax_again", "You apply a softmax to the weights once more. They are weights already.", lambda weights: weights.softmax(-1)),
-    ("weight_twice", "You multiply by the weight twice. Once is right.", torch.square),
     ("softmax_derivative", "a(1 - a) belongs to the way back to a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
 ):  # fmt: skip
     task.changed(name, sentence, {"weights": weights})

@@ -5,7 +5,8 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import SIDE_EFFECT
 
@@ -114,22 +115,18 @@ masked_softmax_mistakes(
 )
 
 
-# What stands in place of minus infinity
+# What takes the place of minus infinity
 
-ZEROS_TOO = "all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights of such a row."
-task.changed(
-    "fill_undercut",
-    "Masked scores become a finite number such as -10,000. That is not -inf: beside honest scores of -20,000 it is the largest, and takes all the weight. Only -inf lies below every score.",
-    {MASKED: filled(-1e4)},
-)
-task.changed(
-    "filled_with_minus_hundred",
-    f"Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: {ZEROS_TOO}",
-    {MASKED: filled(-100.0), ZEROS: left_out},
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred"),
+    others="the masked places",
+    empty_row="a row with nothing to attend to",
+    zeros=ZEROS,
 )
 task.changed(
     "lowered_by_a_hundred",
-    f"You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly {ZEROS_TOO}",
+    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights of such a row.",
     {MASKED: lambda scores, mask: scores - ~mask * 100.0, ZEROS: left_out},
 )
 task.changed(

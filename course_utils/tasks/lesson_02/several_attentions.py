@@ -7,7 +7,8 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 
 task = Task(
     "02.several_attentions",
@@ -107,20 +108,11 @@ for name, sentence, changes in (
     ("padding_at_the_end_assumed", "You count the words and attend to that many places from the start. That is right only where the padding is at the end. The mask says which places hold words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
-task.changed(
-    "fill_undercut",
-    "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the padding takes some or all of their weight. Only -inf lies below every score.",
-    {MASKED: filled(-1e4)},
-)
-task.changed(
-    "filled_with_minus_hundred",
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in a sentence that is all padding. Put -inf in place of masked scores, and zeros into the weights of such a sentence.",
-    {MASKED: filled(-100.0), ZEROS: left_out},
-)
-task.changed(
-    "masked_scores_still_count",
-    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax.",
-    {MASKED: filled(-100.0)},
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    others="the words of padding",
+    empty_row="a sentence that is all padding",
 )
 
 

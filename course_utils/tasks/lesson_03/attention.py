@@ -7,7 +7,8 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.checks.way import left_out
-from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import EDGE
 
@@ -137,9 +138,13 @@ ZEROS = "the weights with zeros where the mask is False"
 for name, sentence, scores in (
     ("scaled", "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are.", lambda query, turned: query @ turned / query.shape[-1] ** 0.5),
     ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`.", lambda query, _, *, key: query @ key.permute(2, 1, 0)),
-    ("key_not_transposed", "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there.", lambda query, _, *, key: query @ key),
 ):  # fmt: skip
     task.changed(name, sentence, {SCORES: scores})
+task.changed(
+    "key_not_transposed",
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there.",
+    {SCORES: lambda query, _, *, key: query @ key},
+)
 task.changed(
     "queries_and_keys_exchanged",
     "Queries and keys are exchanged: your weights have a row for each key. The rows belong to the queries, B×T×S.",
@@ -162,18 +167,14 @@ for name, sentence, changes in (
     ("one_mask_for_all_queries", "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
     ("zero_is_masked", "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
-    ("fill_undercut", "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the masked keys take some or all of their weight. Only -inf lies below every score.", {MASKED: filled(-1e4)}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
-task.changed(
-    "filled_with_minus_hundred",
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it for a query that may attend to nothing. Put -inf in place of masked scores, and zeros into the weights of such a query.",
-    {MASKED: filled(-100.0), ZEROS: left_out},
-)
-task.changed(
-    "masked_scores_still_count",
-    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax.",
-    {MASKED: filled(-100.0)},
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    others="the masked keys",
+    empty_row="a row with nothing to attend to",
+    zeros=ZEROS,
 )
 
 

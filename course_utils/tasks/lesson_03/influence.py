@@ -1,77 +1,35 @@
 """Task 03.influence: which words a function looks at. The functions are made here, so what they look at is known."""
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 
-
-def _made_of(shape, seed):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+# Which words an output may depend on: T×T, True where output t depends on word s
 
 
-def _attend(x, mask, moved=lambda x: x):
-    """Self-attention over what a mask allows, with scores so small that no weight comes near 0."""
-    words = moved(x)
-    scores = torch.tanh(words @ words.mT / 8).masked_fill(~mask, -torch.inf)
-    return scores.softmax(-1).nan_to_num() @ words
-
-
-def _every_word(T):
+def every_word(T):
     return torch.ones(T, T, dtype=torch.bool)
 
 
-def _past(T):
-    return _every_word(T).tril()
+def past(T):
+    return every_word(T).tril()
 
 
-def _one_ahead(T):
-    return _every_word(T).tril(1)
+def one_ahead(T):
+    return every_word(T).tril(1)
 
 
-def _itself(T):
-    return torch.eye(T, dtype=torch.bool)
-
-
-def attends_to_all(x):
-    return _attend(x, _every_word(x.shape[1]))
-
-
-def attends_to_the_past(x):
-    return _attend(x, _past(x.shape[1]))
-
-
-def sees_one_ahead(x):
-    return _attend(x, _one_ahead(x.shape[1]))
+def _attend(words, allowed):
+    """Self-attention over the words that are allowed, with scores so small that no weight comes near 0."""
+    scores = torch.tanh(words @ words.mT / 8).masked_fill(~allowed(words.shape[1]), -torch.inf)
+    return scores.softmax(-1).nan_to_num() @ words
 
 
 def each_word_alone(x):
-    weight = _made_of((x.shape[-1], 4), 1).to(x.dtype)
-    return torch.tanh(x @ weight / 2)
-
-
-def the_word_before(x):
-    return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
-
-
-def later_words_summed(x):
-    return x.flip(1).cumsum(1).flip(1) / x.shape[1]
-
-
-def the_first_word(x):
-    return x[:, :1].expand(-1, x.shape[1], -1) / 2
-
-
-def blind_to_the_mean(x):
-    return _attend(x, _past(x.shape[1]), lambda x: x - x.mean(-1, keepdim=True))
-
-
-def blind_to_the_length(x):
-    return _attend(x, _past(x.shape[1]), lambda x: torch.nn.functional.normalize(x, dim=-1))
-
-
-def reads_the_last_feature(x):
-    return _attend(x[..., -1:], _one_ahead(x.shape[1]))
+    generator = torch.Generator().manual_seed(1)
+    return torch.tanh(x @ torch.randn(x.shape[-1], 4, generator=generator, dtype=torch.float64).to(x.dtype) / 2)
 
 
 def past_by_subtraction(x):
@@ -81,28 +39,23 @@ def past_by_subtraction(x):
     return (10 + small.sum(1, keepdim=True)) - later
 
 
-def last_sentence_unmasked(x):
-    """A causal mask that is forgotten for the last sentence of a batch."""
-    return torch.cat([attends_to_the_past(x[:-1]), attends_to_all(x[-1:])])
+FUNCTIONS = (
+    ("attention to all words", lambda x: _attend(x, every_word), every_word),
+    ("attention with a causal mask", lambda x: _attend(x, past), past),
+    ("attention with a causal mask that lets one word too many through", lambda x: _attend(x, one_ahead), one_ahead),
+    ("a layer that takes each word alone", each_word_alone, lambda T: torch.eye(T, dtype=torch.bool)),
+    ("the word before", lambda x: torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1), lambda T: every_word(T).tril(-1).triu(-1)),
+    ("the sum of a word and all later ones", lambda x: x.flip(1).cumsum(1).flip(1) / x.shape[1], lambda T: every_word(T).triu()),
+    ("the first word, at every place", lambda x: x[:, :1].expand(-1, x.shape[1], -1) / 2, lambda T: torch.arange(T).expand(T, T) == 0),
+    ("causal attention that subtracts the mean of a word's features", lambda x: _attend(x - x.mean(-1, keepdim=True), past), past),
+    ("causal attention that sees directions only", lambda x: _attend(normalize(x, dim=-1), past), past),
+    ("attention to the last feature, one word too far", lambda x: _attend(x[..., -1:], one_ahead), one_ahead),
+    ("the sum of the past, computed by a subtraction", past_by_subtraction, past),
+    ("causal attention whose mask is forgotten in the last sentence", lambda x: torch.cat([_attend(x[:-1], past), _attend(x[-1:], every_word)]), every_word),
+)  # fmt: skip
 
 
-FUNCTIONS = {  # and the word s that its output t depends on
-    attends_to_all: ("attention to all words", _every_word),
-    attends_to_the_past: ("attention with a causal mask", _past),
-    sees_one_ahead: ("attention with a causal mask that lets one word too many through", _one_ahead),
-    each_word_alone: ("a layer that takes each word alone", _itself),
-    the_word_before: ("the word before", lambda T: _every_word(T).tril(-1).triu(-1)),
-    later_words_summed: ("the sum of a word and all later ones", lambda T: _every_word(T).triu()),
-    the_first_word: ("the first word, at every place", lambda T: torch.arange(T).expand(T, T) == 0),
-    blind_to_the_mean: ("causal attention that subtracts the mean of a word's features", _past),
-    blind_to_the_length: ("causal attention that sees directions only", _past),
-    reads_the_last_feature: ("attention to the last feature, one word too far", _one_ahead),
-    past_by_subtraction: ("the sum of the past, computed by a subtraction", _past),
-    last_sentence_unmasked: ("causal attention whose mask is forgotten in the last sentence", _every_word),
-}
-
-
-def _without_gradient(function):
+def _without_gradient(function, looks_at):
     """The numbers alone, as a function gives them that runs elsewhere."""
 
     def call(x):
@@ -111,7 +64,7 @@ def _without_gradient(function):
         with torch.no_grad():
             return function(x)
 
-    call.looks_at = FUNCTIONS[function][1]
+    call.looks_at = looks_at
     return call
 
 
@@ -120,7 +73,7 @@ task = Task(
     "does the future leak?",
     arguments=("function", "x B×T×D"),
     result="influence T×T",
-    candidates=tuple(map(_without_gradient, FUNCTIONS)),
+    candidates=tuple(_without_gradient(function, looks_at) for _, function, looks_at in FUNCTIONS),
     suspects=False,
     difficulty=3,
     importance=5,
@@ -139,7 +92,7 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, (name, _) in enumerate(FUNCTIONS.values()):
+    for key, (name, *_) in enumerate(FUNCTIONS):
         B, T, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 7), (3, 6)))
         x = draw.numbers(B, T, D) if B * T * D > 12 else draw.numbers(13 * D)[: B * T * D].reshape(B, T, D)
         yield Case(f"{name}, {T} words", (Candidate(key), x))

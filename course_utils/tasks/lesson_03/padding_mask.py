@@ -57,9 +57,13 @@ for name, sentence, mask in (
     ("inverted", 'The mask is the wrong way round: here True means "is a word".', ge),
     ("one_too_many", "One place too many is True. Places are counted from 0, so the last word is at length - 1.", le),
     ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", lambda places, lengths: places >= len(places) - lengths),
-    ("lengths_without_an_axis", "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.", lambda places, lengths: places < lengths[:, 0]),
 ):  # fmt: skip
     task.changed(name, sentence, {"the comparison of places with lengths": mask})
+task.changed(
+    "lengths_without_an_axis",
+    "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.",
+    {"the comparison of places with lengths": lambda places, lengths: places < lengths[:, 0]},
+)
 task.changed(
     "width_of_longest",
     "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are.",

@@ -51,6 +51,12 @@ def edges(name, draw):
     large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
     yield Case("large numbers", tuple(large), edge=True)
+    if name == "content_based":
+        small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
+        yield Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+        state, hidden = (vectors.clone() for vectors in as_many)
+        state[0, 1], hidden[1, 2] = 0, 0
+        yield Case("a zero vector on either side", (state, hidden), edge=True)
 
 
 PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong

@@ -14,34 +14,22 @@ def _hidden_layer(state, hidden, weight):
     return attention.pairs(state, hidden) @ weight.mT  # B T S A
 
 
-# For each score a right candidate that computes it in another way than the course does.
-
-
-def scaled_dot(state, hidden):
-    return torch.einsum("btd,bsd->bts", state / state.shape[-1] ** 0.5, hidden)
-
-
-def general(state, hidden, weight):
-    return torch.einsum("btd,de,bse->bts", state, weight, hidden)
-
-
-def additive(state, hidden, weight, v):
-    D = state.shape[-1]
-    return attention.perceptron(state, hidden, weight[:, :D], weight[:, D:], v)
-
-
-def concatenating(state, hidden, weight):
-    return attention.pairs(state, hidden) @ weight
-
-
 def location_based(state, weight):
     powers = torch.einsum("btd,sd->bts", state, weight).exp()
     return powers / powers.sum(-1, keepdim=True)
 
 
+# For each score a right candidate that computes it in another way than the course does.
 RIGHT = {
-    task.id.partition(".")[2]: task.oracle_function for task in (dot.task, content_based.task, perceptron.task)
-} | {right.__name__: right for right in (scaled_dot, general, additive, concatenating, location_based)}
+    "dot": dot.task.oracle_function,
+    "content_based": content_based.task.oracle_function,
+    "perceptron": perceptron.task.oracle_function,
+    "scaled_dot": lambda s, h: torch.einsum("btd,bsd->bts", s / s.shape[-1] ** 0.5, h),
+    "general": lambda s, h, W: torch.einsum("btd,de,bse->bts", s, W, h),
+    "additive": lambda s, h, W, v: attention.perceptron(s, h, W[:, : s.shape[-1]], W[:, s.shape[-1] :], v),
+    "concatenating": lambda s, h, w: attention.pairs(s, h) @ w,
+    "location_based": location_based,
+}
 
 # Wrong candidates, with the promise that each of them breaks.
 WRONG = (

@@ -5,7 +5,6 @@ from operator import matmul
 import torch
 from torch.nn.functional import normalize
 
-from course_utils.checks.running.contract import Case
 from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
@@ -45,21 +44,6 @@ def _(state, hidden):
     unit_hidden = yield "hidden at length 1", lambda hidden: normalize(hidden, dim=-1), hidden
     scores = yield "the product of the two", matmul, unit_state, unit_hidden.mT
     return scores
-
-
-_content_cases = task.make_cases
-
-
-def _with_zero_vectors(seed=0):
-    cases = _content_cases(seed)
-    state, hidden = (arg.clone() for arg in next(case for case in cases if case.name == "as many queries as keys").args)
-    state[0, 1], hidden[1, 2] = 0, 0
-    small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
-    at_hand = Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
-    return [*cases, at_hand, Case("a zero vector on either side", (state, hidden), edge=True)]
-
-
-task.make_cases = _with_zero_vectors
 
 
 @task.property

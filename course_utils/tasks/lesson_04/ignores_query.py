@@ -1,6 +1,7 @@
 """Task 04.ignores_query: do the weights of a score depend on the query? The scores are made here, so the answer is known."""
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
@@ -18,84 +19,31 @@ def _alone(vectors, seed):
     return vectors @ _made_of(vectors, vectors.shape[-1], seed=seed)
 
 
-def dot(state, hidden):
-    return state @ hidden.mT
-
-
-def length_of_state_only(state, hidden):
-    return state.norm(dim=-1, keepdim=True) * _alone(hidden, 2)[:, None]
-
-
-def cosine(state, hidden):
-    unit = torch.nn.functional.normalize
-    return 2 * unit(state, dim=-1) @ unit(hidden, dim=-1).mT
-
-
-def size_of_dot(state, hidden):
-    return (state @ hidden.mT).abs()
-
-
-def blind_to_the_mean(state, hidden):
-    return (state - state.mean(-1, keepdim=True)) @ hidden.mT
-
-
-def general(state, hidden):
-    return state @ _made_of(state, state.shape[-1], hidden.shape[-1]) @ hidden.mT
-
-
 def perceptron(state, hidden):
     first = state @ _made_of(state, state.shape[-1], 6, seed=3) * 2
     second = hidden @ _made_of(hidden, hidden.shape[-1], 6, seed=4) * 2
     return 2 * torch.tanh(first[:, :, None] + second[:, None]).sum(-1)
 
 
-def location_based(state, hidden):
-    return state @ _made_of(state, hidden.shape[1], state.shape[-1], seed=5).mT * 2
+SCORES = (  # what it is, the score, whether its weights ignore the query
+    ("the dot product", lambda s, h: s @ h.mT, False),
+    ("a score that sees only how long the state is", lambda s, h: s.norm(dim=-1, keepdim=True) * _alone(h, 2)[:, None], False),
+    ("the cosine", lambda s, h: 2 * normalize(s, dim=-1) @ normalize(h, dim=-1).mT, False),
+    ("the dot product without its sign", lambda s, h: (s @ h.mT).abs(), False),
+    ("the dot product of a state whose mean is subtracted", lambda s, h: (s - s.mean(-1, keepdim=True)) @ h.mT, False),
+    ("the general score", lambda s, h: s @ _made_of(s, s.shape[-1], h.shape[-1]) @ h.mT, False),
+    ("the perceptron score", perceptron, False),
+    ("the location-based score, before its softmax", lambda s, h: s @ _made_of(s, h.shape[1], s.shape[-1], seed=5).mT * 2, False),
+    ("a score whose state sets the temperature", lambda s, h: _alone(s, 6).exp()[:, :, None] * _alone(h, 7)[:, None] * 2, False),
+    ("the concatenating score", lambda s, h: _alone(s, 8)[:, :, None] + _alone(h, 9)[:, None], True),
+    ("a network for the state plus a network for the hidden state", lambda s, h: torch.tanh(_alone(s, 10))[:, :, None] * 3 + torch.tanh(_alone(h, 11))[:, None], True),
+    ("a score of the hidden states alone", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
+    ("the same score for every hidden state", lambda s, h: _alone(s, 13)[:, :, None].repeat(1, 1, h.shape[1]), True),
+    ("a concatenating score with a large part of the state", lambda s, h: 50 + 20 * torch.tanh(_alone(s, 14))[:, :, None] + _alone(h, 15)[:, None], True),
+)  # fmt: skip
 
 
-def temperature(state, hidden):
-    return _alone(state, 6).exp()[:, :, None] * _alone(hidden, 7)[:, None] * 2
-
-
-def concatenating(state, hidden):
-    return _alone(state, 8)[:, :, None] + _alone(hidden, 9)[:, None]
-
-
-def two_networks(state, hidden):
-    return torch.tanh(_alone(state, 10))[:, :, None] * 3 + torch.tanh(_alone(hidden, 11))[:, None]
-
-
-def keys_only(state, hidden):
-    return _alone(hidden, 12)[:, None].repeat(1, state.shape[1], 1)
-
-
-def queries_only(state, hidden):
-    return _alone(state, 13)[:, :, None].repeat(1, 1, hidden.shape[1])
-
-
-def large_lead(state, hidden):
-    return 50 + 20 * torch.tanh(_alone(state, 14))[:, :, None] + _alone(hidden, 15)[:, None]
-
-
-SCORES = {  # and whether their weights ignore the query
-    dot: ("the dot product", False),
-    length_of_state_only: ("a score that sees only how long the state is", False),
-    cosine: ("the cosine", False),
-    size_of_dot: ("the dot product without its sign", False),
-    blind_to_the_mean: ("the dot product of a state whose mean is subtracted", False),
-    general: ("the general score", False),
-    perceptron: ("the perceptron score", False),
-    location_based: ("the location-based score, before its softmax", False),
-    temperature: ("a score whose state sets the temperature", False),
-    concatenating: ("the concatenating score", True),
-    two_networks: ("a network for the state plus a network for the hidden state", True),
-    keys_only: ("a score of the hidden states alone", True),
-    queries_only: ("the same score for every hidden state", True),
-    large_lead: ("a concatenating score with a large part of the state", True),
-}
-
-
-def _without_gradient(score):
+def _without_gradient(score, ignores):
     """The numbers alone, as a function gives them that runs elsewhere."""
 
     def call(state, hidden):
@@ -104,7 +52,7 @@ def _without_gradient(score):
         with torch.no_grad():
             return score(state, hidden)
 
-    call.ignores = SCORES[score][1]
+    call.ignores = ignores
     return call
 
 
@@ -113,7 +61,7 @@ task = Task(
     "scores that lead to the same weights for every query",
     arguments=("score", "state B×T×D", "hidden B×S×D"),
     result="verdict",
-    candidates=tuple(map(_without_gradient, SCORES)),
+    candidates=tuple(_without_gradient(score, ignores) for _, score, ignores in SCORES),
     suspects=False,
     difficulty=3,
     importance=4,
@@ -131,7 +79,7 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, (name, _) in enumerate(SCORES.values()):
+    for key, (name, *_) in enumerate(SCORES):
         B, T, S, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 5), (3, 7), (3, 7)))
         yield Case(name, (Candidate(key), draw.numbers(B, T, D), draw.numbers(2 * B, S, D)[:B] + 0.25))
         one = draw.numbers(2, 1, 7).repeat(1, 1 if key % 2 else 3, 1)
