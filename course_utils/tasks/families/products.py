@@ -1,4 +1,4 @@
-"""What goes wrong where rows are multiplied by a weight and put through a sigmoid: sentences, and the change that is not plain."""
+"""What goes wrong where rows are multiplied by a weight and put through a sigmoid: the sentences, and the sigmoid that overflows."""
 
 SIGMOID_OVERFLOWS = (
     "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."

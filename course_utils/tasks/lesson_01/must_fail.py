@@ -103,8 +103,8 @@ def _(sentences, labels):
 @task.steps
 def _(sentences, labels):
     sides = yield "the positive and the negative sentences", _sides, sentences, labels
-    pairs = yield "the pairs of each side", lambda sides: [list(with_replacement(side, 2)) for side in sides], sides
-    counts = yield "their words counted", lambda pairs: [[Counter(a + b) for a, b in side] for side in pairs], pairs
+    pairs = yield PAIRS, lambda sides: [list(with_replacement(side, 2)) for side in sides], sides
+    counts = yield COUNTED, of_each(Counter), pairs
     proof = yield "whether two are equal", lambda counts: any(a == b for a, b in product(*counts)), counts
     return proof
 
@@ -113,13 +113,18 @@ def _sides(sentences, labels):
     return [[s for s, label in zip(sentences, labels, strict=True) if bool(label) is side] for side in (True, False)]
 
 
-PAIRS = "the pairs of each side"
+def of_each(pair):
+    """A function of the pairs of each side, which looks at the words of each pair together."""
+    return lambda pairs: [[pair(a + b) for a, b in side] for side in pairs]
+
+
+PAIRS, COUNTED = "the pairs of each side", "their words counted"
 for name, sentence, changes in (
     ("always_true", "You say True whatever the sentences are.", {"result": lambda proof: True}),
     ("always_false", "You say False whatever the sentences are.", {"result": lambda proof: False}),
-    ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {"their words counted": lambda pairs: [[len(a + b) for a, b in side] for side in pairs]}),
-    ("sets_of_words", "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them.", {"their words counted": lambda pairs: [[set(a + b) for a, b in side] for side in pairs]}),
-    ("in_their_order", "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list.", {"their words counted": lambda pairs: [[a + b for a, b in side] for side in pairs]}),
+    ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
+    ("sets_of_words", "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them.", {COUNTED: of_each(set)}),
+    ("in_their_order", "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
     ("never_twice", "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
     ("single_sentences", "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
     ("all_at_once", "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),

@@ -66,12 +66,12 @@ def _(words, mask):
 
 # The mask
 
-for name, sentence, changed in (
+for name, sentence, other_mask in (
     ("padding_added", "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch are.", torch.ones_like),
     ("mask_inverted", "The mask is used the wrong way round: True marks a word, and you keep the padding instead.", torch.logical_not),
     ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which places hold words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
 ):  # fmt: skip
-    task.changed(name, sentence, {"mask": changed})
+    task.changed(name, sentence, {"mask": other_mask})
 
 task.changed(
     "mask_without_third_axis",
