@@ -520,7 +520,7 @@ def searching(step, width=3, longest=4):
         ("02.masked_softmax", overflowing(1e-9), "Subtract the largest score that may be attended to first"),
         ("02.masked_softmax", overflowing(1e-6), "exp overflows"),
         ("02.masked_softmax", overflowing(after=torch.nan_to_num), "exp overflows"),
-        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula stands for one word"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula is for one word"),
         ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
         ("02.several_attentions", by_matrices(torch.cat), "which gives B×B×D"),
         ("02.several_attentions", by_matrices(lambda o, d: torch.stack(o, 1).flatten(1)), "which gives B×B×D"),

@@ -1,11 +1,12 @@
 """Task 00.weighted_sum: a weighted sum of vectors."""
 
-from operator import matmul
+from operator import mul
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 task = Task(
     "00.weighted_sum",
@@ -57,78 +58,44 @@ def _(weights, values):
 
 @task.steps
 def _(weights, values):
-    total = yield "the weighted sum", matmul, weights, values
+    weighted = yield "the weighted vectors", mul, weights[:, None], values
+    total = yield "the sum over the vectors", lambda weighted: weighted.sum(0), weighted
     return total
 
 
-@task.mistake("You add up the vectors, but each with weight 1: the weights are never used.")
-def weights_unused(weights, values):
-    return values.sum(0)
+for name, sentence, total in (
+    ("mean_of_weighted", "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by anything.", lambda weighted: weighted.mean(0)),
+    ("not_added", "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D.", left_out),
+    ("only_the_last", "Your result is the last vector times its weight: each turn of the loop forgets what came before. Write `total = total + …`, or `total += …`.", lambda weighted: weighted[-1]),
+    ("added_over_features", "You add along the wrong axis: over the features of each vector. Add over the vectors instead.", lambda weighted: weighted.sum(1)),
+    ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros it runs only where S and D are equal, or where one of them is 1.", lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))),
+):  # fmt: skip
+    task.changed(name, sentence, {"the sum over the vectors": total})
 
-
-@task.mistake(
-    "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by "
-    "anything."
+task.changed(
+    "weights_unused",
+    "You add up the vectors, but each with weight 1: the weights are never used.",
+    {"weights": torch.ones_like},
 )
-def mean_of_weighted(weights, values):
-    return (weights[:, None] * values).mean(0)
-
-
-@task.mistake(
-    "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D."
+task.changed(
+    "weighted_mean",
+    "You divide by the sum of the weights, which gives a weighted mean. Here the weights are used as they are.",
+    {"result": lambda total, *, weights: total / weights.sum()},
 )
-def not_added(weights, values):
-    return weights[:, None] * values
-
-
-@task.mistake(
-    "Your result is the last vector times its weight: each turn of the loop forgets what came before. Write `total = total + …`, or `total += …`."
+task.changed(
+    "first_vector_twice",
+    "You start from the first vector and then add all the weighted vectors, so the first one counts once too often. Start from zeros.",
+    {"result": lambda total, *, values: values[0] + total},
 )
-def only_the_last(weights, values):
-    return weights[-1] * values[-1]
 
-
-@task.mistake("You add along the wrong axis: over the features of each vector. Add over the vectors instead.")
-def added_over_features(weights, values):
-    return (weights[:, None] * values).sum(1)
-
-
-@task.mistake(
-    "`weights * values` lines the weights up with the last axis, the features. But a weight belongs to a whole vector: give weights a "
-    "second axis, `weights[:, None]`, or use a matrix product."
+on_features = {"the weighted vectors": lambda _, values, *, weights: weights * values}
+task.changed(
+    "weights_on_features",
+    "`weights * values` lines the weights up with the last axis, the features. But a weight belongs to a whole vector: give weights a second axis, `weights[:, None]`, or use a matrix product.",
+    on_features,
 )
-def weights_on_features(weights, values):
-    return (weights * values).sum(0)
-
-
-@task.mistake(
-    "You divide by the sum of the weights, which gives a weighted mean. Here the weights are used as they are."
+task.changed(
+    "weights_on_features_not_added",
+    "`weights * values` lines the weights up with the features, the columns of values, and not with the vectors, its rows. `weights[:, None]` lines them up with the vectors. After that the weighted vectors still have to be added up.",
+    on_features | {"the sum over the vectors": left_out},
 )
-def weighted_mean(weights, values):
-    return weights @ values / weights.sum()
-
-
-@task.mistake(
-    "You start from the first vector and then add all the weighted vectors, so the first one counts once too often. Start from zeros."
-)
-def first_vector_twice(weights, values):
-    return values[0] + weights @ values
-
-
-@task.mistake(
-    "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros it runs "
-    "only where S and D are equal, or where one of them is 1."
-)
-def zeros_as_many_as_weights(weights, values):
-    total = torch.zeros(len(weights), dtype=values.dtype)
-    for weight, value in zip(weights, values, strict=True):
-        total = total + weight * value
-    return total
-
-
-@task.mistake(
-    "`weights * values` lines the weights up with the features, the columns of values, and not with the vectors, its rows. `weights[:, None]` lines them up "
-    "with the vectors. After that the weighted vectors still have to be added up."
-)
-def weights_on_features_not_added(weights, values):
-    return weights * values

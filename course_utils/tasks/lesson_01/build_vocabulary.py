@@ -1,10 +1,11 @@
 """Task 01.build_vocabulary: a number for every word."""
 
-import string
 from collections import Counter
+from string import punctuation
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 WORDS = ("good", "bad", "film", "plot", "a", "the", "not", "fun", "dull", "cast", "very")
 
@@ -56,12 +57,6 @@ def _(draw):
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)
 
 
-def _vocabulary(sentences, min_count, key, counts=None, reverse=False):
-    counts = counts or Counter(word for sentence in sentences for word in sentence)
-    kept = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: key(w, counts[w]), reverse=reverse)
-    return {word: i for i, word in enumerate(["<pad>", "<unk>", *kept])}
-
-
 @task.oracle
 def _(sentences, min_count=1):
     words = [word for sentence in sentences for word in sentence]
@@ -73,84 +68,49 @@ def _(sentences, min_count=1):
     return vocabulary
 
 
-@task.mistake('"<pad>" and "<unk>" are missing. They always come first, as 0 and 1, whatever the sentences hold.')
-def no_special_words(sentences, min_count=1):
-    return {w: i - 2 for w, i in _vocabulary(sentences, min_count, lambda w, n: (-n, w)).items() if i > 1}
+@task.steps
+def _(sentences, min_count=1):
+    counts = yield "the counts", lambda sentences: Counter(w for s in sentences for w in s), sentences
+    kept = yield "the words kept", lambda counts, least: [w for w in counts if counts[w] >= least], counts, min_count
+    ordered = yield "the words in order", lambda kept, counts: sorted(kept, key=lambda w: (-counts[w], w)), kept, counts
+    vocabulary = yield "the vocabulary", lambda words: _numbered(["<pad>", "<unk>", *words]), ordered
+    return vocabulary
 
 
-@task.mistake('"<pad>" should be 0 and "<unk>" should be 1; you have them the other way round.')
-def special_words_swapped(sentences, min_count=1):
-    return {**_vocabulary(sentences, min_count, lambda w, n: (-n, w)), "<pad>": 1, "<unk>": 0}
+def _numbered(words):
+    return {word: i for i, word in enumerate(words)}
 
 
-@task.mistake(
-    "Your words are in alphabetical order. Frequent words should come first; the alphabet only decides between words of the same count."
-)
-def alphabetical(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: w)
+# What is counted and kept
+
+for name, sentence, changes in (
+    ("lower_case", 'You turn capitals into small letters before you count. "Film" and "film" are two different words here: take the words as they are.', {"sentences": lambda sentences: [[w.lower() for w in s] for s in sentences]}),
+    ("punctuation_stripped", "You strip punctuation from the words. Take the words as they are: a full stop can be a word too.", {"sentences": lambda sentences: [[w.strip(punctuation) for w in s if w.strip(punctuation)] for s in sentences]}),
+    ("sentences_counted", "You count the sentences in which a word appears. A word that appears twice in one sentence should count twice.", {"the counts": lambda sentences: Counter(w for s in sentences for w in set(s))}),
+    ("min_count_exclusive", "A word seen exactly min_count times belongs in the vocabulary, but your comparison leaves it out.", {"min_count": lambda least: least + 1}),
+    ("min_count_unused", "min_count has no effect. Words seen fewer times than that should be left out.", {"min_count": lambda least: 1}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-@task.mistake("In your order the rare words come first. The most frequent words should come first.")
-def rare_first(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: (n, w))
+# Their order
+
+for name, sentence, ordered in (
+    ("alphabetical", "Your words are in alphabetical order. Frequent words should come first; the alphabet only decides between words of the same count.", lambda kept, counts: sorted(kept)),
+    ("rare_first", "In your order the rare words come first. The most frequent words should come first.", lambda kept, counts: sorted(kept, key=lambda w: (counts[w], w))),
+    ("ties_as_met", "Words of the same count are in the order in which they were first seen, as Counter.most_common leaves them. They should be in alphabetical order, so that the numbers do not depend on the order of the sentences.", lambda kept, counts: sorted(kept, key=lambda w: -counts[w])),
+    ("ties_turned", "The counts fall, as they should, but words of the same count run from z to a: `reverse=True` reverses both keys. Sort in rising order by (-count, word), where the minus sign reverses the count alone.", lambda kept, counts: sorted(kept, key=lambda w: (counts[w], w), reverse=True)),
+    ("order_met", "Your words are numbered in the order in which they are first seen. Frequent words should come first, and words of the same count in alphabetical order.", left_out),
+):  # fmt: skip
+    task.changed(name, sentence, {"the words in order": ordered})
 
 
-@task.mistake(
-    "Words of the same count stand in the order in which they were first seen, as Counter.most_common leaves them. They should be in "
-    "alphabetical order, so that the numbers do not depend on the order of the sentences."
-)
-def ties_as_met(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: -n)
+# Their numbers
 
-
-@task.mistake(
-    "Your words are numbered in the order in which they are first seen. Frequent words should come first, and words of the same count in "
-    "alphabetical order."
-)
-def order_met(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: 0)
-
-
-@task.mistake(
-    "The counts fall, as they should, but words of the same count run from z to a: `reverse=True` reverses both keys. Sort in rising "
-    "order by (-count, word), where the minus sign reverses the count alone."
-)
-def ties_turned(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: (n, w), reverse=True)
-
-
-@task.mistake('Your words are numbered from 0. But 0 and 1 belong to "<pad>" and "<unk>", so the first word gets 2.')
-def words_from_zero(sentences, min_count=1):
-    vocabulary = _vocabulary(sentences, min_count, lambda w, n: (-n, w))
-    return {w: i - 2 if i > 1 else i for w, i in vocabulary.items()}
-
-
-@task.mistake("A word seen exactly min_count times belongs in the vocabulary, but your comparison leaves it out.")
-def min_count_exclusive(sentences, min_count=1):
-    return _vocabulary(sentences, min_count + 1, lambda w, n: (-n, w))
-
-
-@task.mistake("min_count has no effect. Words seen fewer times than that should be left out.")
-def min_count_unused(sentences, min_count=1):
-    return _vocabulary(sentences, 1, lambda w, n: (-n, w))
-
-
-@task.mistake(
-    "You count the sentences in which a word appears. A word that appears twice in one sentence should count twice."
-)
-def sentences_counted(sentences, min_count=1):
-    return _vocabulary(sentences, min_count, lambda w, n: (-n, w), Counter(w for s in sentences for w in set(s)))
-
-
-@task.mistake(
-    'You turn capitals into small letters before you count. "Film" and "film" are two different words here: take the words as they are.'
-)
-def lower_case(sentences, min_count=1):
-    lower = [[word.lower() for word in sentence] for sentence in sentences]
-    return _vocabulary(lower, min_count, lambda w, n: (-n, w))
-
-
-@task.mistake("You strip punctuation from the words. Take the words as they are: a full stop can be a word too.")
-def punctuation_stripped(sentences, min_count=1):
-    stripped = [[word.strip(string.punctuation) for word in sentence] for sentence in sentences]
-    return _vocabulary([[w for w in s if w] for s in stripped], min_count, lambda w, n: (-n, w))
+SPECIAL = {"<pad>": 0, "<unk>": 1}
+for name, sentence, vocabulary in (
+    ("no_special_words", '"<pad>" and "<unk>" are missing. They always come first, as 0 and 1, whatever the sentences hold.', _numbered),
+    ("words_from_zero", 'Your words are numbered from 0. But 0 and 1 belong to "<pad>" and "<unk>", so the first word gets 2.', lambda words: SPECIAL | _numbered(words)),
+    ("special_words_swapped", '"<pad>" should be 0 and "<unk>" should be 1; you have them the other way round.', lambda words: _numbered(["<unk>", "<pad>", *words])),
+):  # fmt: skip
+    task.changed(name, sentence, {"the vocabulary": vocabulary})

@@ -1,7 +1,8 @@
 """Task 01.must_fail: is there a proof among these sentences that no sum can get them all right?"""
 
 from collections import Counter
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, product
+from itertools import combinations_with_replacement as with_replacement
 
 import torch
 
@@ -99,76 +100,36 @@ def _(sentences, labels):
     return bool((pairs[0][:, None] == pairs[1]).all(-1).any())
 
 
-def _proof(sentences, labels, pairs=combinations_with_replacement, of=Counter, label=True):
-    """Whether two sentences with this label and two with the other one hold the same words, as `of` sees them."""
-    sides = (
-        [s for s, each in zip(sentences, labels, strict=True) if bool(each) is side] for side in (label, not label)
-    )
-    seen = [[of(a + b) for a, b in pairs(side, 2)] for side in sides]
-    return any(a == b for a, b in product(*seen))
+@task.steps
+def _(sentences, labels):
+    sides = yield "the positive and the negative sentences", _sides, sentences, labels
+    pairs = yield PAIRS, lambda sides: [list(with_replacement(side, 2)) for side in sides], sides
+    counts = yield COUNTED, of_each(Counter), pairs
+    proof = yield "whether two are equal", lambda counts: any(a == b for a, b in product(*counts)), counts
+    return proof
 
 
-@task.mistake("You say True whatever the sentences are.")
-def always_true(sentences, labels):
-    return True
+def _sides(sentences, labels):
+    return [[s for s, label in zip(sentences, labels, strict=True) if bool(label) is side] for side in (True, False)]
 
 
-@task.mistake("You say False whatever the sentences are.")
-def always_false(sentences, labels):
-    return False
+def of_each(pair):
+    """A function of the pairs of each side, which looks at the words of each pair together."""
+    return lambda pairs: [[pair(a + b) for a, b in side] for side in pairs]
 
 
-@task.mistake(
-    "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes "
-    "two positive and two negative sentences."
-)
-def single_sentences(sentences, labels):
-    return _proof([s + s for s in sentences], labels, lambda side, _: [(s, []) for s in side])
-
-
-@task.mistake(
-    "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice."
-)
-def never_twice(sentences, labels):
-    return _proof(sentences, labels, combinations)
-
-
-@task.mistake(
-    "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them."
-)
-def sets_of_words(sentences, labels):
-    return _proof(sentences, labels, of=set)
-
-
-@task.mistake(
-    "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list."
-)
-def in_their_order(sentences, labels):
-    return _proof(sentences, labels, of=list)
-
-
-@task.mistake("You compare how many words there are. They have to be the same words, each equally often.")
-def lengths_only(sentences, labels):
-    return _proof(sentences, labels, of=len)
-
-
-@task.mistake(
-    "You leave the labels out. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
-)
-def labels_unused(sentences, labels):
-    pairs = list(combinations_with_replacement(range(len(sentences)), 2))
-    words = [Counter(sentences[i] + sentences[j]) for i, j in pairs]
-    return any(a == b for a, b in combinations(words, 2))
-
-
-@task.mistake(
-    "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are."
-)
-def all_at_once(sentences, labels):
-    sides = [
-        sum((s for s, each in zip(sentences, labels, strict=True) if bool(each) is side), []) for side in (True, False)
-    ]
-    return bool(sentences) and Counter(sides[0]) == Counter(sides[1])
+PAIRS, COUNTED = "the pairs of each side", "their words counted"
+for name, sentence, changes in (
+    ("always_true", "You say True whatever the sentences are.", {"result": lambda proof: True}),
+    ("always_false", "You say False whatever the sentences are.", {"result": lambda proof: False}),
+    ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
+    ("sets_of_words", "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them.", {COUNTED: of_each(set)}),
+    ("in_their_order", "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
+    ("never_twice", "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
+    ("single_sentences", "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
+    ("all_at_once", "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
 @task.mistake(
@@ -176,4 +137,12 @@ def all_at_once(sentences, labels):
     "way round: allow a repetition on both sides, each for itself."
 )
 def both_twice_or_both_different(sentences, labels):
-    return _proof(sentences, labels, combinations) or single_sentences(sentences, labels)
+    return task.wrong("never_twice")(sentences, labels) or task.wrong("single_sentences")(sentences, labels)
+
+
+@task.mistake(
+    "You leave the labels out. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
+)
+def labels_unused(sentences, labels):
+    words = [Counter(a + b) for a, b in with_replacement(sentences, 2)]
+    return any(a == b for a, b in combinations(words, 2))

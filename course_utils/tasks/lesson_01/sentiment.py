@@ -6,6 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.products import SIGMOID_OVERFLOWS, overflowing_sigmoid, product_turned
 
 task = Task(
     "01.sentiment",
@@ -51,62 +53,34 @@ def _(sums, weight, bias):
     return probability
 
 
-@task.mistake("These are the scores, not yet probabilities: the sigmoid is missing.")
-def no_sigmoid(sums, weight, bias):
-    return sums @ weight + bias
+for name, sentence, probability in (
+    ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", left_out),
+    ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", lambda scores: (-scores).sigmoid()),
+    ("softmax_over_batch", "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
+    ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", lambda scores: (scores > 0).float()),
+    ("overflow", SIGMOID_OVERFLOWS, overflowing_sigmoid),
+):  # fmt: skip
+    task.changed(name, sentence, {"the probabilities": probability})
 
-
-@task.mistake("The bias is missing from the score.")
-def no_bias(sums, weight, bias):
-    return (sums @ weight).sigmoid()
-
-
-@task.mistake("You add the bias after the sigmoid. It belongs to the score: add it before.")
-def bias_after_sigmoid(sums, weight, bias):
-    return (sums @ weight).sigmoid() + bias
-
-
-@task.mistake("You return the probability of the negative class: the sign of the score is flipped.")
-def other_class(sums, weight, bias):
-    return (-(sums @ weight + bias)).sigmoid()
-
-
-@task.mistake(
-    "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score."
+no_bias = {"the sum of the product and bias": left_out}
+task.changed("no_bias", "The bias is missing from the score.", no_bias)
+task.changed(
+    "bias_after_sigmoid",
+    "You add the bias after the sigmoid. It belongs to the score: add it before.",
+    no_bias | {"result": lambda probability, *, bias: probability + bias},
 )
-def softmax_over_batch(sums, weight, bias):
-    return (sums @ weight + bias).softmax(0)
-
-
-@task.mistake(
-    "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an "
-    "error, and the loss would be wrong."
+task.changed(
+    "bias_for_each_feature",
+    "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.",
+    {"bias": lambda bias, *, weight: len(weight) * bias},
 )
-def column(sums, weight, bias):
-    return (sums @ weight[:, None] + bias).sigmoid()
-
-
-@task.mistake("You return decisions, 0 or 1. Return the probability itself, before any threshold.")
-def decided(sums, weight, bias):
-    return (sums @ weight + bias > 0).float()
-
-
-@task.mistake(
-    "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+task.changed(
+    "column",
+    "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.",
+    {"result": lambda probability: probability[:, None]},
 )
-def overflow(sums, weight, bias):
-    z = (sums @ weight + bias).exp()
-    return z / (1 + z)
-
-
-@task.mistake("You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.")
-def bias_for_each_feature(sums, weight, bias):
-    return (sums * weight + bias).sum(-1).sigmoid()
-
-
-@task.mistake(
-    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
-    "so `sums` (B×D) comes first. `weight @ sums` runs only where B = D, and gives a wrong result there."
+task.changed(
+    "product_turned",
+    product_turned("sums", "B×D", "weight @ sums", "where B = D"),
+    {"the product of sums and weight": lambda sums, weight: weight @ sums},
 )
-def product_turned(sums, weight, bias):
-    return (weight @ sums + bias).sigmoid()

@@ -6,6 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.products import SIGMOID_OVERFLOWS, overflowing_sigmoid
 
 task = Task(
     "01.sentiment_gradient",
@@ -62,123 +64,37 @@ def _(sums, labels, weight, bias):
     return by_weight, by_bias
 
 
-def _error(sums, labels, weight, bias):
-    return (sums @ weight + bias).sigmoid() - labels
-
-
-@task.mistake("You add up over the sentences. The loss is their mean, so divide by B.")
-def not_averaged(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias)
-    return error @ sums, error.sum()
-
-
-@task.mistake("The gradient of weight is averaged over the batch, but the gradient of bias is not.")
-def bias_not_averaged(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias)
-    return error @ sums / len(sums), error.sum()
-
-
-@task.mistake(
-    "The sign is flipped: this is the direction in which the loss falls. The gradient has (p - label) in it, not (label - p)."
+BY_WEIGHT, BY_BIAS, SHARES = (
+    "the product of errors and sums",
+    "the sum of the errors",
+    "the errors divided by the number of sentences",
 )
-def sign_turned(sums, labels, weight, bias):
-    error = -_error(sums, labels, weight, bias) / len(sums)
-    return error @ sums, error.sum()
+
+for name, sentence, changes in (
+    ("bias_left_out", "The bias is part of the score, but your probabilities are computed without it.", {"bias": torch.zeros_like}),
+    ("overflow", SIGMOID_OVERFLOWS, {"the probabilities": overflowing_sigmoid}),
+    ("scores_not_probabilities", "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first.", {"the probabilities": left_out}),
+    ("sign_turned", "The sign is flipped: this is the direction in which the loss falls. The gradient has (p - label) in it, not (label - p).", {"the errors": lambda p, labels: labels - p}),
+    ("squared_error", "The factor p(1 - p) belongs to the squared error. With the cross-entropy it cancels, and p - label remains.", {"the errors": lambda p, labels: (p - labels) * p * (1 - p)}),
+    ("not_averaged", "You add up over the sentences. The loss is their mean, so divide by B.", {SHARES: left_out}),
+    ("bias_not_averaged", "The gradient of weight is averaged over the batch, but the gradient of bias is not.", {BY_BIAS: lambda share, *, done: done["the errors"].sum()}),
+    ("error_times_weight", "Error times weight is what reaches the words of a sentence. The gradient of weight is the error times the sum that weight was multiplied by.", {BY_WEIGHT: lambda share, sums, *, weight: share.sum() * weight}),
+    ("order_swapped", "You return the gradient of bias first. The gradient of weight comes first: `return weight_gradient, bias_gradient`.", {"result": lambda by_weight, by_bias: (by_bias, by_weight)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-@task.mistake(
-    "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first."
-)
-def scores_not_probabilities(sums, labels, weight, bias):
-    error = (sums @ weight + bias - labels) / len(sums)
-    return error @ sums, error.sum()
+# One gradient for each sentence, of a loss that is the mean or the sum
 
-
-@task.mistake(
-    "The factor p(1 - p) belongs to the squared error. With the cross-entropy it cancels, and p - label remains."
-)
-def squared_error(sums, labels, weight, bias):
-    p = (sums @ weight + bias).sigmoid()
-    error = (p - labels) * p * (1 - p) / len(sums)
-    return error @ sums, error.sum()
-
-
-@task.mistake("The bias is part of the score, but your probabilities are computed without it.")
-def bias_left_out(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, 0 * bias) / len(sums)
-    return error @ sums, error.sum()
-
-
-@task.mistake(
-    "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
-)
-def overflow(sums, labels, weight, bias):
-    e = (sums @ weight + bias).exp()
-    error = (e / (1 + e) - labels) / len(sums)
-    return error @ sums, error.sum()
-
-
-@task.mistake(
-    "You return the gradient of bias first. The gradient of weight comes first: `return weight_gradient, bias_gradient`."
-)
-def order_swapped(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias) / len(sums)
-    return error.sum(), error @ sums
-
-
-@task.mistake(
-    "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add them up over the sentences."
-)
-def weight_gradient_per_sentence(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias) / len(sums)
-    return error[:, None] * sums, error.sum()
-
-
-@task.mistake(
-    "You have a separate weight gradient for each sentence, B×D. The loss is the mean over the batch: take the mean over the sentences "
-    "here too."
-)
-def weight_gradient_not_averaged(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias)
-    return error[:, None] * sums, error.mean()
-
-
-@task.mistake(
-    "Your bias gradient has an entry for each sentence. There is one loss for the whole batch, and one bias: add the entries up."
-)
-def bias_gradient_per_sentence(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias) / len(sums)
-    return error @ sums, error
-
-
-@task.mistake(
-    "Your bias gradient is the error of each sentence. The bias is one number, and the loss is a mean: take the mean of the errors."
-)
-def bias_gradient_not_averaged(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias)
-    return error @ sums / len(sums), error
-
-
-@task.mistake(
-    "Both gradients still have an entry for each sentence. There is one loss for the whole batch: add the entries up over the sentences."
-)
-def both_per_sentence(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias) / len(sums)
-    return error[:, None] * sums, error
-
-
-@task.mistake(
-    "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take the mean over the sentences."
-)
-def both_not_averaged(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias)
-    return error[:, None] * sums, error
-
-
-@task.mistake(
-    "Error times weight is what reaches the words of a sentence. The gradient of weight is the error times the sum that weight was "
-    "multiplied by."
-)
-def error_times_weight(sums, labels, weight, bias):
-    error = _error(sums, labels, weight, bias).mean()
-    return error * weight, error
+weights, biases = {BY_WEIGHT: lambda share, sums: share[:, None] * sums}, {BY_BIAS: left_out}
+weights_of_sum = {BY_WEIGHT: lambda share, sums, *, done: done["the errors"][:, None] * sums}
+biases_of_sum = {BY_BIAS: lambda share, *, done: done["the errors"]}
+for name, sentence, changes in (
+    ("weight_gradient_per_sentence", "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add them up over the sentences.", weights),
+    ("weight_gradient_not_averaged", "You have a separate weight gradient for each sentence, B×D. The loss is the mean over the batch: take the mean over the sentences here too.", weights_of_sum),
+    ("bias_gradient_per_sentence", "Your bias gradient has an entry for each sentence. There is one loss for the whole batch, and one bias: add the entries up.", biases),
+    ("bias_gradient_not_averaged", "Your bias gradient is the error of each sentence. The bias is one number, and the loss is a mean: take the mean of the errors.", biases_of_sum),
+    ("both_per_sentence", "Both gradients still have an entry for each sentence. There is one loss for the whole batch: add the entries up over the sentences.", weights | biases),
+    ("both_not_averaged", "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take the mean over the sentences.", weights_of_sum | biases_of_sum),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -64,81 +64,36 @@ def _(words, mask):
     return sums
 
 
-@task.mistake(
-    "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch "
-    "are."
+# The mask
+
+for name, sentence, other_mask in (
+    ("padding_added", "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch are.", torch.ones_like),
+    ("mask_inverted", "The mask is used the wrong way round: True marks a word, and you keep the padding instead.", torch.logical_not),
+    ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which places hold words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
+):  # fmt: skip
+    task.changed(name, sentence, {"mask": other_mask})
+
+task.changed(
+    "mask_without_third_axis",
+    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives a wrong result there.",
+    {"the words with padding set to 0": lambda words, _, *, mask: words * mask},
 )
-def padding_added(words, mask):
-    return words.sum(1)
-
-
-@task.mistake("The mask is used the wrong way round: True marks a word, and you keep the padding instead.")
-def mask_inverted(words, mask):
-    return (words * ~mask[..., None]).sum(1)
-
-
-@task.mistake("You divide by the number of words, which gives the mean. Return the sum.")
-def mean_of_words(words, mask):
-    return (words * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
-
-
-@task.mistake("You divide by the padded length, which gives a mean over words and padding. Return the sum.")
-def mean_over_padding(words, mask):
-    return (words * mask[..., None]).mean(1)
-
-
-@task.mistake("You add over the sentences of the batch. Each sentence has its own sum: add over its words, axis 1.")
-def added_over_batch(words, mask):
-    return (words * mask[..., None]).sum(0)
-
-
-@task.mistake("You add over the features, the last axis. Add over the words, axis 1.")
-def added_over_width(words, mask):
-    return (words * mask[..., None]).sum(2)
-
-
-@task.mistake(
-    "You count the words and add up that many vectors from the start. That is right only where the padding stands at the end. The mask "
-    "says which places hold words."
+task.changed(
+    "new_axis_in_the_middle",
+    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where S = D, and gives a wrong result there.",
+    {"the words with padding set to 0": lambda words, _, *, mask: words * mask[:, None]},
 )
-def padding_at_the_end_assumed(words, mask):
-    return torch.stack([s[:n].sum(0) for s, n in zip(words, mask.sum(1).tolist(), strict=True)])
 
 
-@task.mistake(
-    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words "
-    "(B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives a wrong result "
-    "there."
-)
-def mask_without_third_axis(words, mask):
-    return (words * mask).sum(1)
+# The sums
 
-
-@task.mistake(
-    "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own "
-    "sum: turn the padding into zeros, then add over axis 1."
-)
-def all_sentences_together(words, mask):
-    return words[mask].sum(0)
-
-
-@task.mistake(
-    "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis."
-)
-def axis_kept(words, mask):
-    return (words * mask[..., None]).sum(1, keepdim=True)
-
-
-@task.mistake(
-    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, "
-    "`mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where S = D, and gives a wrong result there."
-)
-def new_axis_in_the_middle(words, mask):
-    return (words * mask[:, None]).sum(1)
-
-
-@task.mistake(
-    "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum: it is divided by nothing."
-)
-def divided_by_all_words(words, mask):
-    return (words * mask[..., None]).sum(1) / mask.sum()
+for name, sentence, sums in (
+    ("mean_over_padding", "You divide by the padded length, which gives a mean over words and padding. Return the sum.", lambda kept: kept.mean(1)),
+    ("added_over_batch", "You add over the sentences of the batch. Each sentence has its own sum: add over its words, axis 1.", lambda kept: kept.sum(0)),
+    ("added_over_width", "You add over the features, the last axis. Add over the words, axis 1.", lambda kept: kept.sum(2)),
+    ("all_sentences_together", "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own sum: turn the padding into zeros, then add over axis 1.", lambda kept: kept.sum((0, 1))),
+    ("axis_kept", "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis.", lambda kept: kept.sum(1, keepdim=True)),
+    ("mean_of_words", "You divide by the number of words, which gives the mean. Return the sum.", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True)),
+    ("divided_by_all_words", "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum: it is divided by nothing.", lambda kept, *, mask: kept.sum(1) / mask.sum()),
+):  # fmt: skip
+    task.changed(name, sentence, {"the sums": sums})

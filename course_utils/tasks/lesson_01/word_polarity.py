@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 # Polarity is looked at, not trained through: no gradient is asked for.
 task = Task(
@@ -69,45 +70,19 @@ def _(word_vectors, weight):
     lengths = yield "the product of the lengths", mul, lengths_of_words, length_of_weight
     product = yield "the product of words and weight", matmul, word_vectors, weight
     quotient = yield "the product divided by the lengths", truediv, product, lengths
-    return torch.where(lengths > 0, quotient, torch.zeros_like(quotient))
+    zeros = lambda quotient, lengths: quotient.masked_fill(lengths == 0, 0.0)  # noqa: E731
+    polarity = yield "the quotient with 0 where a length is 0", zeros, quotient, lengths
+    return polarity
 
 
-def _cosine(word_vectors, weight):
-    return torch.nan_to_num((word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm()))
-
-
-@task.mistake(
-    "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts."
-)
-def dot_product(word_vectors, weight):
-    return word_vectors @ weight
-
-
-@task.mistake("You divide by the length of weight only. Divide by the length of each word too.")
-def word_length_missing(word_vectors, weight):
-    return torch.nan_to_num(word_vectors @ weight / weight.norm())
-
-
-@task.mistake("You divide by the length of each word only. Divide by the length of weight too.")
-def weight_length_missing(word_vectors, weight):
-    return torch.nan_to_num(word_vectors @ weight / word_vectors.norm(dim=1))
-
-
-@task.mistake("You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.")
-def norm_of_everything(word_vectors, weight):
-    return torch.nan_to_num(word_vectors @ weight / (word_vectors.norm() * weight.norm()))
-
-
-@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.")
-def zero_gives_nan(word_vectors, weight):
-    return (word_vectors @ weight) / (word_vectors.norm(dim=1) * weight.norm())
-
-
-@task.mistake("You divide by the squared lengths: the square root is missing.")
-def squared_lengths(word_vectors, weight):
-    return torch.nan_to_num(word_vectors @ weight / (word_vectors.square().sum(1) * weight.square().sum()))
-
-
-@task.mistake("You return the cosine without its sign. The sign is what tells positive words from negative ones.")
-def sign_lost(word_vectors, weight):
-    return _cosine(word_vectors, weight).abs()
+LENGTHS = "the product of the lengths"
+for name, sentence, changes in (
+    ("dot_product", "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts.", {"the product divided by the lengths": left_out}),
+    ("word_length_missing", "You divide by the length of weight only. Divide by the length of each word too.", {LENGTHS: lambda of_words, of_weight: of_weight}),
+    ("weight_length_missing", "You divide by the length of each word only. Divide by the length of weight too.", {LENGTHS: left_out}),
+    ("norm_of_everything", "You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.", {"the lengths of the words": torch.norm}),
+    ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient with 0 where a length is 0": left_out}),
+    ("squared_lengths", "You divide by the squared lengths: the square root is missing.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight) ** 2}),
+    ("sign_lost", "You return the cosine without its sign. The sign is what tells positive words from negative ones.", {"result": torch.abs}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

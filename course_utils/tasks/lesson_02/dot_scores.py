@@ -1,11 +1,13 @@
 """Task 02.dot_scores: fixed attention: one dot product per word."""
 
-from operator import matmul
+from operator import matmul, mul
 
 import torch
+from torch.nn.functional import cosine_similarity
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.families.products import product_turned
 
 task = Task(
     "02.dot_scores",
@@ -54,41 +56,13 @@ def _(words, theta):
     return scores
 
 
-@task.mistake("You go on to the softmax. Return the scores before they are normalised.")
-def normalised(words, theta):
-    return (words @ theta).softmax(-1)
-
-
-@task.mistake("You divide by √D. That scaling comes in lesson 04; here, return the plain dot product.")
-def scaled(words, theta):
-    return words @ theta / theta.numel() ** 0.5
-
-
-@task.mistake("You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.")
-def not_added(words, theta):
-    return words * theta
-
-
-@task.mistake("You add over the words, axis 1. Each word has its own score: add over its features, the last axis.")
-def added_over_words(words, theta):
-    return (words * theta).sum(1)
-
-
-@task.mistake("You divide by the lengths, which gives the cosine. The plain dot product is not divided by anything.")
-def cosine(words, theta):
-    return torch.nn.functional.cosine_similarity(words, theta, dim=-1)
-
-
-@task.mistake(
-    "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze."
-)
-def trailing_axis(words, theta):
-    return words @ theta[:, None]
-
-
-@task.mistake(
-    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
-    "so `words` (B×S×D) comes first. `theta @ words` runs only where S = D, and gives a wrong result there."
-)
-def product_turned(words, theta):
-    return theta @ words
+for name, sentence, scores in (
+    ("normalised", "You go on to the softmax. Return the scores before they are normalised.", lambda words, theta: (words @ theta).softmax(-1)),
+    ("scaled", "You divide by √D. That scaling comes in lesson 04; here, return the plain dot product.", lambda words, theta: words @ theta / len(theta) ** 0.5),
+    ("not_added", "You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.", mul),
+    ("added_over_words", "You add over the words, axis 1. Each word has its own score: add over its features, the last axis.", lambda words, theta: (words * theta).sum(1)),
+    ("cosine", "You divide by the lengths, which gives the cosine. The plain dot product is not divided by anything.", lambda words, theta: cosine_similarity(words, theta, dim=-1)),
+    ("trailing_axis", "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze.", lambda words, theta: words @ theta[:, None]),
+    ("product_turned", product_turned("words", "B×S×D", "theta @ words", "where S = D"), lambda words, theta: theta @ words),
+):  # fmt: skip
+    task.changed(name, sentence, {"the scores": scores})

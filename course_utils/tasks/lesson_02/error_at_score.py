@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 # The result is a gradient itself: none of it is asked for. A word of padding has the weight 0, so no mask is needed.
 task = Task(
@@ -77,125 +78,61 @@ def _(weights, words, error):
     return score_errors
 
 
-def _context(weights, words):
-    return (weights[..., None] * words).sum(1, keepdim=True)
+# The context, and how far a word lies from it
 
-
-def _along(vectors, error):
-    return (vectors * error[:, None]).sum(-1)
-
-
-@task.mistake(
-    "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word "
-    "lies from the context, so subtract the context from it first."
+no_context, no_weight = (
+    {"the words minus the context": left_out},
+    {"the product with the weights": lambda _, total: total},
 )
-def context_forgotten(weights, words, error):
-    return weights * _along(words, error)
+derivative_alone = {"the product with the weights": lambda weights, total: weights * (1 - weights) * total}
+for name, sentence, changes in (
+    ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word lies from the context, so subtract the context from it first.", no_context),
+    ("weight_forgotten", "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: multiply by the word's weight.", no_weight),
+    ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
+    ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
+    ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
+    ("weight_twice", "You multiply by the weight twice: once is right, outside of the difference.", {"the product with the weights": lambda weights, total: weights**2 * total}),
+    ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the words minus the context": lambda words, context: context - words}),
+    ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the words minus the context": lambda words, context, *, weights: weights[..., None] * words - context}),
+    ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-@task.mistake(
-    "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: "
-    "multiply by the word's weight."
+# Axes
+
+task.changed(
+    "context_without_axis",
+    "Your context is B×D and the words are B×S×D, so sentences meet words: it runs only where sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
+    {"the words minus the context": lambda words, context: words - context[:, 0]},
 )
-def weight_forgotten(weights, words, error):
-    return _along(words - _context(weights, words), error)
-
-
-@task.mistake(
-    "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they "
-    "move the context as well."
+task.changed(
+    "total_without_axis",
+    "The sum over the words has the shape B and lines up with the words of a B×S tensor, not with the sentences. Keep an axis of size 1 at its end, with `keepdim=True`.",
+    no_context | {"the product with the weights": lambda weights, at: weights * (at - (weights * at).sum(-1))},
 )
-def diagonal_alone(weights, words, error):
-    return weights * (1 - weights) * _along(words, error)
-
-
-@task.mistake(
-    "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the "
-    "word's own weight is the whole factor."
+task.changed(
+    "context_of_the_batch",
+    "The context is summed over the sentences of the batch as well. Each sentence has a context of its own: add up over the words alone.",
+    {"the words minus the context": lambda words, context: words - context.sum(0)},
 )
-def fall_counted_twice(weights, words, error):
-    return weights * (1 - weights) * _along(words - _context(weights, words), error)
-
-
-@task.mistake(
-    "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context."
+task.changed(
+    "added_over_sentences",
+    "You add up over the sentences of the batch too. Each score belongs to one sentence, so the result is B×S: add up over the features alone.",
+    {"result": lambda score_errors: score_errors.sum(0)},
 )
-def sign_turned(weights, words, error):
-    return weights * _along(_context(weights, words) - words, error)
-
-
-@task.mistake(
-    "This is what reaches each weight. Between the weights and the scores stands the softmax, and the error has to go back through it too."
+task.changed(
+    "products_added_over_sentences",
+    "You add up the products over the sentences as well as over the features, before you multiply by the weights. Add up over the features alone, the last axis.",
+    {"the sum over the features": lambda along: along.sum((0, -1))},
 )
-def error_at_weights(weights, words, error):
-    return _along(words, error)
-
-
-@task.mistake(
-    "This is what reaches each word's vector, the exercise before this one. A score is one number per word, and so is the error that reaches it."
+task.changed(
+    "not_added",
+    "You still have one number per feature. Add up the products over the features: the result is B×S.",
+    {"the sum over the features": left_out, "the product with the weights": lambda a, along: a[..., None] * along},
 )
-def error_at_words(weights, words, error):
-    return weights[..., None] * error[:, None]
-
-
-@task.mistake("You still have one number per feature. Add up the products over the features: the result is B×S.")
-def not_added(weights, words, error):
-    return weights[..., None] * (words - _context(weights, words)) * error[:, None]
-
-
-@task.mistake(
-    "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight."
+task.changed(
+    "error_at_words",
+    "This is what reaches each word's vector, the exercise before this one. A score is one number per word, and so is the error that reaches it.",
+    {"result": lambda _, *, weights, error: weights[..., None] * error[:, None]},
 )
-def mean_for_context(weights, words, error):
-    return weights * _along(words - words.mean(1, keepdim=True), error)
-
-
-@task.mistake("You multiply by the weight twice: once is right, outside of the difference.")
-def weight_twice(weights, words, error):
-    return weights**2 * _along(words - _context(weights, words), error)
-
-
-@task.mistake(
-    "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the "
-    "weight comes afterwards."
-)
-def weighted_before_difference(weights, words, error):
-    return weights * _along(weights[..., None] * words - _context(weights, words), error)
-
-
-@task.mistake(
-    "Your context is B×D and the words are B×S×D, so sentences meet words: it runs only where sizes happen to fit. Keep an axis of size 1 in "
-    "the middle, with `keepdim=True` or `[:, None]`."
-)
-def context_without_axis(weights, words, error):
-    return weights * _along(words - _context(weights, words).squeeze(1), error)
-
-
-@task.mistake(
-    "The sum over the words has the shape B and lines up with the words of a B×S tensor, not with the sentences. Keep an axis of size 1 at its "
-    "end, with `keepdim=True`."
-)
-def total_without_axis(weights, words, error):
-    at_weights = _along(words, error)
-    return weights * (at_weights - (weights * at_weights).sum(-1))
-
-
-@task.mistake(
-    "The context is summed over the sentences of the batch as well. Each sentence has a context of its own: add up over the words alone."
-)
-def context_of_the_batch(weights, words, error):
-    return weights * _along(words - _context(weights, words).sum(0), error)
-
-
-@task.mistake(
-    "You add up over the sentences of the batch too. Each score belongs to one sentence, so the result is B×S: add up over the features alone."
-)
-def added_over_sentences(weights, words, error):
-    return (weights * _along(words - _context(weights, words), error)).sum(0)
-
-
-@task.mistake(
-    "You add up the products over the sentences as well as over the features, before you multiply by the weights. Add up over the features alone, the last axis."
-)
-def products_added_over_sentences(weights, words, error):
-    return weights * _along(words - _context(weights, words), error).sum(0)

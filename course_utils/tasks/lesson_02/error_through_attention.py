@@ -61,63 +61,32 @@ def _(weights, error):
     return word_errors
 
 
-@task.mistake(
-    "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight."
+for name, sentence, weights in (
+    ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", torch.ones_like),
+    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+    ("divided", "You divide by the weights. A multiplication on the way forward stays a multiplication by the same number on the way back.", torch.reciprocal),
+    ("softmax_again", "You apply a softmax to the weights once more. They are weights already.", lambda weights: weights.softmax(-1)),
+    ("softmax_derivative", "a(1 - a) belongs to the way back to a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
+):  # fmt: skip
+    task.changed(name, sentence, {"weights": weights})
+
+task.changed(
+    "words_on_features",
+    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives a wrong result there.",
+    {"the product of weights and error": lambda *_, weights, error: weights * error},
 )
-def unweighted(weights, error):
-    return error[:, None].expand(-1, weights.shape[1], -1).clone()
-
-
-@task.mistake(
-    "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight."
+task.changed(
+    "sentences_on_words",
+    "weights has its third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, None]`.",
+    {"the product of weights and error": lambda weights, _, *, error: weights * error},
 )
-def equal_shares(weights, error):
-    return error[:, None].expand(-1, weights.shape[1], -1) / weights.shape[1]
-
-
-@task.mistake(
-    "You divide by the weights. A multiplication on the way forward stays a multiplication by the same number on the way back."
+task.changed(
+    "transposed",
+    "The last two axes are exchanged. Return B×S×D, with the words before the features.",
+    {"result": lambda word_errors: word_errors.mT},
 )
-def divided(weights, error):
-    return error[:, None] / weights[..., None]
-
-
-@task.mistake("The last two axes are exchanged. Return B×S×D, with the words before the features.")
-def transposed(weights, error):
-    return error[..., None] * weights[:, None]
-
-
-@task.mistake("You apply a softmax to the weights once more. They are weights already.")
-def softmax_again(weights, error):
-    return weights.softmax(-1)[..., None] * error[:, None]
-
-
-@task.mistake("You multiply by the weight twice. Once is right.")
-def weight_twice(weights, error):
-    return weights[..., None] ** 2 * error[:, None]
-
-
-@task.mistake(
-    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle "
-    "one. Without them this runs only where the sizes happen to fit, and gives a wrong result there."
+task.changed(
+    "added_over_words",
+    "You add over the words. Each word receives its own error: return B×S×D, with nothing added up.",
+    {"result": lambda word_errors: word_errors.sum(1)},
 )
-def words_on_features(weights, error):
-    return weights * error
-
-
-@task.mistake(
-    "weights has its third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, "
-    "None]`."
-)
-def sentences_on_words(weights, error):
-    return weights[..., None] * error
-
-
-@task.mistake("You add over the words. Each word receives its own error: return B×S×D, with nothing added up.")
-def added_over_words(weights, error):
-    return (weights[..., None] * error[:, None]).sum(1)
-
-
-@task.mistake("a(1 - a) belongs to the way back to a score. Return what reaches the word, with the weights held fixed.")
-def softmax_derivative(weights, error):
-    return (weights * (1 - weights))[..., None] * error[:, None]

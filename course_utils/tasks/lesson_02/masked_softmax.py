@@ -4,6 +4,9 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import SIDE_EFFECT
 
@@ -96,175 +99,103 @@ def _(scores, mask):
 def _(scores, mask):
     masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
     weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    kept = yield (
-        "the weights with zeros where the mask is False",
-        lambda w, mask: w.masked_fill(~mask, 0.0),
-        weights,
-        mask,
-    )
+    kept = yield ZEROS, lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
     return kept
 
 
-@task.mistake("The mask has no effect: masked places still get weight.")
-def mask_unused(scores, mask):
-    return scores.softmax(-1)
-
-
-@task.mistake('The mask is used the wrong way round: True means "may attend", and those are the places you hide.')
-def mask_inverted(scores, mask):
-    return torch.nan_to_num(scores.masked_fill(mask, -torch.inf).softmax(-1))
-
-
-@task.mistake(
-    "You set the masked weights to 0 after the softmax, so the remaining ones no longer sum to 1. Take the scores out before the "
-    "softmax."
+MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros where the mask is False"
+masked_softmax_mistakes(
+    task,
+    *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "mask_added"),
+    *("empty_row_nan", "empty_row_uniform"),
+    one="A row",
+    others="places",
+    nothing="Return zeros there.",
+    zeros=ZEROS,
 )
-def masked_after(scores, mask):
-    return scores.softmax(-1) * mask
 
 
-@task.mistake(
-    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use "
-    "-inf."
+# What takes the place of minus infinity
+
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred"),
+    others="the masked places",
+    empty_row="a row with nothing to attend to",
+    zeros=ZEROS,
 )
-def filled_with_zero(scores, mask):
-    return (scores * mask).softmax(-1)
-
-
-@task.mistake(
-    "Adding the mask as 0 and 1 lowers a masked score by only 1 against the others, so it keeps 1/e of its weight. Minus infinity takes "
-    "all of it away."
+task.changed(
+    "lowered_by_a_hundred",
+    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights of such a row.",
+    {MASKED: lambda scores, mask: scores - ~mask * 100.0, ZEROS: left_out},
 )
-def mask_added(scores, mask):
-    return (scores + mask.to(scores.dtype)).softmax(-1)
-
-
-@task.mistake(
-    "Masked scores become a finite number such as -10,000. That is not -inf: beside honest scores of -20,000 it is the largest, and "
-    "takes all the weight. Only -inf lies below every score."
+task.changed(
+    "zero_times_infinity",
+    "You multiply the mask by -inf. 0 times infinity is NaN, and it spoils the scores that should stay as they are. Use masked_fill or torch.where.",
+    {MASKED: lambda scores, mask: scores + ~mask * -torch.inf, ZEROS: left_out},
 )
-def fill_undercut(scores, mask):
-    return scores.masked_fill(~mask, -1e4).softmax(-1) * mask
-
-
-@task.mistake(
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
-    "lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights "
-    "of such a row."
+task.changed(
+    "zero_is_masked",
+    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.",
+    {"mask": lambda mask, *, scores: scores * mask != 0},
 )
-def filled_with_minus_hundred(scores, mask):
-    return scores.masked_fill(~mask, -100.0).softmax(-1)
 
 
-@task.mistake(
-    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where "
-    "the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and "
-    "zeros into the weights of such a row."
+# The softmax, and masks after it
+
+task.changed(
+    "first_axis",
+    "You normalise over the first axis. The scores of each row share the weight among themselves: normalise over the last axis.",
+    {SOFTMAX: lambda masked: masked.softmax(0)},
 )
-def lowered_by_a_hundred(scores, mask):
-    return (scores - ~mask * 100.0).softmax(-1)
 
 
-@task.mistake(
-    "A row with nothing to attend to gives NaN: it has no weight to share out, and 0/0 is NaN. Return zeros there."
-)
-def empty_row_nan(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf).softmax(-1)
-
-
-@task.mistake(
-    "A row with nothing to attend to spreads its weight over the masked words: a very negative but finite number makes them all equal. "
-    "Return zeros there."
-)
-def empty_row_uniform(scores, mask):
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
-
-
-@task.mistake(
-    "The values are right, but in a row with nothing to attend to the gradient is NaN. Such a row is NaN or infinite somewhere on the "
-    "way, and the gradient still runs through that place when NaN is replaced afterwards. masked_fill on the scores stops the gradient "
-    "there; adding -inf or dividing 0 by 0 does not."
-)
-def gradient_nan(scores, mask):
-    bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
-    return torch.where(mask, (scores + bias).softmax(-1), torch.zeros((), dtype=scores.dtype))
-
-
-@task.mistake(
-    "You normalise over the first axis. The scores of each row share the weight among themselves: normalise over the last axis."
-)
-def first_axis(scores, mask):
-    return torch.nan_to_num(scores.masked_fill(~mask, -torch.inf).softmax(0))
-
-
-@task.mistake(
-    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself."
-)
-def zero_is_masked(scores, mask):
-    kept = scores * mask
-    return torch.nan_to_num(kept.masked_fill(kept == 0, -torch.inf).softmax(-1))
-
-
-@task.mistake(
-    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the maximum "
-    "that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this comes to 0/0. Mask with -inf before the "
-    "softmax, and return zeros for a row with nothing to attend to."
-)
-def masked_after_and_divided(scores, mask):
-    kept = scores.softmax(-1) * mask
+def divided(weights, mask):
+    """Take the place of the zeros: what is masked is taken out here, and the rest divided by its total."""
+    kept = weights * mask
     return kept / kept.sum(-1, keepdim=True)
 
 
-@task.mistake(
-    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask "
-    "after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger "
-    "than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax."
+def divided_safely(weights, mask):
+    return torch.nan_to_num(divided(weights, mask))
+
+
+task.changed(
+    "masked_after_and_divided",
+    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the maximum that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this comes to 0/0. Mask with -inf before the softmax, and return zeros for a row with nothing to attend to.",
+    {MASKED: left_out, ZEROS: divided},
 )
-def masked_after_and_divided_safely(scores, mask):
-    return torch.nan_to_num(masked_after_and_divided(scores, mask))
-
-
-@task.mistake(
-    "You multiply the mask by -inf. 0 times infinity is NaN, and it spoils the scores that should stay as they are. Use masked_fill or "
-    "torch.where."
+task.changed(
+    "masked_after_and_divided_safely",
+    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax.",
+    {MASKED: left_out, ZEROS: divided_safely},
 )
-def zero_times_infinity(scores, mask):
-    return (scores + ~mask * -torch.inf).softmax(-1)
 
 
-@task.mistake(
-    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor "
-    "instead, with masked_fill or nan_to_num."
-)
-def written_into_softmax(scores, mask):
-    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
-    weights[weights.isnan()] = 0
-    return weights
-
+# exp without a maximum
 
 OVERFLOW = (
     "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. For a score far below 0 it is 0. Subtract "
     "the largest score that may be attended to first, row by row."
 )
+for name, sentence, weights in (
+    ("overflow_and_empty_row_nan", "And a row with nothing to attend to comes to 0/0, which is NaN too: return zeros there.", divided),
+    ("overflow", "A small number that is added to the total does not help against that.", lambda e, mask: e * mask / ((e * mask).sum(-1, keepdim=True) + 1e-9)),
+    ("overflow_turned_into_zeros", "Zeros in place of NaN do not help: those rows have weights to give.", divided_safely),
+    ("overflow_in_rows_with_something", "Your zeros in a row with nothing to attend to are right.", lambda e, mask: torch.where(mask.any(-1, keepdim=True), divided(e, mask), 0.0)),
+):  # fmt: skip
+    task.changed(name, f"{OVERFLOW} {sentence}", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: weights})
 
 
-@task.mistake(f"{OVERFLOW} And a row with nothing to attend to comes to 0/0, which is NaN too: return zeros there.")
-def overflow_and_empty_row_nan(scores, mask):
-    e = scores.exp() * mask
-    return e / e.sum(-1, keepdim=True)
+# The gradient
 
-
-@task.mistake(f"{OVERFLOW} A small number that is added to the total does not help against that.")
-def overflow(scores, mask):
-    e = scores.exp() * mask
-    return e / (e.sum(-1, keepdim=True) + 1e-9)
-
-
-@task.mistake(f"{OVERFLOW} Zeros in place of NaN do not help: those rows have weights to give.")
-def overflow_turned_into_zeros(scores, mask):
-    return torch.nan_to_num(overflow_and_empty_row_nan(scores, mask))
-
-
-@task.mistake(f"{OVERFLOW} Your zeros in a row with nothing to attend to are right.")
-def overflow_in_rows_with_something(scores, mask):
-    return torch.where(mask.any(-1, keepdim=True), overflow_and_empty_row_nan(scores, mask), torch.zeros_like(scores))
+task.changed(
+    "gradient_nan",
+    "The values are right, but in a row with nothing to attend to the gradient is NaN. Such a row is NaN or infinite somewhere on the way, and the gradient still runs through that place when NaN is replaced afterwards. masked_fill on the scores stops the gradient there; adding -inf or dividing 0 by 0 does not.",
+    {MASKED: lambda scores, mask: scores + torch.where(mask, 0.0, -torch.inf)},
+)
+task.changed(
+    "written_into_softmax",
+    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor instead, with masked_fill or nan_to_num.",
+    {ZEROS: lambda weights, mask: weights.nan_to_num_()},
+)

@@ -6,6 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.products import SIGMOID_OVERFLOWS, overflowing_sigmoid, product_turned
 
 task = Task(
     "02.mlp_scores",
@@ -58,92 +60,48 @@ def _(words, weight, bias, theta):
     return scores
 
 
-@task.mistake(
-    "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. "
-    "Apply σ to Wx + b."
+PRODUCT, SUM = "the product of words and weight", "the sum of the product and bias"
+HIDDEN, SCORES = "the hidden layer", "the product of the hidden layer and theta"
+for name, sentence, changes in (
+    ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
+    ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),
+    ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
+    ("overflow", SIGMOID_OVERFLOWS, {HIDDEN: overflowing_sigmoid}),
+    ("sigmoid_outside", "The sigmoid is outside, around the whole score. It belongs around Wx + b, before theta.", {HIDDEN: left_out, "result": torch.sigmoid}),
+    ("no_bias", "The bias is missing.", {SUM: left_out}),
+    ("bias_outside", "You add the bias after the sigmoid. It belongs inside: σ(Wx + b).", {SUM: left_out, HIDDEN: lambda z, *, bias: z.sigmoid() + bias}),
+    ("theta_unused", "theta is missing: you add up the hidden units, each with weight 1.", {"theta": torch.ones_like}),
+    ("normalised", "You go on to the softmax. Return the scores before they are normalised.", {"result": lambda scores: scores.softmax(-1)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+
+
+# Products the other way round
+
+words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
+theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
+task.changed(
+    "not_transposed",
+    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives a wrong result there.",
+    {PRODUCT: lambda words, turned: words @ turned.mT},
 )
-def no_sigmoid(words, weight, bias, theta):
-    return (words @ weight.T + bias) @ theta
-
-
-@task.mistake("You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.")
-def with_tanh(words, weight, bias, theta):
-    return (words @ weight.T + bias).tanh() @ theta
-
-
-@task.mistake("You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.")
-def with_relu(words, weight, bias, theta):
-    return (words @ weight.T + bias).relu() @ theta
-
-
-@task.mistake("The bias is missing.")
-def no_bias(words, weight, bias, theta):
-    return (words @ weight.T).sigmoid() @ theta
-
-
-@task.mistake("You add the bias after the sigmoid. It belongs inside: σ(Wx + b).")
-def bias_outside(words, weight, bias, theta):
-    return ((words @ weight.T).sigmoid() + bias) @ theta
-
-
-@task.mistake("theta is missing: you add up the hidden units, each with weight 1.")
-def theta_unused(words, weight, bias, theta):
-    return (words @ weight.T + bias).sigmoid().sum(-1)
-
-
-@task.mistake("The sigmoid stands outside, around the whole score. It belongs around Wx + b, before theta.")
-def sigmoid_outside(words, weight, bias, theta):
-    return ((words @ weight.T + bias) @ theta).sigmoid()
-
-
-@task.mistake("You go on to the softmax. Return the scores before they are normalised.")
-def normalised(words, weight, bias, theta):
-    return ((words @ weight.T + bias).sigmoid() @ theta).softmax(-1)
-
-
-@task.mistake(
-    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives a "
-    "wrong result there."
+task.changed(
+    "product_turned",
+    product_turned("words", "B×S×D", "weight @ words", "where S, D and H are equal"),
+    words_last,
 )
-def not_transposed(words, weight, bias, theta):
-    return (words @ weight + bias).sigmoid() @ theta
-
-
-@task.mistake(
-    "For a large z, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+task.changed(
+    "theta_on_the_left",
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives a wrong result there.",
+    theta_first,
 )
-def overflow(words, weight, bias, theta):
-    e = (words @ weight.T + bias).exp()
-    return (e / (1 + e)) @ theta
-
-
-@task.mistake(
-    "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. Here that is D, "
-    "so `words` (B×S×D) comes first. `weight @ words` runs only where S, D and H are equal, and gives a wrong result there."
+task.changed(
+    "formula_word_for_word",
+    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, the formula runs only where S, D and H are equal, and gives a wrong result there.",
+    words_last | theta_first,
 )
-def product_turned(words, weight, bias, theta):
-    return (weight @ words + bias).sigmoid() @ theta
-
-
-@task.mistake(
-    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden "
-    "layer comes first. `theta @ hidden` runs only where S = H, and gives a wrong result there."
+task.changed(
+    "bias_on_words",
+    "`weight @ words.mT` is B×H×S, so the bias (H) lines up with the words, not with the hidden units. Let words come first: then the hidden units are the last axis, B×S×H, and both the bias and theta fit.",
+    {PRODUCT: lambda words, _, *, weight: weight @ words.mT} | theta_first,
 )
-def theta_on_the_left(words, weight, bias, theta):
-    return theta @ (words @ weight.T + bias).sigmoid()
-
-
-@task.mistake(
-    "The formula stands for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, "
-    "the formula runs only where S, D and H are equal, and gives a wrong result there."
-)
-def formula_word_for_word(words, weight, bias, theta):
-    return theta @ (weight @ words + bias).sigmoid()
-
-
-@task.mistake(
-    "`weight @ words.mT` is B×H×S, so the bias (H) lines up with the words, not with the hidden units. Let words come first: then the hidden units are the last axis, B×S×H, and "
-    "both the bias and theta fit."
-)
-def bias_on_words(words, weight, bias, theta):
-    return theta @ (weight @ words.mT + bias).sigmoid()

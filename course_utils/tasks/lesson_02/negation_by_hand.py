@@ -120,85 +120,68 @@ def far_from_zero(case, value):
     return None
 
 
-@task.mistake(
-    'Only one attention takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0 there, and '
-    'in "awful" it is not either. But the output should have different signs for the two. The other attention must get a weight in the output, too, and must have other scores.'
+def by_hand(name, sentence, output, first=(20, 10, 0), second=(0, 20, 0)):
+    """Declare the mistake of an answer with this output, whose attentions are right if nothing else is said."""
+    task.mistake(sentence, name)(lambda longest: (first, second, output))
+
+
+by_hand(
+    "one_attention",
+    'Only one attention takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0 there, and in "awful" it is not either. But the output should have different signs for the two. The other attention must get a weight in the output, too, and must have other scores.',
+    (0, 1),
 )
-def one_attention(longest):
-    return [20, 10, 0], [0, 20, 0], [0, 1]
-
-
-@task.mistake(
-    'Only one attention takes part. It does turn to "not" and away from the opinion, but then it gives -0.5 for "not great" and for "not awful" alike. '
-    "A second attention, which keeps looking at the opinion, can tell the two apart."
+by_hand(
+    "one_attention_on_not",
+    'Only one attention takes part. It does turn to "not" and away from the opinion, but then it gives -0.5 for "not great" and for "not awful" alike. A second attention, which keeps looking at the opinion, can tell the two apart.',
+    (2, 0),
 )
-def one_attention_on_not(longest):
-    return [20, 10, 0], [0, 20, 0], [2, 0]
-
-
-@task.mistake(
-    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong, and one attention "
-    "cannot do both. The other attention must get a weight in the output, too."
+by_hand(
+    "one_attention_turned",
+    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong, and one attention cannot do both. The other attention must get a weight in the output, too.",
+    (0, -1),
 )
-def one_attention_turned(longest):
-    return [20, 10, 0], [0, 20, 0], [0, -1]
-
-
-@task.mistake(
-    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. In a negated sentence one attention has to '
-    'be drawn away from the opinion: there "not" needs a much higher score than the opinion. Is the order "not", opinion, other word?'
+by_hand(
+    "plain_right_negated_wrong",
+    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. In a negated sentence one attention has to be drawn away from the opinion: there "not" needs a much higher score than the opinion. Is the order "not", opinion, other word?',
+    (2, -1),
+    first=(0, 10, 0),
+    second=(5, 20, 0),
 )
-def plain_right_negated_wrong(longest):
-    return [0, 10, 0], [5, 20, 0], [2, -1]
-
-
-@task.mistake(
-    'Everything is right but "not awful", which is near 0. In the lesson "not" has the value 0, and here it has -0.5: an attention that turns to "not" brings that '
-    "into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it."
+by_hand(
+    "not_taken_for_zero",
+    'Everything is right but "not awful", which is near 0. In the lesson "not" has the value 0, and here it has -0.5: an attention that turns to "not" brings that into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it.',
+    (2, -1),
 )
-def not_taken_for_zero(longest):
-    return [20, 10, 0], [0, 20, 0], [2, -1]
-
-
-@task.mistake(
-    'Plain sentences come out right, but with "not" the output is negative for both opinions. One attention has to keep looking at the opinion when there is a "not", '
-    'which needs a low score for "not". And its weight in the output must be far enough below 0 to outweigh the -0.5 that "not" brings in through the other one.'
+by_hand(
+    "negated_always_negative",
+    'Plain sentences come out right, but with "not" the output is negative for both opinions. One attention has to keep looking at the opinion when there is a "not", which needs a low score for "not". And its weight in the output must be far enough below 0 to outweigh the -0.5 that "not" brings in through the other one.',
+    (6, -4),
+    second=(25, 10, 0),
 )
-def negated_always_negative(longest):
-    return [20, 10, 0], [25, 10, 0], [6, -4]
-
-
-@task.mistake(
-    "Negated sentences come out right, but in a plain one the two attentions cancel: both give the value of the opinion, and your "
-    "two output weights sum to 0."
+by_hand(
+    "plain_cancelled",
+    "Negated sentences come out right, but in a plain one the two attentions cancel: both give the value of the opinion, and your two output weights sum to 0.",
+    (2, -2),
 )
-def plain_cancelled(longest):
-    return [20, 10, 0], [0, 20, 0], [2, -2]
-
-
-@task.mistake("The output is the wrong way round in all four cases. The signs of both output weights have to change.")
-def turned_round(longest):
-    return [20, 10, 0], [0, 20, 0], [-4, 3]
-
-
-@task.mistake(
-    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence both attentions give the value of the opinion, '
-    "and the output is that value times the sum of the two output weights: this sum must be above 0."
+by_hand(
+    "turned_round",
+    "The output is the wrong way round in all four cases. The signs of both output weights have to change.",
+    (-4, 3),
 )
-def always_negated(longest):
-    return [20, 10, 0], [0, 20, 0], [1, -2]
-
-
-@task.mistake(
-    "The signs are right, but the output is closer to 0 than 0.5. Multiply both output weights by the same number."
+by_hand(
+    "always_negated",
+    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence both attentions give the value of the opinion, and the output is that value times the sum of the two output weights: this sum must be above 0.',
+    (1, -2),
 )
-def margin_too_small(longest):
-    return [20, 10, 0], [0, 20, 0], [0.8, -0.6]
-
-
-@task.mistake(
-    "The scores are not different enough: in longer sentences the many other words together take most of the weight. A lead of 3 gives one word 20 "
-    "times the weight of another, which is little against 20 others. Scores may be as large as you like."
+by_hand(
+    "margin_too_small",
+    "The signs are right, but the output is closer to 0 than 0.5. Multiply both output weights by the same number.",
+    (0.8, -0.6),
 )
-def not_different_enough(longest):
-    return [6, 3, 0], [0, 3, 0], [4, -3]
+by_hand(
+    "not_different_enough",
+    "The scores are not different enough: in longer sentences the many other words together take most of the weight. A lead of 3 gives one word 20 times the weight of another, which is little against 20 others. Scores may be as large as you like.",
+    (4, -3),
+    first=(6, 3, 0),
+    second=(0, 3, 0),
+)

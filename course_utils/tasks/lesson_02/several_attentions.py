@@ -6,6 +6,9 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 
 task = Task(
     "02.several_attentions",
@@ -62,15 +65,6 @@ def _(draw):
     yield Case("float64 numbers", (words, thetas, draw.lengths_mask(2, 5)), edge=True)
 
 
-def _context(words, theta, mask):
-    return (
-        torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1))
-        .unsqueeze(1)
-        .matmul(words)
-        .squeeze(1)
-    )
-
-
 @task.oracle
 def _(words, thetas, mask):
     out = []
@@ -85,178 +79,85 @@ def _(words, thetas, mask):
 @task.steps
 def _(words, thetas, mask):
     scores = yield "the scores", matmul, thetas, words.mT
-    masked = yield (
-        "the masked scores",
-        lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-        scores,
-        mask[:, None],
-    )
-    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
+    mask = mask[:, None]
+    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
+    weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
     contexts = yield "the products of weights and words", matmul, weights, words
     laid_out = yield "the contexts laid end to end", lambda contexts: contexts.flatten(1), contexts
     return laid_out
 
 
-@task.mistake(
-    "Your softmax runs over the attentions, so they compete for each word. Each attention spreads its own weight over the words."
+MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
+masked_softmax_mistakes(task, "mask_unused", "no_softmax")
+
+
+# The softmax and its mask
+
+
+def divided(e, mask):
+    kept = e * mask
+    return kept / kept.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+for name, sentence, changes in (
+    ("softmax_over_attentions", "Your softmax runs over the attentions, so they compete for each word. Each attention spreads its own weight over the words.", {MASKED: left_out, SOFTMAX: lambda scores: scores.softmax(1)}),
+    ("one_softmax", "Your softmax runs over all attentions and words at once. Each attention has its own weights, which sum to 1.", {SOFTMAX: lambda scores: scores.flatten(1).softmax(-1).reshape(scores.shape)}),
+    ("empty_sentence_nan", "A sentence that is all padding gives NaN: its softmax has nothing to share the weight among. Return zeros there.", {ZEROS: left_out}),
+    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest score first.", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: divided}),
+    ("padding_at_the_end_assumed", "You count the words and attend to that many places from the start. That is right only where the padding is at the end. The mask says which places hold words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    others="the words of padding",
+    empty_row="a sentence that is all padding",
 )
-def softmax_over_attentions(words, thetas, mask):
-    weights = (words @ thetas.T).softmax(-1) * mask[..., None]
-    return (weights.mT @ words).flatten(1)
 
 
-@task.mistake(
-    "Your softmax runs over all attentions and words at once. Each attention has its own weights, which sum to 1."
+# The axis of the attentions
+
+attentions_last = {
+    MASKED: lambda scores, _, *, mask: scores.mT.masked_fill(~mask, -torch.inf),
+    ZEROS: lambda weights, _: torch.nan_to_num(weights).mT,
+}
+task.changed(
+    "mask_without_attentions",
+    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the attentions, `mask[:, None]`. Without it this runs only where the sizes happen to fit, and may give a wrong result there.",
+    {MASKED: lambda scores, _, *, mask: scores.masked_fill(~mask, -torch.inf), ZEROS: lambda w, _: torch.nan_to_num(w)},
 )
-def one_softmax(words, thetas, mask):
-    scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
-    return torch.nan_to_num(scores.flatten(1).softmax(-1)).reshape(scores.shape).matmul(words).flatten(1)
-
-
-@task.mistake(
-    "The outputs are interleaved, feature by feature. The whole vector of the first attention comes first, then the whole vector of the "
-    "second: stack them on axis 1, or use cat."
+task.changed(
+    "words_before_attentions",
+    "Your scores are B×S×N, and you mask and normalise them over the last axis, the attentions. Turn them into B×N×S, and give the mask an axis for the attentions, `mask[:, None]`.",
+    attentions_last,
 )
-def interleaved(words, thetas, mask):
-    return torch.stack([_context(words, theta, mask) for theta in thetas], -1).flatten(1)
-
-
-@task.mistake("The mask has no effect: padding gets weight.")
-def mask_unused(words, thetas, mask):
-    return ((thetas @ words.mT).softmax(-1) @ words).flatten(1)
-
-
-@task.mistake(
-    "You add up the outputs of the attentions. Lay them end to end instead, so that they stay apart: B×(N·D)."
+task.changed(
+    "mask_without_last_axis",
+    "The mask is B×S and your scores are B×S×N: the mask needs an axis for the attentions, which is the last one here, `mask[..., None]`.",
+    attentions_last | {SOFTMAX: lambda scores: scores.softmax(1)},
 )
-def added_up(words, thetas, mask):
-    return sum(_context(words, theta, mask) for theta in thetas)
 
 
-@task.mistake(
-    "The attentions still have an axis of their own, B×N×D. Lay their outputs end to end: flatten the last two axes."
+# The contexts
+
+for name, sentence, laid_out in (
+    ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first attention comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
+    ("added_up", "You add up the outputs of the attentions. Lay them end to end instead, so that they stay apart: B×(N·D).", lambda contexts: contexts.sum(1)),
+    ("not_flattened", "The attentions still have an axis of their own, B×N×D. Lay their outputs end to end: flatten the last two axes.", left_out),
+    ("concatenated_along_batch", "`cat` along axis 0 puts the outputs below one another, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
+    ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then lay the sums end to end.", lambda _, *, done: done[ZEROS]),
+):  # fmt: skip
+    task.changed(name, sentence, {"the contexts laid end to end": laid_out})
+
+of_every_sentence = {"the products of weights and words": lambda w, words: torch.einsum("cns,bsd->bncd", w, words)}
+task.changed(
+    "weights_of_every_sentence",
+    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it after the product.",
+    of_every_sentence | {"the contexts laid end to end": lambda contexts: contexts.transpose(1, 2).flatten(2)},
 )
-def not_flattened(words, thetas, mask):
-    return torch.stack([_context(words, theta, mask) for theta in thetas], 1)
-
-
-@task.mistake("You weight the words by the raw scores: the softmax is missing.")
-def no_softmax(words, thetas, mask):
-    return ((thetas @ words.mT) * mask[:, None] @ words).flatten(1)
-
-
-@task.mistake(
-    "A sentence that is all padding gives NaN: its softmax has nothing to share the weight among. Return zeros there."
+task.changed(
+    "weights_of_every_sentence_flattened",
+    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D for one attention. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end.",
+    of_every_sentence,
 )
-def empty_sentence_nan(words, thetas, mask):
-    scores = (thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf)
-    return (scores.softmax(-1) @ words).flatten(1)
-
-
-@task.mistake(
-    "You count the words and attend to that many places from the start. That is right only where the padding stands at the end. The mask "
-    "says which places hold words."
-)
-def padding_at_the_end_assumed(words, thetas, mask):
-    first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
-    return torch.stack([_context(words, theta, first) for theta in thetas], 1).flatten(1)
-
-
-@task.mistake(
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest "
-    "score first."
-)
-def overflow(words, thetas, mask):
-    e = (thetas @ words.mT).exp() * mask[:, None]
-    return (e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ words).flatten(1)
-
-
-@task.mistake(
-    "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the padding takes "
-    "some or all of their weight. Only -inf lies below every score."
-)
-def fill_undercut(words, thetas, mask):
-    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -1e4).softmax(-1) * mask[:, None]
-    return (weights @ words).flatten(1)
-
-
-@task.mistake(
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
-    "lie far lower, and a share of it in a sentence that is all padding. Put -inf in place of masked scores, and zeros into the weights "
-    "of such a sentence."
-)
-def filled_with_minus_hundred(words, thetas, mask):
-    return ((thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) @ words).flatten(1)
-
-
-@task.mistake(
-    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
-    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
-    "too. Put -inf in their place before the softmax."
-)
-def masked_scores_still_count(words, thetas, mask):
-    weights = (thetas @ words.mT).masked_fill(~mask[:, None], -100.0).softmax(-1) * mask[:, None]
-    return (weights @ words).flatten(1)
-
-
-@task.mistake(
-    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the attentions, `mask[:, None]`. Without it this runs only "
-    "where the sizes happen to fit, and may give a wrong result there."
-)
-def mask_without_attentions(words, thetas, mask):
-    return (torch.nan_to_num((thetas @ words.mT).masked_fill(~mask, -torch.inf).softmax(-1)) @ words).flatten(1)
-
-
-@task.mistake(
-    "Your scores are B×S×N, and you mask and normalise them over the last axis, the attentions. Turn them into B×N×S, and give the mask "
-    "an axis for the attentions, `mask[:, None]`."
-)
-def words_before_attentions(words, thetas, mask):
-    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(-1))
-    return (weights.mT @ words).flatten(1)
-
-
-@task.mistake(
-    "The mask is B×S and your scores are B×S×N: the mask needs an axis for the attentions, which is the last one here, `mask[..., "
-    "None]`."
-)
-def mask_without_last_axis(words, thetas, mask):
-    weights = torch.nan_to_num((words @ thetas.T).masked_fill(~mask, -torch.inf).softmax(1))
-    return (weights.mT @ words).flatten(1)
-
-
-@task.mistake(
-    "`cat` along axis 0 puts the outputs below one another, as if there were more sentences. Each sentence gets one long row: use the "
-    "last axis."
-)
-def concatenated_along_batch(words, thetas, mask):
-    return torch.cat([_context(words, theta, mask) for theta in thetas], 0)
-
-
-@task.mistake(
-    "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then lay the sums end to end."
-)
-def weights_returned(words, thetas, mask):
-    return torch.nan_to_num((thetas @ words.mT).masked_fill(~mask[:, None], -torch.inf).softmax(-1))
-
-
-def _of_every_sentence(words, thetas, mask):
-    """Weights B×S taken for a matrix: for each theta, the sums of each sentence's words with the weights of every sentence, B×B×D."""
-    weights = [torch.nan_to_num((words @ theta).masked_fill(~mask, -torch.inf).softmax(-1)) for theta in thetas]
-    return [of_one @ words for of_one in weights]
-
-
-@task.mistake(
-    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D. A sentence needs only its own weights: "
-    "give them an axis in the middle, B×1×S, and drop it after the product."
-)
-def weights_of_every_sentence(words, thetas, mask):
-    return torch.cat(_of_every_sentence(words, thetas, mask), -1)
-
-
-@task.mistake(
-    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D for one attention. A sentence needs only its own "
-    "weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end."
-)
-def weights_of_every_sentence_flattened(words, thetas, mask):
-    return torch.stack(_of_every_sentence(words, thetas, mask), 1).flatten(1)

@@ -1,11 +1,12 @@
 """Task 02.softmax: softmax with a temperature."""
 
-from operator import sub, truediv
+from operator import mul, sub, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 
 task = Task(
@@ -75,121 +76,36 @@ def _(scores, temperature=1.0):
     return weights
 
 
-@task.mistake(
-    "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the "
-    "last axis."
-)
-def first_axis(scores, temperature=1.0):
-    return (scores / temperature).softmax(0)
+Z, LARGEST, SHIFTED = "the scores divided by the temperature", "the largest of each row", "the scores less the largest"
+TOTAL, WEIGHTS = "the total of each row", "the exponentials divided by their total"
 
 
-@task.mistake(
-    "You divide by the total of all rows together. Each row has its own total: sum over the last axis, and keep that axis "
-    "(keepdim=True)."
-)
-def total_of_everything(scores, temperature=1.0):
-    return (scores / temperature).reshape(-1).softmax(0).reshape(scores.shape)
+# The temperature
+
+for name, sentence, changes in (
+    ("temperature_multiplies", "You multiply by the temperature. A high temperature should make the weights more equal: divide by it.", {Z: mul}),
+    ("temperature_twice", "You divide by the square of the temperature, as if you divided by it twice. Once is right.", {Z: lambda scores, t: scores / t**2}),
+    ("temperature_unused", "The temperature has no effect. The scores should be divided by it.", {Z: left_out}),
+    ("temperature_after", "You apply the temperature to the weights, after the softmax, so the rows no longer sum to 1. Divide the scores by it, before the softmax.", {Z: left_out, "result": lambda weights, *, temperature: weights / temperature}),
+    ("logarithms", "These are the logarithms of the weights (log-softmax). Return the weights themselves.", {WEIGHTS: lambda _, total, *, done: done[SHIFTED] - total.log()}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-@task.mistake(
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's "
-    "maximum first."
-)
-def overflow(scores, temperature=1.0):
-    e = (scores / temperature).exp()
-    return e / e.sum(-1, keepdim=True)
+# The maximum and the total of each row
 
-
-@task.mistake(
-    "You subtract the largest score of the whole tensor. In a row whose scores are all far below it, exp leaves only zeros, and 0/0 is "
-    "NaN. Subtract each row's own maximum."
-)
-def maximum_of_everything(scores, temperature=1.0):
-    e = (scores / temperature - (scores / temperature).max()).exp()
-    return e / e.sum(-1, keepdim=True)
-
-
-@task.mistake(
-    "The totals have lost their axis. Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row. "
-    "Keep the axis: `e.sum(-1, keepdim=True)`."
-)
-def total_without_its_axis(scores, temperature=1.0):
-    e = (scores / temperature - (scores / temperature).amax(-1, keepdim=True)).exp()
-    return e / e.sum(-1)
-
-
-@task.mistake(
-    "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each "
-    "row. Keep the axis: `z.max(-1, keepdim=True).values`."
-)
-def maximum_without_its_axis(scores, temperature=1.0):
-    z = scores / temperature
-    e = (z - z.amax(-1)).exp()
-    return e / e.sum(-1, keepdim=True)
-
-
-@task.mistake(
-    "The maxima and the totals have both lost their axis. Where this runs at all, they line up with columns instead of rows. Keep the "
-    "axis in both: keepdim=True."
-)
-def both_without_their_axis(scores, temperature=1.0):
-    z = scores / temperature
-    e = (z - z.amax(-1)).exp()
-    return e / e.sum(-1)
-
-
-@task.mistake(
-    "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with "
-    "keepdim=True."
-)
-def one_total(scores, temperature=1.0):
-    z = scores / temperature
-    e = (z - z.amax(-1, keepdim=True)).exp()
-    return e / e.sum()
-
-
-@task.mistake(
-    "You subtract the mean of each row. For a score far above the mean, exp still overflows. No score is above the maximum: subtract "
-    "that."
-)
-def mean_subtracted(scores, temperature=1.0):
-    z = scores / temperature
-    e = (z - z.mean(-1, keepdim=True)).exp()
-    return e / e.sum(-1, keepdim=True)
-
-
-@task.mistake("You multiply by the temperature. A high temperature should make the weights more equal: divide by it.")
-def temperature_multiplies(scores, temperature=1.0):
-    return (scores * temperature).softmax(-1)
-
-
-@task.mistake("You divide by the square of the temperature, as if you divided by it twice. Once is right.")
-def temperature_twice(scores, temperature=1.0):
-    return (scores / temperature**2).softmax(-1)
-
-
-@task.mistake("The temperature has no effect. The scores should be divided by it.")
-def temperature_unused(scores, temperature=1.0):
-    return scores.softmax(-1)
-
-
-@task.mistake(
-    "You apply the temperature to the weights, after the softmax, so the rows no longer sum to 1. Divide the scores by it, before the "
-    "softmax."
-)
-def temperature_after(scores, temperature=1.0):
-    return scores.softmax(-1) / temperature
-
-
-@task.mistake("These are the logarithms of the weights (log-softmax). Return the weights themselves.")
-def logarithms(scores, temperature=1.0):
-    return (scores / temperature).log_softmax(-1)
-
-
-@task.mistake(
-    "The totals have lost their axis. Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row: keep the axis, "
-    "`e.sum(-1, keepdim=True)`. And before exp, each row's own maximum has to be subtracted (keepdim=True there too), or large scores overflow."
-)
-def total_without_its_axis_and_no_maximum_of_rows(scores, temperature=1.0):
-    e = (scores / temperature).exp()
-    return e / e.sum(-1)
+KEEP_TOTAL = "Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row"
+maximum_alone, total_alone = {LARGEST: lambda z: z.amax(-1)}, {TOTAL: lambda e: e.sum(-1)}
+for name, sentence, changes in (
+    ("first_axis", "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the last axis.", {LARGEST: lambda z: z.amax(0, True), TOTAL: lambda e: e.sum(0, True)}),
+    ("total_of_everything", "You divide by the total of all rows together. Each row has its own total: sum over the last axis, and keep that axis (keepdim=True).", {LARGEST: torch.max, TOTAL: torch.sum}),
+    ("one_total", "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with keepdim=True.", {TOTAL: torch.sum}),
+    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's maximum first.", {SHIFTED: left_out}),
+    ("maximum_of_everything", "You subtract the largest score of the whole tensor. In a row whose scores are all far below it, exp leaves only zeros, and 0/0 is NaN. Subtract each row's own maximum.", {LARGEST: torch.max}),
+    ("mean_subtracted", "You subtract the mean of each row. For a score far above the mean, exp still overflows. No score is above the maximum: subtract that.", {LARGEST: lambda z: z.mean(-1, True)}),
+    ("total_without_its_axis", f"The totals have lost their axis. {KEEP_TOTAL}. Keep the axis: `e.sum(-1, keepdim=True)`.", total_alone),
+    ("maximum_without_its_axis", "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each row. Keep the axis: `z.max(-1, keepdim=True).values`.", maximum_alone),
+    ("both_without_their_axis", "The maxima and the totals have both lost their axis. Where this runs at all, they line up with columns instead of rows. Keep the axis in both: keepdim=True.", maximum_alone | total_alone),
+    ("total_without_its_axis_and_no_maximum_of_rows", f"The totals have lost their axis. {KEEP_TOTAL}: keep the axis, `e.sum(-1, keepdim=True)`. And before exp, each row's own maximum has to be subtracted (keepdim=True there too), or large scores overflow.", {SHIFTED: left_out} | total_alone),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

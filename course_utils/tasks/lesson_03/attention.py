@@ -6,6 +6,9 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.finite_fills import finite_fill_mistakes
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import EDGE
 
@@ -121,257 +124,106 @@ def _(query, key, value, mask=None):
         scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
     if mask is not None:
-        weights = yield (
-            "the weights with zeros where the mask is False",
-            lambda w, mask: w.masked_fill(~mask, 0.0),
-            weights,
-            mask,
-        )
+        weights = yield ZEROS, lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
     context = yield "the product of weights and value", matmul, weights, value
     return context, weights
 
 
-def masked_softmax(scores, mask, dim=-1):
-    return torch.nan_to_num((scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim))
+SCORES, MASKED, SOFTMAX = "the scores", "the masked scores", "the softmax"
+ZEROS = "the weights with zeros where the mask is False"
 
 
-def _filled(scores, mask, number):
-    return scores if mask is None else scores.masked_fill(~mask, number)
+# Scores
 
-
-@task.mistake(
-    "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis."
+for name, sentence, scores in (
+    ("scaled", "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are.", lambda query, turned: query @ turned / query.shape[-1] ** 0.5),
+    ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`.", lambda query, _, *, key: query @ key.permute(2, 1, 0)),
+):  # fmt: skip
+    task.changed(name, sentence, {SCORES: scores})
+task.changed(
+    "key_not_transposed",
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there.",
+    {SCORES: lambda query, _, *, key: query @ key},
 )
-def softmax_over_queries(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, mask, 1)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last "
-    "axis."
+task.changed(
+    "queries_and_keys_exchanged",
+    "Queries and keys are exchanged: your weights have a row for each key. The rows belong to the queries, B×T×S.",
+    {SCORES: lambda query, turned: (query @ turned).mT, MASKED: left_out, ZEROS: left_out},
 )
-def softmax_over_batch(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, mask, 0)
-    return weights @ value, weights
 
 
-@task.mistake(
-    "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are."
+# The softmax and its mask
+
+masked_softmax_mistakes(
+    task,
+    *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "no_softmax"),
+    *("empty_row_nan", "empty_row_uniform"),
+    nothing="Return zeros there.",
+    zeros=ZEROS,
 )
-def scaled(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT / query.shape[-1] ** 0.5, mask)
-    return weights @ value, weights
-
-
-@task.mistake("The mask has no effect.")
-def mask_unused(query, key, value, mask=None):
-    weights = (query @ key.mT).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake('The mask is used the wrong way round: True means "may attend", and those are the keys you hide.')
-def mask_inverted(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, None if mask is None else ~mask)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax."
+for name, sentence, changes in (
+    ("softmax_over_queries", "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(1)}),
+    ("softmax_over_batch", "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(0)}),
+    ("one_mask_for_all_queries", "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
+    ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
+    ("zero_is_masked", "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+finite_fill_mistakes(
+    task,
+    *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    others="the masked keys",
+    empty_row="a row with nothing to attend to",
+    zeros=ZEROS,
 )
-def masked_after(query, key, value, mask=None):
-    weights = (query @ key.mT).softmax(-1) * (1 if mask is None else mask)
-    return weights @ value, weights
 
 
-@task.mistake(
-    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use "
-    "-inf."
+# exp without a maximum, and what is written over
+
+
+def exponentials(scores, *, mask):
+    e = scores.exp() * (1 if mask is None else mask)
+    return e / e.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def exponentials_alone(masked):
+    return masked.exp() / masked.exp().sum(-1, keepdim=True)
+
+
+task.changed(
+    "overflow",
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's maximum first.",
+    {MASKED: left_out, SOFTMAX: exponentials, ZEROS: left_out},
 )
-def filled_with_zero(query, key, value, mask=None):
-    weights = (query @ key.mT * (1 if mask is None else mask)).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "A query that may attend to nothing gives NaN, which then spreads through everything. Return zeros there."
+task.changed(
+    "overflow_hidden",
+    "exp overflows for a score above about 88, and infinity divided by infinity is NaN. You turn that NaN into zeros, which hides it. Subtract each row's largest score first; only a row that may attend to nothing should be zeros.",
+    {SOFTMAX: lambda masked: torch.nan_to_num(exponentials_alone(masked))},
 )
-def empty_row_nan(query, key, value, mask=None):
-    weights = _filled(query @ key.mT, mask, -torch.inf).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "A query that may attend to nothing attends to everything that it should not see: a very negative but finite number makes all its "
-    "scores equal. Return zeros there."
+task.changed(
+    "overflow_and_empty_row",
+    "Two things give NaN. exp overflows for a score above about 88, so subtract each row's largest score first. And a query that may attend to nothing gives 0/0: return zeros there.",
+    {SOFTMAX: exponentials_alone, ZEROS: left_out},
 )
-def empty_row_uniform(query, key, value, mask=None):
-    weights = _filled(query @ key.mT, mask, -1e9).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake("You sum the keys. The keys are for scoring; the values are what is summed.")
-def keys_summed(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, mask)
-    return weights @ key, weights
-
-
-@task.mistake("You return the weights first. Return the context first: `return context, weights`.")
-def order_swapped(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, mask)
-    return weights, weights @ value
-
-
-@task.mistake("As the second part you return the scores. Return the weights.")
-def scores_returned(query, key, value, mask=None):
-    return masked_softmax(query @ key.mT, mask) @ value, query @ key.mT
-
-
-@task.mistake("You use the raw scores as weights: the softmax is missing.")
-def no_softmax(query, key, value, mask=None):
-    scores = query @ key.mT * (1 if mask is None else mask)
-    return scores @ value, scores
-
-
-@task.mistake(
-    "Queries and keys are exchanged: your weights have a row for each key. The rows belong to the queries, B×T×S."
+task.changed(
+    "written_into_softmax",
+    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor instead, with masked_fill or nan_to_num.",
+    {SOFTMAX: lambda scores: scores.softmax(-1).nan_to_num_()},
 )
-def queries_and_keys_exchanged(query, key, value, mask=None):
-    weights = (key @ query.mT).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself."
+task.changed(
+    "written_into_softmax_where_masked",
+    "The values are right, but where there is a mask you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor instead, with masked_fill or nan_to_num.",
+    {ZEROS: lambda weights, mask: weights.masked_fill_(~mask, 0.0)},
 )
-def zero_is_masked(query, key, value, mask=None):
-    scores = query @ key.mT
-    weights = masked_softmax(scores, None if mask is None else scores * mask != 0)
-    return weights @ value, weights
 
 
-@task.mistake(
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's "
-    "maximum first."
-)
-def overflow(query, key, value, mask=None):
-    e = (query @ key.mT).exp() * (1 if mask is None else mask)
-    weights = e / e.sum(-1, keepdim=True).clamp(min=1e-30)
-    return weights @ value, weights
+# What is summed and returned
 
-
-@task.mistake(
-    "Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then the masked keys "
-    "take some or all of their weight. Only -inf lies below every score."
-)
-def fill_undercut(query, key, value, mask=None):
-    weights = _filled(query @ key.mT, mask, -1e4).softmax(-1) * (1 if mask is None else mask)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores "
-    "lie far lower, and a share of it for a query that may attend to nothing. Put -inf in place of masked scores, and zeros into the "
-    "weights of such a query."
-)
-def filled_with_minus_hundred(query, key, value, mask=None):
-    weights = _filled(query @ key.mT, mask, -100.0).softmax(-1)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only "
-    "lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros "
-    "too. Put -inf in their place before the softmax."
-)
-def masked_scores_still_count(query, key, value, mask=None):
-    weights = _filled(query @ key.mT, mask, -100.0).softmax(-1) * (1 if mask is None else mask)
-    return weights @ value, weights
-
-
-@task.mistake("You return only the context. Return the weights too: `return context, weights`.")
-def context_alone(query, key, value, mask=None):
-    return masked_softmax(query @ key.mT, mask) @ value
-
-
-@task.mistake(
-    "`key.T` reverses all axes, including the batch. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`."
-)
-def all_axes_reversed(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.permute(2, 1, 0), mask)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on "
-    "the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there."
-)
-def key_not_transposed(query, key, value, mask=None):
-    weights = masked_softmax(query @ key, mask)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "exp overflows for a score above about 88, and infinity divided by infinity is NaN. You turn that NaN into zeros, which hides it. "
-    "Subtract each row's largest score first; only a row that may attend to nothing should be zeros."
-)
-def overflow_hidden(query, key, value, mask=None):
-    scores = query @ key.mT
-    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
-    weights = torch.nan_to_num(e / e.sum(-1, keepdim=True))
-    return weights @ value, weights
-
-
-@task.mistake(
-    "Two things give NaN. exp overflows for a score above about 88, so subtract each row's largest score first. And a query that may "
-    "attend to nothing gives 0/0: return zeros there."
-)
-def overflow_and_empty_row(query, key, value, mask=None):
-    scores = query @ key.mT
-    e = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).exp()
-    weights = e / e.sum(-1, keepdim=True)
-    return weights @ value, weights
-
-
-@task.mistake(
-    "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and "
-    "the context follows."
-)
-def weights_still_nan(query, key, value, mask=None):
-    context, weights = empty_row_nan(query, key, value, mask)
-    return torch.nan_to_num(context), weights
-
-
-@task.mistake(
-    "The values are right, but you write into the result of softmax, which PyTorch still needs for the gradient. Make a new tensor "
-    "instead, with masked_fill or nan_to_num."
-)
-def written_into_softmax(query, key, value, mask=None):
-    _, weights = empty_row_nan(query, key, value, mask)
-    weights[weights.isnan()] = 0
-    return weights @ value, weights
-
-
-@task.mistake(
-    "The values are right, but where there is a mask you write into the result of softmax, which PyTorch still needs for the gradient. "
-    "Make a new tensor instead, with masked_fill or nan_to_num."
-)
-def written_into_softmax_where_masked(query, key, value, mask=None):
-    _, weights = empty_row_nan(query, key, value, mask)
-    if mask is not None:
-        weights[~mask] = 0
-    return weights @ value, weights
-
-
-@task.mistake(
-    "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S."
-)
-def one_mask_for_all_queries(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, None if mask is None else mask[:, :1].expand_as(mask))
-    return weights @ value, weights
-
-
-@task.mistake("You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.")
-def one_mask_for_all_sentences(query, key, value, mask=None):
-    weights = masked_softmax(query @ key.mT, None if mask is None else mask[:1].expand_as(mask))
-    return weights @ value, weights
+for name, sentence, changes in (
+    ("keys_summed", "You sum the keys. The keys are for scoring; the values are what is summed.", {"value": lambda _, *, key: key}),
+    ("order_swapped", "You return the weights first. Return the context first: `return context, weights`.", {"result": lambda context, weights: (weights, context)}),
+    ("context_alone", "You return only the context. Return the weights too: `return context, weights`.", {"result": lambda context, weights: context}),
+    ("scores_returned", "As the second part you return the scores. Return the weights.", {"result": lambda context, _, *, done: (context, done[SCORES])}),
+    ("weights_still_nan", "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and the context follows.", {ZEROS: left_out, "result": lambda context, weights: (torch.nan_to_num(context), weights)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import one_case_each
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each
 from course_utils.tasks.lesson_03 import attention
 
 # The candidates: right ones written differently, and wrong ones.
@@ -43,55 +43,8 @@ def right_by_bmm(query, key, value, mask=None):
     return torch.bmm(weights, value), weights
 
 
-def context_right_weights_unmasked(query, key, value, mask=None):
-    return attention.masked_softmax(query @ key.mT, mask) @ value, (query @ key.mT).softmax(-1)
-
-
-def weights_right_context_averaged(query, key, value, mask=None):
-    weights = attention.masked_softmax(query @ key.mT, mask)
-    return value.mean(1, keepdim=True).expand(-1, query.shape[1], -1), weights
-
-
-def values_of_first_sentence(query, key, value, mask=None):
-    weights = attention.masked_softmax(query @ key.mT, mask)
-    return weights @ value[:1], weights
-
-
 def mask_required(query, key, value, mask=None):
-    weights = torch.nan_to_num((query @ key.mT).masked_fill(~mask, -torch.inf).softmax(-1))
-    return weights @ value, weights
-
-
-def half_as_sharp(query, key, value, mask=None):
-    weights = attention.masked_softmax(query @ key.mT / 2, mask)
-    return weights @ value, weights
-
-
-def values_scored(query, key, value, mask=None):
-    """Values for keys: as long as the two are the same nobody sees it."""
-    weights = attention.masked_softmax(query @ value.mT, mask)
-    return weights @ value, weights
-
-
-def queries_for_keys(query, key, value, mask=None):
-    weights = attention.masked_softmax(query @ query.mT, mask)
-    return weights @ value, weights
-
-
-def queries_summed(query, key, value, mask=None):
-    weights = attention.masked_softmax(query @ key.mT, mask)
-    return weights @ query, weights
-
-
-def context_reshaped(query, key, value, mask=None):
-    """Transposed and not back: each number is there, at another place."""
-    context, weights = right_by_bmm(query, key, value, mask)
-    return context.mT.reshape(context.shape), weights
-
-
-def features_turned(query, key, value, mask=None):
-    context, weights = right_by_bmm(query, key, value, mask)
-    return context.flip(-1), weights
+    return right_by_bmm(query, key, value, mask.bool())
 
 
 RIGHT = {
@@ -102,30 +55,32 @@ RIGHT = {
 }
 
 
+wrong, changed = attention.task.wrong, attention.task.way
+
 WRONG = {
-    attention.softmax_over_queries: "a wrong attention: softmax over the queries",
-    attention.scaled: "a wrong attention: scores divided by √D",
-    attention.mask_unused: "a wrong attention: the mask has no effect",
-    attention.mask_inverted: "a wrong attention: the mask turned round",
-    attention.masked_after: "a wrong attention: masked after the softmax",
-    attention.empty_row_nan: "a wrong attention: NaN where nothing may be attended",
-    attention.softmax_over_batch: "a wrong attention: softmax over the batch",
-    context_right_weights_unmasked: "a wrong attention: the context is right, and the weights come back without the mask",
-    weights_right_context_averaged: "a wrong attention: the weights are right, and the context is the mean of all values",
-    attention.one_mask_for_all_queries: "a wrong attention: the mask of one query for all",
-    attention.one_mask_for_all_sentences: "a wrong attention: the mask of one sentence for all",
-    values_of_first_sentence: "a wrong attention: the values of the first sentence for all",
+    wrong("softmax_over_queries"): "a wrong attention: softmax over the queries",
+    wrong("scaled"): "a wrong attention: scores divided by √D",
+    wrong("mask_unused"): "a wrong attention: the mask has no effect",
+    wrong("mask_inverted"): "a wrong attention: the mask turned round",
+    wrong("masked_after"): "a wrong attention: masked after the softmax",
+    wrong("empty_row_nan"): "a wrong attention: NaN where nothing may be attended",
+    wrong("softmax_over_batch"): "a wrong attention: softmax over the batch",
+    changed({"result": lambda context, _, *, done: (context, done["the scores"].softmax(-1))}): "a wrong attention: the context is right, and the weights come back without the mask",
+    changed({"result": lambda context, weights, *, value: (value.mean(1, keepdim=True).expand_as(context), weights)}): "a wrong attention: the weights are right, and the context is the mean of all values",
+    wrong("one_mask_for_all_queries"): "a wrong attention: the mask of one query for all",
+    wrong("one_mask_for_all_sentences"): "a wrong attention: the mask of one sentence for all",
+    changed({"value": lambda value: value[:1].expand_as(value)}): "a wrong attention: the values of the first sentence for all",
     mask_required: "a wrong attention: it fails without a mask",
-    half_as_sharp: "a wrong attention: scores divided by 2",
-    attention.empty_row_uniform: "a wrong attention: even weights where nothing may be attended",
-    attention.order_swapped: "a wrong attention: the weights come back first",
-    attention.keys_summed: "a wrong attention: it sums keys in place of values",
-    values_scored: "a wrong attention: it scores values in place of keys",
-    queries_for_keys: "a wrong attention: it scores queries in place of keys",
-    queries_summed: "a wrong attention: it sums queries in place of values",
-    context_reshaped: "a wrong attention: the context is transposed and not turned back",
-    features_turned: "a wrong attention: the features of the context stand in the opposite order",
-}
+    changed({"the scores": lambda query, turned: query @ turned / 2}): "a wrong attention: scores divided by 2",
+    wrong("empty_row_uniform"): "a wrong attention: even weights where nothing may be attended",
+    wrong("order_swapped"): "a wrong attention: the weights come back first",
+    wrong("keys_summed"): "a wrong attention: it sums keys in place of values",
+    changed({"key": lambda _, *, value: value}): "a wrong attention: it scores values in place of keys",
+    changed({"key": lambda _, *, query: query}): "a wrong attention: it scores queries in place of keys",
+    changed({"value": lambda _, *, query: query}): "a wrong attention: it sums queries in place of values",
+    changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "a wrong attention: the context is transposed and not turned back",
+    changed({"result": lambda context, weights: (context.flip(-1), weights)}): "a wrong attention: the features of the context are in the opposite order",
+}  # fmt: skip
 
 
 task = Task(
@@ -159,125 +114,40 @@ task = Task(
 one_case_each(task, RIGHT, WRONG)
 
 
-def _probe(B=2, T=3, S=5, D=7, E=11, empty=True, mask=True):
+close = partial(torch.allclose, atol=1e-5)
+
+
+def _test(candidate, B=2, empty=True, masks=(True, False), parts=(0, 1), same=close):
+    """A right test: with a mask that hides everything from one query and without a mask, what comes back is compared."""
     draw = torch.Generator().manual_seed(3)
+    T, S, D, E = 3, 5, 7, 11
     inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
-    allowed = torch.rand(B, T, S, generator=draw) < 0.5
-    allowed[:, :, 0] = ~allowed[:, :, 1]
-    if empty:
-        allowed[-1, -1] = False
-    return (*inputs, allowed if mask else None)
-
-
-def _agrees(candidate, args, parts=(0, 1), exactly=False):
-    same = torch.equal if exactly else partial(torch.allclose, atol=1e-5)
+    mask = torch.rand(B, T, S, generator=draw) < 0.5
+    mask[:, :, 0] = ~mask[:, :, 1]
+    mask[-1, -1] &= not empty
     try:
-        expected, received = right_by_bmm(*args), candidate(*args)
-        return all(expected[i].shape == received[i].shape and same(expected[i], received[i]) for i in parts)
+        for args in ((*inputs, mask if masked else None) for masked in masks):
+            right, received = right_by_bmm(*args), candidate(*args)
+            if not all(right[i].shape == received[i].shape and same(right[i], received[i]) for i in parts):
+                return False
     except Exception:
         return False
-
-
-@task.mistake("Your test says True to every candidate.")
-def always_true(candidate):
     return True
 
 
-@task.mistake("Your test says False to every candidate, even to the right ones.")
-def always_false(candidate):
-    return False
-
-
-@task.mistake(
-    "Every candidate whose results have the right shapes passes your test, and nearly every wrong attention has them. Compare the "
-    "numbers too."
-)
-def shapes_only(candidate):
-    try:
-        args = _probe()
-        return all(a.shape == b.shape for a, b in zip(right_by_bmm(*args), candidate(*args), strict=True))
-    except Exception:
-        return False
-
-
-@task.mistake(
-    "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes "
-    "back for each."
-)
-def never_a_mask(candidate):
-    return _agrees(candidate, _probe(mask=False))
-
-
-@task.mistake(
-    "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. "
-    "Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==."
-)
-def no_rounding(candidate):
-    return _agrees(candidate, _probe(), exactly=True) and _agrees(candidate, _probe(mask=False), exactly=True)
-
-
-@task.mistake(
-    "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or look at what is "
-    "hidden. Put such a row into the mask, and compare that row too."
-)
-def no_empty_row(candidate):
-    return _agrees(candidate, _probe(empty=False)) and _agrees(candidate, _probe(mask=False))
-
-
-@task.mistake(
-    "Candidates whose context is right and whose weights are wrong pass your test. The weights are part of the result: compare them too."
-)
-def context_only(candidate):
-    return _agrees(candidate, _probe(), parts=(0,)) and _agrees(candidate, _probe(mask=False), parts=(0,))
-
-
-@task.mistake(
-    "Candidates whose weights are right and whose context is wrong pass your test. The context is part of the result: compare it too."
-)
-def weights_only(candidate):
-    return _agrees(candidate, _probe(), parts=(1,)) and _agrees(candidate, _probe(mask=False), parts=(1,))
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare every sentence, "
-    "not only the first."
-)
-def batch_of_one(candidate):
-    return _agrees(candidate, _probe(B=1)) and _agrees(candidate, _probe(B=1, mask=False))
-
-
-@task.mistake("A candidate that fails without a mask passes your test. mask=None is allowed: try it too.")
-def always_a_mask(candidate):
-    return _agrees(candidate, _probe())
-
-
-@task.mistake(
-    "Candidates that fail without a mask pass your test, and so do those that are wrong for a query with nothing to attend to. Two more "
-    "inputs are needed: mask=None, and a mask with such a row."
-)
-def always_a_mask_never_empty(candidate):
-    return _agrees(candidate, _probe(empty=False))
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of two "
-    "sentences or more, compare every sentence, and try mask=None too."
-)
-def batch_of_one_always_a_mask(candidate):
-    return _agrees(candidate, _probe(B=1))
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a "
-    "batch of two sentences or more, with a mask as well as without."
-)
-def batch_of_one_never_a_mask(candidate):
-    return _agrees(candidate, _probe(B=1, mask=False))
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend "
-    "to. Use a batch of two sentences or more and a mask with such a row, and compare every sentence."
-)
-def batch_of_one_never_empty(candidate):
-    return _agrees(candidate, _probe(B=1, empty=False)) and _agrees(candidate, _probe(B=1, mask=False))
+mistaken = mistakes_of_tests(task, _test, "candidate")
+for name, sentence, changes in (
+    ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong attention has them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
+    ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes back for each.", {"masks": (False,)}),
+    ("no_rounding", "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.", {"same": torch.equal}),
+    ("no_empty_row", "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or look at what is hidden. Put such a row into the mask, and compare that row too.", {"empty": False}),
+    ("context_only", "Candidates whose context is right and whose weights are wrong pass your test. The weights are part of the result: compare them too.", {"parts": (0,)}),
+    ("weights_only", "Candidates whose weights are right and whose context is wrong pass your test. The context is part of the result: compare it too.", {"parts": (1,)}),
+    ("always_a_mask", "A candidate that fails without a mask passes your test. mask=None is allowed: try it too.", {"masks": (True,)}),
+    ("always_a_mask_never_empty", "Candidates that fail without a mask pass your test, and so do those that are wrong for a query with nothing to attend to. Two more inputs are needed: mask=None, and a mask with such a row.", {"masks": (True,), "empty": False}),
+    ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare every sentence, not only the first.", {"B": 1}),
+    ("batch_of_one_always_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of two sentences or more, compare every sentence, and try mask=None too.", {"B": 1, "masks": (True,)}),
+    ("batch_of_one_never_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a batch of two sentences or more, with a mask as well as without.", {"B": 1, "masks": (False,)}),
+    ("batch_of_one_never_empty", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend to. Use a batch of two sentences or more and a mask with such a row, and compare every sentence.", {"B": 1, "empty": False}),
+):  # fmt: skip
+    mistaken(name, sentence, **changes)

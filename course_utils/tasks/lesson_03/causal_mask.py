@@ -44,45 +44,16 @@ def _(size):
     return mask
 
 
-@task.mistake(
-    "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to."
-)
-def hides_itself(size):
-    return torch.ones(size, size, dtype=torch.bool).tril(-1)
-
-
-@task.mistake("Each position sees one step into the future: the True part reaches one diagonal too far.")
-def sees_one_ahead(size):
-    return torch.ones(size, size, dtype=torch.bool).tril(1)
-
-
-@task.mistake(
-    "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past lies to "
-    "the left."
-)
-def future_only(size):
-    return torch.ones(size, size, dtype=torch.bool).triu()
-
-
-@task.mistake('You mark the future with True. In this course True means "may attend": the mask is the wrong way round.')
-def inverted(size):
-    return torch.ones(size, size, dtype=torch.bool).triu(1)
-
-
-@task.mistake("You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.")
-def numbers_not_truth(size):
-    return torch.ones(size, size).tril()
-
-
-@task.mistake(
-    "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`."
-)
-def whole_numbers_not_truth(size):
-    return torch.ones(size, size, dtype=torch.long).tril()
-
-
-@task.mistake(
-    "You return 0 and minus infinity, a mask that is added to scores. Here a mask holds True (may attend) and False."
-)
-def additive_mask(size):
-    return torch.full((size, size), -torch.inf).triu(1)
+for name, sentence, triangle in (
+    ("hides_itself", "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to.", lambda square: square.tril(-1)),
+    ("sees_one_ahead", "Each position sees one step into the future: the True part reaches one diagonal too far.", lambda square: square.tril(1)),
+    ("future_only", "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past lies to the left.", torch.triu),
+    ("inverted", 'You mark the future with True. In this course True means "may attend": the mask is the wrong way round.', lambda square: square.triu(1)),
+):  # fmt: skip
+    task.changed(name, sentence, {"the lower triangle": triangle})
+for name, sentence, result in (
+    ("numbers_not_truth", "You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", torch.Tensor.float),
+    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", torch.Tensor.long),
+    ("additive_mask", "You return 0 and minus infinity, a mask that is added to scores. Here a mask holds True (may attend) and False.", lambda mask: mask.float().log()),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": result})

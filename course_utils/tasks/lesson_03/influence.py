@@ -1,77 +1,35 @@
 """Task 03.influence: which words a function looks at. The functions are made here, so what they look at is known."""
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 
-
-def _made_of(shape, seed):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+# Which words an output may depend on: T×T, True where output t depends on word s
 
 
-def _attend(x, mask, moved=lambda x: x):
-    """Self-attention over what a mask allows, with scores so small that no weight comes near 0."""
-    words = moved(x)
-    scores = torch.tanh(words @ words.mT / 8).masked_fill(~mask, -torch.inf)
-    return scores.softmax(-1).nan_to_num() @ words
-
-
-def _every_word(T):
+def every_word(T):
     return torch.ones(T, T, dtype=torch.bool)
 
 
-def _past(T):
-    return _every_word(T).tril()
+def past(T):
+    return every_word(T).tril()
 
 
-def _one_ahead(T):
-    return _every_word(T).tril(1)
+def one_ahead(T):
+    return every_word(T).tril(1)
 
 
-def _itself(T):
-    return torch.eye(T, dtype=torch.bool)
-
-
-def attends_to_all(x):
-    return _attend(x, _every_word(x.shape[1]))
-
-
-def attends_to_the_past(x):
-    return _attend(x, _past(x.shape[1]))
-
-
-def sees_one_ahead(x):
-    return _attend(x, _one_ahead(x.shape[1]))
+def _attend(words, allowed):
+    """Self-attention over the words that are allowed, with scores so small that no weight comes near 0."""
+    scores = torch.tanh(words @ words.mT / 8).masked_fill(~allowed(words.shape[1]), -torch.inf)
+    return scores.softmax(-1).nan_to_num() @ words
 
 
 def each_word_alone(x):
-    weight = _made_of((x.shape[-1], 4), 1).to(x.dtype)
-    return torch.tanh(x @ weight / 2)
-
-
-def the_word_before(x):
-    return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
-
-
-def later_words_summed(x):
-    return x.flip(1).cumsum(1).flip(1) / x.shape[1]
-
-
-def the_first_word(x):
-    return x[:, :1].expand(-1, x.shape[1], -1) / 2
-
-
-def blind_to_the_mean(x):
-    return _attend(x, _past(x.shape[1]), lambda x: x - x.mean(-1, keepdim=True))
-
-
-def blind_to_the_length(x):
-    return _attend(x, _past(x.shape[1]), lambda x: torch.nn.functional.normalize(x, dim=-1))
-
-
-def reads_the_last_feature(x):
-    return _attend(x[..., -1:], _one_ahead(x.shape[1]))
+    generator = torch.Generator().manual_seed(1)
+    return torch.tanh(x @ torch.randn(x.shape[-1], 4, generator=generator, dtype=torch.float64).to(x.dtype) / 2)
 
 
 def past_by_subtraction(x):
@@ -81,28 +39,23 @@ def past_by_subtraction(x):
     return (10 + small.sum(1, keepdim=True)) - later
 
 
-def last_sentence_unmasked(x):
-    """A causal mask that is forgotten for the last sentence of a batch."""
-    return torch.cat([attends_to_the_past(x[:-1]), attends_to_all(x[-1:])])
+FUNCTIONS = (
+    ("attention to all words", lambda x: _attend(x, every_word), every_word),
+    ("attention with a causal mask", lambda x: _attend(x, past), past),
+    ("attention with a causal mask that lets one word too many through", lambda x: _attend(x, one_ahead), one_ahead),
+    ("a layer that takes each word alone", each_word_alone, lambda T: torch.eye(T, dtype=torch.bool)),
+    ("the word before", lambda x: torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1), lambda T: every_word(T).tril(-1).triu(-1)),
+    ("the sum of a word and all later ones", lambda x: x.flip(1).cumsum(1).flip(1) / x.shape[1], lambda T: every_word(T).triu()),
+    ("the first word, at every place", lambda x: x[:, :1].expand(-1, x.shape[1], -1) / 2, lambda T: torch.arange(T).expand(T, T) == 0),
+    ("causal attention that subtracts the mean of a word's features", lambda x: _attend(x - x.mean(-1, keepdim=True), past), past),
+    ("causal attention that sees directions only", lambda x: _attend(normalize(x, dim=-1), past), past),
+    ("attention to the last feature, one word too far", lambda x: _attend(x[..., -1:], one_ahead), one_ahead),
+    ("the sum of the past, computed by a subtraction", past_by_subtraction, past),
+    ("causal attention whose mask is forgotten in the last sentence", lambda x: torch.cat([_attend(x[:-1], past), _attend(x[-1:], every_word)]), every_word),
+)  # fmt: skip
 
 
-FUNCTIONS = {  # and the word s that its output t depends on
-    attends_to_all: ("attention to all words", _every_word),
-    attends_to_the_past: ("attention with a causal mask", _past),
-    sees_one_ahead: ("attention with a causal mask that lets one word too many through", _one_ahead),
-    each_word_alone: ("a layer that takes each word alone", _itself),
-    the_word_before: ("the word before", lambda T: _every_word(T).tril(-1).triu(-1)),
-    later_words_summed: ("the sum of a word and all later ones", lambda T: _every_word(T).triu()),
-    the_first_word: ("the first word, at every place", lambda T: torch.arange(T).expand(T, T) == 0),
-    blind_to_the_mean: ("causal attention that subtracts the mean of a word's features", _past),
-    blind_to_the_length: ("causal attention that sees directions only", _past),
-    reads_the_last_feature: ("attention to the last feature, one word too far", _one_ahead),
-    past_by_subtraction: ("the sum of the past, computed by a subtraction", _past),
-    last_sentence_unmasked: ("causal attention whose mask is forgotten in the last sentence", _every_word),
-}
-
-
-def _without_gradient(function):
+def _without_gradient(function, looks_at):
     """The numbers alone, as a function gives them that runs elsewhere."""
 
     def call(x):
@@ -111,7 +64,7 @@ def _without_gradient(function):
         with torch.no_grad():
             return function(x)
 
-    call.looks_at = FUNCTIONS[function][1]
+    call.looks_at = looks_at
     return call
 
 
@@ -120,7 +73,7 @@ task = Task(
     "does the future leak?",
     arguments=("function", "x B×T×D"),
     result="influence T×T",
-    candidates=tuple(map(_without_gradient, FUNCTIONS)),
+    candidates=tuple(_without_gradient(function, looks_at) for _, function, looks_at in FUNCTIONS),
     suspects=False,
     difficulty=3,
     importance=5,
@@ -139,7 +92,7 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, (name, _) in enumerate(FUNCTIONS.values()):
+    for key, (name, *_) in enumerate(FUNCTIONS):
         B, T, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 7), (3, 6)))
         x = draw.numbers(B, T, D) if B * T * D > 12 else draw.numbers(13 * D)[: B * T * D].reshape(B, T, D)
         yield Case(f"{name}, {T} words", (Candidate(key), x))
@@ -167,169 +120,96 @@ def no_influence_from_nowhere(case, value):
     return None
 
 
+@task.steps
+def _(function, x):
+    before = yield "what comes out for x", function, x
+    inputs = yield INPUTS, each_changed(_add_noise), x
+    after = yield "what comes out for these inputs", lambda inputs: [function(x) for x in inputs], inputs
+    columns = yield MOVED, differing, after, before
+    return torch.stack(columns, 1)
+
+
+INPUTS, MOVED = "the inputs with one word changed", "which outputs moved"
+
+
+def each_changed(change):
+    """For each word s, a copy of x with this word changed by change(copy, s)."""
+
+    def inputs(x):
+        copies = [x.clone() for _ in range(x.shape[1])]
+        for s, copy in enumerate(copies):
+            change(copy, s)
+        return copies
+
+    return inputs
+
+
+def differing(after, before, least=1e-5):
+    return [((one - before).abs() > least).any(-1).any(0) for one in after]
+
+
 def _noise(x, seed=0):
     return 1 + torch.rand(x[:, 0].shape, generator=torch.Generator().manual_seed(seed)).to(x.dtype)
 
 
-def _influence(function, x, change, least=1e-5):
-    """A right answer, with one way of changing word s: change(copy, s)."""
-    before, columns = function(x), []
-    for s in range(x.shape[1]):
-        changed = x.clone()
-        change(changed, s)
-        columns.append(_moved(function(changed), before, least))
-    return torch.stack(columns, 1)
+def _add_noise(x, s):
+    x[:, s] += _noise(x, s)
+    return x
 
 
-def _moved(after, before, least=1e-5):
-    return ((after - before).abs() > least).any(-1).any(0)
+def changed_in_place(x):
+    return [_add_noise(x, s).clone() for s in range(x.shape[1])]
 
 
-def _add(changed, s):
-    changed[:, s] += _noise(changed, s)
+# The inputs
+
+for name, sentence, inputs in (
+    ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
+    ("changes_add_up", "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
+    ("x_changed_in_place", "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
+    ("a_constant_added", "You add the same number to all features of a word. A function that subtracts the mean of the features does not notice that: add a random number to each.", each_changed(lambda x, s: x[:, s].add_(1))),
+    ("first_feature_only", "You change one feature of a word only. A function may look at another one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
+    ("set_to_zero", "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
+    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing else. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
+    ("first_sentence_only", "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
+):  # fmt: skip
+    task.changed(name, sentence, {INPUTS: inputs})
 
 
-@task.mistake("Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.")
-def transposed(function, x):
-    return _influence(function, x, _add).T
+# The comparison
 
-
-@task.mistake(
-    "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next."
+task.changed(
+    "no_copy",
+    "You compare the function with itself: `changed = x` makes no copy but gives x a second name, so x changes too. Write `x.clone()`.",
+    {
+        INPUTS: changed_in_place,
+        MOVED: lambda after, _: [differing([one], one)[0] for one in after],
+    },
 )
-def all_words_at_once(function, x):
-    moved = _moved(function(x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))), function(x))
-    return moved[:, None].repeat(1, x.shape[1])
-
-
-@task.mistake(
-    "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round."
+task.changed(
+    "by_nan",
+    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to other ordinary numbers.",
+    {
+        INPUTS: each_changed(lambda x, s: x[:, s].fill_(torch.nan)),
+        MOVED: lambda after, _: [one.isnan().any(-1).any(0) for one in after],
+    },
 )
-def changes_add_up(function, x):
-    before, changed, columns = function(x), x.clone(), []
-    for s in range(x.shape[1]):
-        _add(changed, s)
-        columns.append(_moved(function(changed), before))
-    return torch.stack(columns, 1)
-
-
-@task.mistake(
-    "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, "
-    "and make a fresh one in each round."
+task.changed(
+    "no_rounding",
+    "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
+    {MOVED: lambda after, before: differing(after, before, 0.0)},
 )
-def x_changed_in_place(function, x):
-    before, columns = function(x), []
-    for s in range(x.shape[1]):
-        _add(x, s)
-        columns.append(_moved(function(x), before))
-    return torch.stack(columns, 1)
 
 
-@task.mistake(
-    "You compare the function with itself: `changed = x` makes no copy but gives x a second name, so x changes too. Write `x.clone()`."
-)
-def no_copy(function, x):
-    columns = []
-    for s in range(x.shape[1]):
-        changed = x
-        _add(changed, s)
-        columns.append(_moved(function(changed), function(x)))
-    return torch.stack(columns, 1)
+# The result
 
-
-@task.mistake(
-    "You add the same number to all features of a word. A function that subtracts the mean of the features does not notice that: add a "
-    "random number to each."
-)
-def a_constant_added(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].add_(1))
-
-
-@task.mistake("You change one feature of a word only. A function may look at another one: change all of them.")
-def first_feature_only(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s, 0].add_(1.5))
-
-
-@task.mistake(
-    "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead."
-)
-def set_to_zero(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].zero_())
-
-
-@task.mistake(
-    "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing "
-    "else. Add random numbers instead."
-)
-def multiplied(function, x):
-    return _influence(function, x, lambda changed, s: changed[:, s].mul_(2))
-
-
-@task.mistake(
-    "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: "
-    "allow for rounding, about 1e-5."
-)
-def no_rounding(function, x):
-    return _influence(function, x, _add, 0.0)
-
-
-@task.mistake(
-    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to other "
-    "ordinary numbers."
-)
-def by_nan(function, x):
-    columns = []
-    for s in range(x.shape[1]):
-        changed = x.clone()
-        changed[:, s] = torch.nan
-        columns.append(function(changed).isnan().any(-1).any(0))
-    return torch.stack(columns, 1)
-
-
-@task.mistake(
-    "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t."
-)
-def any_output(function, x):
-    return _influence(function, x, _add).any(0, keepdim=True).repeat(x.shape[1], 1)
-
-
-@task.mistake(
-    "You report the future only, above the diagonal. The whole matrix is asked for: whether an output depends on its own word and on earlier ones, too."
-)
-def future_only(function, x):
-    return _influence(function, x, _add).triu(1)
-
-
-@task.mistake(
-    "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor "
-    "does a change of a millionth. Change a word by about 1, and compare what comes out."
-)
-def by_gradient(function, x):
-    return torch.autograd.functional.jacobian(function, x).abs().sum((0, 2, 3, 5)) > 0
-
-
-@task.mistake("True and False are exchanged: True stands where an output moves.")
-def unmoved(function, x):
-    return ~_influence(function, x, _add)
-
-
-@task.mistake(
-    "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them."
-)
-def numbers_not_truth(function, x):
-    return _influence(function, x, _add).float()
-
-
-@task.mistake(
-    "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence."
-)
-def one_for_each_sentence(function, x):
-    return _influence(function, x, _add).expand(len(x), -1, -1).clone()
-
-
-@task.mistake(
-    "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the "
-    "sentences of the whole batch."
-)
-def first_sentence_only(function, x):
-    return _influence(function, x, lambda changed, s: changed[0, s].add_(_noise(changed, s)[0]))
+for name, sentence, result in (
+    ("transposed", "Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.", torch.t),
+    ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
+    ("future_only", "You report the future only, above the diagonal. The whole matrix is asked for: whether an output depends on its own word and on earlier ones, too.", lambda moved: moved.triu(1)),
+    ("by_gradient", "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1, and compare what comes out.", torch.zeros_like),
+    ("unmoved", "True and False are exchanged: True belongs where an output moves.", torch.logical_not),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them.", torch.Tensor.float),
+    ("one_for_each_sentence", "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": result})

@@ -1,6 +1,6 @@
 """Task 03.padding_mask: True at words, False at padding."""
 
-from operator import lt
+from operator import ge, le, lt
 
 import torch
 
@@ -53,50 +53,25 @@ def _(lengths, size):
     return mask
 
 
-@task.mistake('The mask is the wrong way round: here True means "is a word".')
-def inverted(lengths, size):
-    return torch.arange(size) >= lengths[:, None]
-
-
-@task.mistake("One place too many is True. Places are counted from 0, so the last word stands at length - 1.")
-def one_too_many(lengths, size):
-    return torch.arange(size) <= lengths[:, None]
-
-
-@task.mistake("You mark the end of the row, as if the padding came first. Here the words come first.")
-def padded_left(lengths, size):
-    return torch.arange(size) >= size - lengths[:, None]
-
-
-@task.mistake(
-    "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are."
+for name, sentence, mask in (
+    ("inverted", 'The mask is the wrong way round: here True means "is a word".', ge),
+    ("one_too_many", "One place too many is True. Places are counted from 0, so the last word is at length - 1.", le),
+    ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", lambda places, lengths: places >= len(places) - lengths),
+):  # fmt: skip
+    task.changed(name, sentence, {"the comparison of places with lengths": mask})
+task.changed(
+    "lengths_without_an_axis",
+    "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.",
+    {"the comparison of places with lengths": lambda places, lengths: places < lengths[:, 0]},
 )
-def width_of_longest(lengths, size):
-    return torch.arange(int(lengths.max())) < lengths[:, None]
-
-
-@task.mistake("The axes are exchanged: each row should be a sentence, B×size.")
-def transposed(lengths, size):
-    return torch.arange(size)[:, None] < lengths
-
-
-@task.mistake(
-    "You return 0 and 1 as numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them."
+task.changed(
+    "width_of_longest",
+    "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are.",
+    {"size": lambda size, *, lengths: int(lengths.max())},
 )
-def numbers_not_truth(lengths, size):
-    return (torch.arange(size) < lengths[:, None]).float()
-
-
-@task.mistake(
-    "You return 0 and 1 as whole numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them."
-)
-def whole_numbers_not_truth(lengths, size):
-    return (torch.arange(size) < lengths[:, None]).long()
-
-
-@task.mistake(
-    "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every "
-    "length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own."
-)
-def lengths_without_an_axis(lengths, size):
-    return torch.arange(size) < lengths
+for name, sentence, result in (
+    ("transposed", "The axes are exchanged: each row should be a sentence, B×size.", torch.t),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them.", torch.Tensor.float),
+    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them.", torch.Tensor.long),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": result})

@@ -6,6 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import masked_softmax_mistakes
 from course_utils.tasks.lesson_03 import attention
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import EDGE
@@ -87,111 +89,46 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
     return context, weights
 
 
-def _attend(query, key, value, mask, dim=-1):
-    weights = attention.masked_softmax(query @ key.mT, mask, dim)
-    return weights @ value, weights
+# Projections
 
-
-@task.mistake(
-    "The queries are not projected: each word asks with its own vector. A word then mostly finds words like itself; weight_q lets it ask for "
-    "something else."
+for name, sentence, changes in (
+    ("query_not_projected", "The queries are not projected: each word asks with its own vector. A word then mostly finds words like itself; weight_q lets it ask for something else.", {"the queries": left_out}),
+    ("key_not_projected", "The keys are not projected: they are the words' own vectors. Multiply them by weight_k.", {"the keys": left_out}),
+    ("value_not_projected", "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v.", {"the values": left_out}),
+    ("nothing_projected", "No projection is used: this is attention of the plain words to one another.", dict.fromkeys(("the queries", "the keys", "the values"), left_out)),
+    ("one_matrix_for_both", "One matrix serves for queries and keys alike. weight_k is for the keys.", {"weight_k": lambda _, *, weight_q: weight_q}),
+    ("keys_summed", "You sum the keys. The weights are for the values, x times weight_v.", {"weight_v": lambda _, *, weight_k: weight_k}),
+    ("matrices_transposed", "The matrices are transposed. They are D×A, D×A and D×E: a word's vector is on their left, as in `x @ weight_q`. Transposed they fit only where the widths happen to be equal.", dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t)),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "query_and_key_exchanged",
+    "Queries and keys are exchanged. The rows of the scores belong to the words that ask, and those go through weight_q.",
+    {"weight_q": lambda _, *, weight_k: weight_k, "weight_k": lambda _, *, weight_q: weight_q},
 )
-def query_not_projected(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x, x @ weight_k, x @ weight_v, mask)
 
 
-@task.mistake("The keys are not projected: they are the words' own vectors. Multiply them by weight_k.")
-def key_not_projected(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x, x @ weight_v, mask)
+# Scores and weights
 
-
-@task.mistake(
-    "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v."
+masked_softmax_mistakes(
+    task,
+    *("mask_unused", "mask_inverted", "masked_after", "empty_row_nan", "empty_row_uniform"),
+    one="A word",
+    others="words",
+    nothing="Its weights and its context should be zeros.",
 )
-def value_not_projected(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x, mask)
-
-
-@task.mistake("No projection is used: this is attention of the plain words to one another.")
-def nothing_projected(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x, x, x, mask)
-
-
-@task.mistake(
-    "Queries and keys are exchanged. The rows of the scores belong to the words that ask, and those go through weight_q."
+task.changed(
+    "softmax_over_queries",
+    "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis.",
+    {"the softmax": lambda scores: scores.softmax(1)},
 )
-def query_and_key_exchanged(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_k, x @ weight_q, x @ weight_v, mask)
-
-
-@task.mistake("One matrix serves for queries and keys alike. weight_k is for the keys.")
-def one_matrix_for_both(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_q, x @ weight_v, mask)
-
-
-@task.mistake("You sum the keys. The weights are for the values, x times weight_v.")
-def keys_summed(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x @ weight_k, mask)
-
-
-@task.mistake(
-    "The matrices are transposed. They are D×A, D×A and D×E: a word's vector stands on their left, as `x @ weight_q`. Transposed they fit only "
-    "where the widths happen to be equal."
+task.changed(
+    "scaled",
+    "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are.",
+    {"the scores": lambda query, turned: query @ turned / query.shape[-1] ** 0.5},
 )
-def matrices_transposed(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q.mT, x @ weight_k.mT, x @ weight_v.mT, mask)
-
-
-@task.mistake(
-    "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis."
+task.changed(
+    "order_swapped",
+    "The two results are exchanged: return the context first, then the weights.",
+    {"result": lambda context, weights: (weights, context)},
 )
-def softmax_over_queries(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, mask, 1)
-
-
-@task.mistake(
-    "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are."
-)
-def scaled(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q / weight_q.shape[1] ** 0.5, x @ weight_k, x @ weight_v, mask)
-
-
-@task.mistake("The mask has no effect.")
-def mask_unused(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, None)
-
-
-@task.mistake('The mask is turned round: True means "may attend".')
-def mask_inverted(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, None if mask is None else ~mask)
-
-
-@task.mistake(
-    "You apply the mask after the softmax: the weights of a row no longer sum to 1. A score that must not count leaves before the softmax."
-)
-def masked_after(x, weight_q, weight_k, weight_v, mask=None):
-    weights = ((x @ weight_q) @ (x @ weight_k).mT).softmax(-1)
-    weights = weights if mask is None else weights * mask
-    return weights @ (x @ weight_v), weights
-
-
-@task.mistake("The two results are exchanged: return the context first, then the weights.")
-def order_swapped(x, weight_q, weight_k, weight_v, mask=None):
-    return _attend(x @ weight_q, x @ weight_k, x @ weight_v, mask)[::-1]
-
-
-@task.mistake("A word that may attend to nothing gives NaN. Its weights and its context should be zeros.")
-def empty_row_nan(x, weight_q, weight_k, weight_v, mask=None):
-    scores = (x @ weight_q) @ (x @ weight_k).mT
-    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
-    return weights @ (x @ weight_v), weights
-
-
-@task.mistake(
-    "A word that may attend to nothing attends to everything: where all scores are filled with the same large negative number, they are equal "
-    "again. Its weights and its context should be zeros."
-)
-def empty_row_uniform(x, weight_q, weight_k, weight_v, mask=None):
-    scores = (x @ weight_q) @ (x @ weight_k).mT
-    weights = (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
-    return weights @ (x @ weight_v), weights

@@ -4,7 +4,6 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
-from course_utils.models import attention
 
 
 def shapes(name, B, T, S, D, E, A):
@@ -52,29 +51,33 @@ def edges(name, draw):
     large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
     yield Case("large numbers", tuple(large), edge=True)
+    if name == "content_based":
+        small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
+        yield Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+        state, hidden = (vectors.clone() for vectors in as_many)
+        state[0, 1], hidden[1, 2] = 0, 0
+        yield Case("a zero vector on either side", (state, hidden), edge=True)
 
 
-PRODUCTS = {  # how `first @ second.mT`, the product that most scores rest on, goes wrong
+PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
     "not_transposed": (
         "`@` pairs the last axis on the left with the second to last on the right. The features are the axis that should disappear: exchange the last two axes "
         "of hidden, `hidden.mT`. Without that this runs only where the sizes happen to fit, and gives a wrong result there.",
-        lambda first, second: first @ second,
+        lambda first, turned: first @ turned.mT,
     ),
     "all_axes_reversed": (
         "`.T` reverses all axes of a batch: B×S×D becomes D×S×B. `.mT` exchanges only the last two.",
-        lambda first, second: first @ second.permute(2, 1, 0),
+        lambda first, turned: first @ turned.permute(1, 2, 0),
     ),
     "position_by_position": (
         "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.",
-        lambda first, second: (first * second).sum(-1),
+        lambda first, turned: (first * turned.mT).sum(-1),
     ),
     "sentences_mixed": (
         "Your scores are added up over the sentences of the batch. In einsum, give the batch the same letter in both inputs and in the result, such as `b`.",
-        lambda first, second: torch.einsum("btd,csd->bts", first, second),
+        lambda first, turned: first @ turned.sum(0),
     ),
 }
-
-
 AFTER = {  # what is done to a right score that should not be
     "transposed": (
         "Rows and columns are exchanged. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
@@ -84,13 +87,8 @@ AFTER = {  # what is done to a right score that should not be
 }
 
 
-def shared_mistakes(task, factors=None, after=tuple(AFTER)):
-    """Register the mistakes that many scores share. `factors` gives the two that make the score, `first @ second.mT`."""
-
-    if factors:
-        for called, (sentence, product) in PRODUCTS.items():
-            task.mistake(sentence, called)(lambda *args, product=product: product(*factors(*args)))
-    for called in after:
-        sentence, change = AFTER[called]
-        right = attention.SCORES[task.id.partition(".")[2]]
-        task.mistake(sentence, called)(lambda *args, change=change, right=right: change(right(*args)))
+def shared_mistakes(task, product=""):
+    """Declare the mistakes that many scores share. `product`: the words of the step that multiplies the two sides, if there is one."""
+    for what, mistakes in ((product, PRODUCTS if product else {}), ("result", AFTER)):
+        for name, (sentence, change) in mistakes.items():
+            task.changed(name, sentence, {what: change})

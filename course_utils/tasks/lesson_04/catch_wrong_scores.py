@@ -5,6 +5,7 @@ import torch
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models import attention
+from course_utils.tasks.candidates import mistakes_of_tests
 from course_utils.tasks.lesson_04 import content_based, dot, perceptron
 from course_utils.tasks.lesson_04._scores import shapes
 
@@ -13,39 +14,27 @@ def _hidden_layer(state, hidden, weight):
     return attention.pairs(state, hidden) @ weight.mT  # B T S A
 
 
-# For each score a right candidate that computes it in another way than the course does.
-
-
-def scaled_dot(state, hidden):
-    return torch.einsum("btd,bsd->bts", state / state.shape[-1] ** 0.5, hidden)
-
-
-def general(state, hidden, weight):
-    return torch.einsum("btd,de,bse->bts", state, weight, hidden)
-
-
-def additive(state, hidden, weight, v):
-    D = state.shape[-1]
-    return attention.perceptron(state, hidden, weight[:, :D], weight[:, D:], v)
-
-
-def concatenating(state, hidden, weight):
-    return attention.pairs(state, hidden) @ weight
-
-
 def location_based(state, weight):
     powers = torch.einsum("btd,sd->bts", state, weight).exp()
     return powers / powers.sum(-1, keepdim=True)
 
 
+# For each score a right candidate that computes it in another way than the course does.
 RIGHT = {
-    task.id.partition(".")[2]: task.oracle_function for task in (dot.task, content_based.task, perceptron.task)
-} | {right.__name__: right for right in (scaled_dot, general, additive, concatenating, location_based)}
+    "dot": dot.task.oracle_function,
+    "content_based": content_based.task.oracle_function,
+    "perceptron": perceptron.task.oracle_function,
+    "scaled_dot": lambda s, h: torch.einsum("btd,bsd->bts", s / s.shape[-1] ** 0.5, h),
+    "general": lambda s, h, W: torch.einsum("btd,de,bse->bts", s, W, h),
+    "additive": lambda s, h, W, v: attention.perceptron(s, h, W[:, : s.shape[-1]], W[:, s.shape[-1] :], v),
+    "concatenating": lambda s, h, w: attention.pairs(s, h) @ w,
+    "location_based": location_based,
+}
 
 # Wrong candidates, with the promise that each of them breaks.
 WRONG = (
-    ("dot", dot.scaled, "divided by √D"),
-    ("dot", dot.cosine, "divided by the lengths"),
+    ("dot", dot.task.wrong("scaled"), "divided by √D"),
+    ("dot", dot.task.wrong("cosine"), "divided by the lengths"),
     ("dot", lambda s, h: h @ s.mT, "rows and columns exchanged"),
     ("scaled_dot", lambda s, h: s @ h.mT / s.shape[-1], "divided by D"),
     ("scaled_dot", lambda s, h: s @ h.mT / h.shape[1] ** 0.5, "divided by √S, the number of hidden states"),
@@ -65,14 +54,14 @@ WRONG = (
     ("concatenating", lambda s, h, w: (attention.pairs(s, h) @ w).tanh(), "a tanh too many"),
     ("concatenating", lambda s, h, w: attention.pairs(torch.zeros_like(s), h) @ w, "the state left out"),
     ("concatenating", lambda s, h, w: attention.pairs(s, torch.zeros_like(h)) @ w, "the hidden state left out"),
-    ("perceptron", perceptron.matrices_exchanged, "the two matrices exchanged"),
-    ("perceptron", perceptron.tanh_before_sum, "tanh before the sum"),
-    ("perceptron", perceptron.perceptron_v_unused, "v left out"),
+    ("perceptron", perceptron.task.wrong("matrices_exchanged"), "the two matrices exchanged"),
+    ("perceptron", perceptron.task.wrong("tanh_before_sum"), "tanh before the sum"),
+    ("perceptron", perceptron.task.wrong("perceptron_v_unused"), "v left out"),
     ("perceptron", lambda s, h, W, U, v: attention.perceptron(s, h[:1].expand_as(h), W, U, v), "the first sentence's hidden states in all sentences"),
-    ("content_based", content_based.zero_gives_nan, "NaN at a zero vector"),
-    ("content_based", content_based.norm_of_everything, "divided by the norm of everything together"),
-    ("content_based", content_based.hidden_length_missing, "not divided by the length of the hidden state"),
-    ("content_based", content_based.state_length_missing, "not divided by the length of the state"),
+    ("content_based", content_based.task.wrong("zero_gives_nan"), "NaN at a zero vector"),
+    ("content_based", content_based.task.wrong("norm_of_everything"), "divided by the norm of everything together"),
+    ("content_based", content_based.task.wrong("hidden_length_missing"), "not divided by the length of the hidden state"),
+    ("content_based", content_based.task.wrong("state_length_missing"), "not divided by the length of the state"),
     ("location_based", lambda s, W: (s @ W.T).softmax(1), "softmax over the states"),
     ("location_based", lambda s, W: s @ W.T, "no softmax"),
     ("location_based", lambda s, W: attention.location_based(s[:, :1].expand_as(s), W), "the first state in place of all"),
@@ -137,66 +126,39 @@ def rounding_is_allowed(case, value):
     return None
 
 
-def _tester(scale=1.0, zero=True, by_value=True, square=False, B=2, T=3):
-    """A test like the solution's, with one thing left out."""
-
-    def test(name, candidate):
-        draw = torch.Generator().manual_seed(5)
-        dims = (B, T, 5, 7, 7, 7) if square else (B, T, 5, 7, 11, 13)
-        args = [scale * torch.randn(*shape, generator=draw) for shape in shapes(name, *dims)]
-        if zero:
-            args[0][0, 0] = 0
-        try:
-            expected, received = attention.SCORES[name](*args), candidate(*args)
-            return expected.shape == received.shape and (
-                not by_value or torch.allclose(expected, received, rtol=1e-4, atol=1e-5)
-            )
-        except Exception:
+def _test(name, candidate, B=2, T=3, zero=True, by_value=True):
+    """A right test: random numbers of sizes that all differ, and a zero vector for the cosine."""
+    draw = torch.Generator().manual_seed(5)
+    args = [torch.randn(*shape, generator=draw) for shape in shapes(name, B, T, 5, 7, 11, 13)]
+    try:
+        expected, received = attention.SCORES[name](*args), candidate(*args)
+        if zero and name == "content_based" and candidate(torch.zeros(1, 1, 2), torch.ones(1, 1, 2)).isnan().any():
             return False
-
-    return test
-
-
-@task.mistake("Your test says True to every candidate.")
-def always_true(name, candidate):
-    return True
+        same = not by_value or torch.allclose(expected, received, rtol=1e-4, atol=1e-5)
+        return expected.shape == received.shape and same
+    except Exception:
+        return False
 
 
-@task.mistake("Your test says False to every candidate, even to the right ones.")
-def always_false(name, candidate):
-    return False
-
-
-@task.mistake(
-    "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too."
+mistaken = mistakes_of_tests(task, _test, "candidate")
+mistaken(
+    "shapes_only",
+    "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.",
+    by_value=False,
+    zero=False,
 )
-def shapes_only(name, candidate):
-    return _tester(by_value=False)(name, candidate)
-
-
-@task.mistake(
-    "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure "
-    "that a NaN in them counts as wrong."
+mistaken(
+    "no_zero_vector",
+    "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.",
+    zero=False,
 )
-def no_zero_vector(name, candidate):
-    return _tester(zero=False)(name, candidate)
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of "
-    "every sentence."
+mistaken(
+    "batch_of_one",
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.",
+    B=1,
 )
-def batch_of_one(name, candidate):
-    return _tester(B=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
-
-
-@task.mistake(
-    "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden "
-    "states, and compare every number: a sum over them does not show it."
+mistaken(
+    "one_state",
+    "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.",
+    T=1,
 )
-def one_state(name, candidate):
-    return _tester(T=1, zero=False)(name, candidate) and _zero_cosine(name, candidate)
-
-
-def _zero_cosine(name, candidate):
-    return name != "content_based" or bool(candidate(torch.zeros(1, 1, 2), torch.ones(1, 1, 2)).isfinite().all())

@@ -3,8 +3,9 @@
 from operator import matmul
 
 import torch
+from torch.nn.functional import normalize
 
-from course_utils.checks.running.contract import Case
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
 task = score_task(
@@ -39,25 +40,10 @@ def _(state, hidden):
 
 @task.steps
 def _(state, hidden):
-    unit_state = yield "state at length 1", lambda state: torch.nn.functional.normalize(state, dim=-1), state
-    unit_hidden = yield "hidden at length 1", lambda hidden: torch.nn.functional.normalize(hidden, dim=-1), hidden
+    unit_state = yield "state at length 1", lambda state: normalize(state, dim=-1), state
+    unit_hidden = yield "hidden at length 1", lambda hidden: normalize(hidden, dim=-1), hidden
     scores = yield "the product of the two", matmul, unit_state, unit_hidden.mT
     return scores
-
-
-_content_cases = task.make_cases
-
-
-def _with_zero_vectors(seed=0):
-    cases = _content_cases(seed)
-    state, hidden = (arg.clone() for arg in next(case for case in cases if case.name == "as many queries as keys").args)
-    state[0, 1], hidden[1, 2] = 0, 0
-    small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
-    at_hand = Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
-    return [*cases, at_hand, Case("a zero vector on either side", (state, hidden), edge=True)]
-
-
-task.make_cases = _with_zero_vectors
 
 
 @task.property
@@ -73,80 +59,49 @@ def nothing_is_added_to_the_lengths(case, value):
     return None
 
 
-@task.mistake("These are dot products: long vectors get large scores. Divide by both lengths.")
-def dot_product(state, hidden):
-    return state @ hidden.mT
+def both(change):
+    return dict.fromkeys(("state at length 1", "hidden at length 1"), change)
 
 
-@task.mistake(
-    "You divide by the norm of everything together. Each vector has its own length: take the norm over the last axis."
+for name, sentence, changes in (
+    ("dot_product", "These are dot products: long vectors get large scores. Divide by both lengths.", both(left_out)),
+    ("state_length_missing", "You divide by the length of the hidden states only. Divide by the length of the state too.", {"state at length 1": left_out}),
+    ("hidden_length_missing", "You divide by the length of the states only. Divide by the length of the hidden state too.", {"hidden at length 1": left_out}),
+    ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", both(lambda vectors: vectors / vectors.norm(dim=-1, keepdim=True))),
+    ("norm_of_everything", "You divide by the norm of everything together. Each vector has its own length: take the norm over the last axis.", both(lambda vectors: vectors / vectors.norm())),
+    ("squared_lengths", "You divide by the squared lengths: the square root is missing.", both(lambda vectors: torch.nan_to_num(vectors / vectors.square().sum(-1, keepdim=True)))),
+    ("wrong_axis", "You normalise along the wrong axis: over the positions. Normalise over the features, the last axis.", both(lambda vectors: normalize(vectors, dim=1))),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+shared_mistakes(task, "the product of the two")
+
+
+def divided_by(lengths):
+    """The product divided by `lengths` of the norms of state, B×T, and of hidden, B×S; 0 where that is NaN."""
+
+    def scores(_, *, state, hidden):
+        return torch.nan_to_num(state @ hidden.mT / lengths(state.norm(dim=-1), hidden.norm(dim=-1)))
+
+    return {"result": scores}
+
+
+task.changed(
+    "lengths_without_axes",
+    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give a wrong result there.",
+    divided_by(lambda of_state, of_hidden: of_state * of_hidden),
 )
-def norm_of_everything(state, hidden):
-    return torch.nan_to_num(state @ hidden.mT / (state.norm() * hidden.norm()))
-
-
-@task.mistake("A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.")
-def zero_gives_nan(state, hidden):
-    return state @ hidden.mT / (state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1)[:, None])
-
-
-@task.mistake("You divide by the length of the hidden states only. Divide by the length of the state too.")
-def state_length_missing(state, hidden):
-    return state @ torch.nn.functional.normalize(hidden, dim=-1).mT
-
-
-@task.mistake("You divide by the length of the states only. Divide by the length of the hidden state too.")
-def hidden_length_missing(state, hidden):
-    return torch.nn.functional.normalize(state, dim=-1) @ hidden.mT
-
-
-@task.mistake("You divide by the squared lengths: the square root is missing.")
-def squared_lengths(state, hidden):
-    return torch.nan_to_num(state @ hidden.mT / (state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]))
-
-
-@task.mistake("You normalise along the wrong axis: over the positions. Normalise over the features, the last axis.")
-def wrong_axis(state, hidden):
-    return torch.nn.functional.normalize(state, dim=1) @ torch.nn.functional.normalize(hidden, dim=1).mT
-
-
-shared_mistakes(
-    task,
-    lambda state, hidden: tuple(torch.nn.functional.normalize(vectors, dim=-1) for vectors in (state, hidden)),
+task.changed(
+    "state_lengths_without_axis",
+    "The lengths of state are B×T, and the scores are B×T×S: an axis is missing at their end, for the hidden states, `[:, :, None]`. Without it they line up with the wrong axes, where this runs at all.",
+    divided_by(lambda of_state, of_hidden: of_state * of_hidden[:, None]),
 )
-
-
-def _divided(state, hidden, lengths):
-    return torch.nan_to_num(state @ hidden.mT / lengths)
-
-
-@task.mistake(
-    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and "
-    "the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give a wrong result there."
+task.changed(
+    "hidden_lengths_without_axis",
+    "The lengths of hidden are B×S, and the scores are B×T×S: an axis is missing in their middle, for the states, `[:, None]`. Without it they line up with the wrong axes, where this runs at all.",
+    divided_by(lambda of_state, of_hidden: of_state[:, :, None] * of_hidden),
 )
-def lengths_without_axes(state, hidden):
-    return _divided(state, hidden, state.norm(dim=-1) * hidden.norm(dim=-1))
-
-
-@task.mistake(
-    "The lengths of state are B×T, and the scores are B×T×S: an axis is missing at their end, for the hidden states, `[:, :, None]`. Without it they line up with the "
-    "wrong axes, where this runs at all."
+task.changed(
+    "both_lengths_kept",
+    "With keepdim=True the lengths of state are B×T×1, which is right, and those of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths have to be B×1×S: exchange the last two axes.",
+    divided_by(lambda of_state, of_hidden: of_state[..., None] * of_hidden[..., None]),
 )
-def state_lengths_without_axis(state, hidden):
-    return _divided(state, hidden, state.norm(dim=-1) * hidden.norm(dim=-1)[:, None])
-
-
-@task.mistake(
-    "The lengths of hidden are B×S, and the scores are B×T×S: an axis is missing in their middle, for the states, `[:, None]`. Without it they line up with the wrong "
-    "axes, where this runs at all."
-)
-def hidden_lengths_without_axis(state, hidden):
-    return _divided(state, hidden, state.norm(dim=-1)[:, :, None] * hidden.norm(dim=-1))
-
-
-@task.mistake(
-    "With keepdim=True the lengths of state are B×T×1, which is right, and those of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths "
-    "have to be B×1×S: exchange the last two axes."
-)
-def both_lengths_kept(state, hidden):
-    return _divided(state, hidden, state.norm(dim=-1, keepdim=True) * hidden.norm(dim=-1, keepdim=True))

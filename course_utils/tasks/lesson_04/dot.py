@@ -2,7 +2,7 @@
 
 from operator import matmul
 
-import torch
+from torch.nn.functional import cosine_similarity
 
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
@@ -36,22 +36,10 @@ def _(state, hidden):
     return scores
 
 
-@task.mistake("You divide by √D. That gives the scaled dot product; here the plain one is asked for.")
-def scaled(state, hidden):
-    return state @ hidden.mT / state.shape[-1] ** 0.5
-
-
-@task.mistake("You divide by the lengths. That gives the cosine, which is the content-based score.")
-def cosine(state, hidden):
-    return torch.nn.functional.cosine_similarity(state[:, :, None], hidden[:, None], dim=-1)
-
-
-@task.mistake(
-    "A reshape changes the shape but leaves the numbers in their order, so it does not exchange axes. `hidden.mT` or "
-    "`hidden.transpose(1, 2)` does."
-)
-def reshaped(state, hidden):
-    return state @ hidden.reshape(hidden.shape[0], hidden.shape[2], hidden.shape[1])
-
-
-shared_mistakes(task, lambda state, hidden: (state, hidden))
+for name, sentence, product in (
+    ("scaled", "You divide by √D. That gives the scaled dot product; here the plain one is asked for.", lambda state, turned: state @ turned / state.shape[-1] ** 0.5),
+    ("cosine", "You divide by the lengths. That gives the cosine, which is the content-based score.", lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)),
+    ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not exchange axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", lambda state, turned: state @ turned.mT.reshape(turned.shape)),
+):  # fmt: skip
+    task.changed(name, sentence, {"the product of state and hidden": product})
+shared_mistakes(task, "the product of state and hidden")

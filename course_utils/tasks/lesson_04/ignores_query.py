@@ -1,9 +1,11 @@
 """Task 04.ignores_query: do the weights of a score depend on the query? The scores are made here, so the answer is known."""
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 
 def _made_of(like, *shape, seed=1):
@@ -17,84 +19,31 @@ def _alone(vectors, seed):
     return vectors @ _made_of(vectors, vectors.shape[-1], seed=seed)
 
 
-def dot(state, hidden):
-    return state @ hidden.mT
-
-
-def length_of_state_only(state, hidden):
-    return state.norm(dim=-1, keepdim=True) * _alone(hidden, 2)[:, None]
-
-
-def cosine(state, hidden):
-    unit = torch.nn.functional.normalize
-    return 2 * unit(state, dim=-1) @ unit(hidden, dim=-1).mT
-
-
-def size_of_dot(state, hidden):
-    return (state @ hidden.mT).abs()
-
-
-def blind_to_the_mean(state, hidden):
-    return (state - state.mean(-1, keepdim=True)) @ hidden.mT
-
-
-def general(state, hidden):
-    return state @ _made_of(state, state.shape[-1], hidden.shape[-1]) @ hidden.mT
-
-
 def perceptron(state, hidden):
     first = state @ _made_of(state, state.shape[-1], 6, seed=3) * 2
     second = hidden @ _made_of(hidden, hidden.shape[-1], 6, seed=4) * 2
     return 2 * torch.tanh(first[:, :, None] + second[:, None]).sum(-1)
 
 
-def location_based(state, hidden):
-    return state @ _made_of(state, hidden.shape[1], state.shape[-1], seed=5).mT * 2
+SCORES = (  # what it is, the score, whether its weights ignore the query
+    ("the dot product", lambda s, h: s @ h.mT, False),
+    ("a score that sees only how long the state is", lambda s, h: s.norm(dim=-1, keepdim=True) * _alone(h, 2)[:, None], False),
+    ("the cosine", lambda s, h: 2 * normalize(s, dim=-1) @ normalize(h, dim=-1).mT, False),
+    ("the dot product without its sign", lambda s, h: (s @ h.mT).abs(), False),
+    ("the dot product of a state whose mean is subtracted", lambda s, h: (s - s.mean(-1, keepdim=True)) @ h.mT, False),
+    ("the general score", lambda s, h: s @ _made_of(s, s.shape[-1], h.shape[-1]) @ h.mT, False),
+    ("the perceptron score", perceptron, False),
+    ("the location-based score, before its softmax", lambda s, h: s @ _made_of(s, h.shape[1], s.shape[-1], seed=5).mT * 2, False),
+    ("a score whose state sets the temperature", lambda s, h: _alone(s, 6).exp()[:, :, None] * _alone(h, 7)[:, None] * 2, False),
+    ("the concatenating score", lambda s, h: _alone(s, 8)[:, :, None] + _alone(h, 9)[:, None], True),
+    ("a network for the state plus a network for the hidden state", lambda s, h: torch.tanh(_alone(s, 10))[:, :, None] * 3 + torch.tanh(_alone(h, 11))[:, None], True),
+    ("a score of the hidden states alone", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
+    ("the same score for every hidden state", lambda s, h: _alone(s, 13)[:, :, None].repeat(1, 1, h.shape[1]), True),
+    ("a concatenating score with a large part of the state", lambda s, h: 50 + 20 * torch.tanh(_alone(s, 14))[:, :, None] + _alone(h, 15)[:, None], True),
+)  # fmt: skip
 
 
-def temperature(state, hidden):
-    return _alone(state, 6).exp()[:, :, None] * _alone(hidden, 7)[:, None] * 2
-
-
-def concatenating(state, hidden):
-    return _alone(state, 8)[:, :, None] + _alone(hidden, 9)[:, None]
-
-
-def two_networks(state, hidden):
-    return torch.tanh(_alone(state, 10))[:, :, None] * 3 + torch.tanh(_alone(hidden, 11))[:, None]
-
-
-def keys_only(state, hidden):
-    return _alone(hidden, 12)[:, None].repeat(1, state.shape[1], 1)
-
-
-def queries_only(state, hidden):
-    return _alone(state, 13)[:, :, None].repeat(1, 1, hidden.shape[1])
-
-
-def large_lead(state, hidden):
-    return 50 + 20 * torch.tanh(_alone(state, 14))[:, :, None] + _alone(hidden, 15)[:, None]
-
-
-SCORES = {  # and whether their weights ignore the query
-    dot: ("the dot product", False),
-    length_of_state_only: ("a score that sees only how long the state is", False),
-    cosine: ("the cosine", False),
-    size_of_dot: ("the dot product without its sign", False),
-    blind_to_the_mean: ("the dot product of a state whose mean is subtracted", False),
-    general: ("the general score", False),
-    perceptron: ("the perceptron score", False),
-    location_based: ("the location-based score, before its softmax", False),
-    temperature: ("a score whose state sets the temperature", False),
-    concatenating: ("the concatenating score", True),
-    two_networks: ("a network for the state plus a network for the hidden state", True),
-    keys_only: ("a score of the hidden states alone", True),
-    queries_only: ("the same score for every hidden state", True),
-    large_lead: ("a concatenating score with a large part of the state", True),
-}
-
-
-def _without_gradient(score):
+def _without_gradient(score, ignores):
     """The numbers alone, as a function gives them that runs elsewhere."""
 
     def call(state, hidden):
@@ -103,7 +52,7 @@ def _without_gradient(score):
         with torch.no_grad():
             return score(state, hidden)
 
-    call.ignores = SCORES[score][1]
+    call.ignores = ignores
     return call
 
 
@@ -112,7 +61,7 @@ task = Task(
     "scores that lead to the same weights for every query",
     arguments=("score", "state B×T×D", "hidden B×S×D"),
     result="verdict",
-    candidates=tuple(map(_without_gradient, SCORES)),
+    candidates=tuple(_without_gradient(score, ignores) for _, score, ignores in SCORES),
     suspects=False,
     difficulty=3,
     importance=4,
@@ -130,7 +79,7 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, (name, _) in enumerate(SCORES.values()):
+    for key, (name, *_) in enumerate(SCORES):
         B, T, S, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 5), (3, 7), (3, 7)))
         yield Case(name, (Candidate(key), draw.numbers(B, T, D), draw.numbers(2 * B, S, D)[:B] + 0.25))
         one = draw.numbers(2, 1, 7).repeat(1, 1 if key % 2 else 3, 1)
@@ -153,108 +102,68 @@ def rounding_is_allowed(case, value):
     return None
 
 
-def _others(state):
-    """States to compare with: other random numbers, three times."""
+@task.steps
+def _(score, state, hidden):
+    states = yield STATES, lambda state: [state, *random_like(state)], state
+    scores = yield SCORES_OF_ALL, lambda states, hidden: [score(state, hidden) for state in states], states, hidden
+    weights = yield WEIGHTS, lambda scores: [one.softmax(-1) for one in scores], scores
+    verdict = yield SAME, lambda weights: all_same(weights, close), weights
+    return verdict
+
+
+STATES, SCORES_OF_ALL = "the state and others to compare with", "the scores of all these states"
+WEIGHTS, SAME = "their weights", "whether they are the same"
+
+
+def random_like(vectors):
+    """Other random numbers, three times."""
     generator = torch.Generator().manual_seed(1)
-    return [1.5 * torch.randn(state.shape, generator=generator).to(state.dtype) for _ in range(3)]
+    return [1.5 * torch.randn(vectors.shape, generator=generator).to(vectors.dtype) for _ in range(3)]
 
 
-def _weights(score, state, hidden):
-    return score(state, hidden).softmax(-1)
-
-
-def _same(a, b):
+def close(a, b):
     return torch.allclose(a, b, atol=1e-5)
 
 
-@task.mistake("You say True to every score.")
-def always_true(score, state, hidden):
-    return True
+def all_same(weights, same):
+    return all(same(weights[0], other) for other in weights[1:])
 
 
-@task.mistake("You say False to every score.")
-def always_false(score, state, hidden):
-    return False
+# What is compared with what
 
-
-@task.mistake(
-    "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights."
+for name, sentence, states in (
+    ("state_multiplied", "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers.", lambda state: [state, 2 * state]),
+    ("state_negated", "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers.", lambda state: [state, -state]),
+    ("constant_added", "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers.", lambda state: [state, state + 1]),
+    ("compared_with_zeros", "You compare with a state of zeros. The state given may be just that: take random numbers.", lambda state: [state, 0 * state]),
+):  # fmt: skip
+    task.changed(name, sentence, {STATES: states})
+for name, sentence, weights in (
+    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights.", left_out),
+    ("given_states_compared", "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
+    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
+    ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
+    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
+):  # fmt: skip
+    task.changed(name, sentence, {WEIGHTS: weights})
+task.changed(
+    "hidden_changed",
+    "You change the hidden states. The question is whether the weights depend on the query, which is the state.",
+    {SCORES_OF_ALL: lambda states, hidden, *, score: [score(states[0], h) for h in (hidden, *random_like(hidden))]},
 )
-def scores_compared(score, state, hidden):
-    return all(_same(score(state, hidden), score(other, hidden)) for other in _others(state))
-
-
-@task.mistake(
-    "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own."
+task.changed(
+    "no_rounding",
+    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5.",
+    {SAME: lambda weights: all_same(weights, torch.equal)},
 )
-def given_states_compared(score, state, hidden):
-    weights = _weights(score, state, hidden)
-    return _same(weights, weights[:, :1].expand_as(weights))
 
 
-@task.mistake(
-    "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers."
+# The verdict
+
+task.changed("always_true", "You say True to every score.", {"result": lambda verdict: True})
+task.changed("always_false", "You say False to every score.", {"result": lambda verdict: False})
+task.changed(
+    "turned_round",
+    "True and False are exchanged: True means that the weights ignore the query.",
+    {"result": lambda verdict: not verdict},
 )
-def state_multiplied(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, 2 * state, hidden))
-
-
-@task.mistake(
-    "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers."
-)
-def state_negated(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, -state, hidden))
-
-
-@task.mistake(
-    "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers."
-)
-def constant_added(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, state + 1, hidden))
-
-
-@task.mistake("You compare with a state of zeros. The state given may be just that: take random numbers.")
-def compared_with_zeros(score, state, hidden):
-    return _same(_weights(score, state, hidden), _weights(score, 0 * state, hidden))
-
-
-@task.mistake(
-    "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights."
-)
-def largest_compared(score, state, hidden):
-    weights = _weights(score, state, hidden)
-    return all(bool((weights.argmax(-1) == _weights(score, o, hidden).argmax(-1)).all()) for o in _others(state))
-
-
-@task.mistake("Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.")
-def softmax_over_states(score, state, hidden):
-    return all(_same(score(state, hidden).softmax(1), score(other, hidden).softmax(1)) for other in _others(state))
-
-
-@task.mistake(
-    "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis."
-)
-def softmax_over_everything(score, state, hidden):
-    def weights(state):
-        return score(state, hidden).flatten(1).softmax(-1)
-
-    return all(_same(weights(state), weights(other)) for other in _others(state))
-
-
-@task.mistake(
-    "You change the hidden states. The question is whether the weights depend on the query, which is the state."
-)
-def hidden_changed(score, state, hidden):
-    return all(_same(_weights(score, state, hidden), _weights(score, state, other)) for other in _others(hidden))
-
-
-@task.mistake(
-    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5."
-)
-def no_rounding(score, state, hidden):
-    return all(torch.equal(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))
-
-
-@task.mistake("True and False are exchanged: True means that the weights ignore the query.")
-def turned_round(score, state, hidden):
-    return not all(_same(_weights(score, state, hidden), _weights(score, other, hidden)) for other in _others(state))

@@ -4,6 +4,7 @@ from operator import add, matmul
 
 import torch
 
+from course_utils.checks.way import left_out
 from course_utils.models import attention
 from course_utils.tasks.lesson_04._scores import score_task, shared_mistakes
 
@@ -46,86 +47,19 @@ def _(state, hidden, weight_s, weight_h, v):
     return scores
 
 
-def _layer(state, hidden, weight_s, weight_h):
-    return (state @ weight_s.T)[:, :, None] + (hidden @ weight_h.T)[:, None]
-
-
-@task.mistake("Without tanh the score is linear, and state and hidden state no longer interact.")
-def perceptron_no_tanh(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s, weight_h) @ v
-
-
-@task.mistake("You use ReLU. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.")
-def perceptron_with_relu(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s, weight_h).relu() @ v
-
-
-@task.mistake(
-    "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact."
-)
-def tanh_before_sum(state, hidden, weight_s, weight_h, v):
-    return ((state @ weight_s.T).tanh()[:, :, None] + (hidden @ weight_h.T).tanh()[:, None]) @ v
-
-
-@task.mistake("tanh stands outside, around the whole score. It belongs around W s + U h, before v.")
-def perceptron_tanh_outside(state, hidden, weight_s, weight_h, v):
-    return (_layer(state, hidden, weight_s, weight_h) @ v).tanh()
-
-
-@task.mistake(
-    "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, "
-    "and give a wrong result there."
-)
-def matrices_exchanged(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_h, weight_s).tanh() @ v
-
-
-@task.mistake("v is missing: you add up the hidden units, each with weight 1.")
-def perceptron_v_unused(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s, weight_h).tanh().sum(-1)
-
-
-@task.mistake(
-    "You add the two sides position by position, so that state t meets hidden state t only, where it runs at all. Every state has to "
-    "meet every hidden state, which makes T×S scores per sentence."
-)
-def perceptron_by_position(state, hidden, weight_s, weight_h, v):
-    return torch.tanh(state @ weight_s.T + hidden @ weight_h.T) @ v
-
-
-def _overflowing_tanh(z):
-    return (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())
-
-
-@task.mistake(
-    "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh."
-)
-def perceptron_tanh_overflow(state, hidden, weight_s, weight_h, v):
-    return _overflowing_tanh(_layer(state, hidden, weight_s, weight_h)) @ v
-
-
-@task.mistake(
-    "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D "
-    "and E are equal, and gives a wrong result there."
-)
-def perceptron_not_transposed(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s.T, weight_h.T).tanh() @ v
-
-
-@task.mistake(
-    "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives a "
-    "wrong result there."
-)
-def state_weight_not_transposed(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s.T, weight_h).tanh() @ v
-
-
-@task.mistake(
-    "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and "
-    "gives a wrong result there."
-)
-def hidden_weight_not_transposed(state, hidden, weight_s, weight_h, v):
-    return _layer(state, hidden, weight_s, weight_h.T).tanh() @ v
-
-
+SUM, HIDDEN = "the sum of the two products", "the hidden layer"
+for name, sentence, changes in (
+    ("perceptron_no_tanh", "Without tanh the score is linear, and state and hidden state no longer interact.", {HIDDEN: left_out}),
+    ("perceptron_with_relu", "You use ReLU. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
+    ("perceptron_tanh_overflow", "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh.", {HIDDEN: lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())}),
+    ("perceptron_tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, "result": torch.tanh}),
+    ("tanh_before_sum", "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
+    ("perceptron_by_position", "You add the two sides position by position, so that state t meets hidden state t only, where it runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
+    ("perceptron_v_unused", "v is missing: you add up the hidden units, each with weight 1.", {"v": torch.ones_like}),
+    ("matrices_exchanged", "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, and give a wrong result there.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
+    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D and E are equal, and gives a wrong result there.", {"weight_s": torch.t, "weight_h": torch.t}),
+    ("state_weight_not_transposed", "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives a wrong result there.", {"weight_s": torch.t}),
+    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and gives a wrong result there.", {"weight_h": torch.t}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 shared_mistakes(task)

@@ -4,6 +4,7 @@ from math import ceil, exp, log, sqrt
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "04.width_that_saturates",
@@ -24,10 +25,6 @@ task = Task(
 )
 
 
-def _lead(share):
-    return log(share / (1 - share))
-
-
 @task.cases
 def _(draw):
     # What is rounded up lies below a half here and above it there, and never so near a whole number that rounding in float32 decides.
@@ -44,75 +41,36 @@ def _(share):
     return next(width for width in range(1, 1000) if 1 / (1 + exp(-sqrt(2 * width))) >= share)
 
 
-@task.mistake(
-    "You take the variance of one score, D. Softmax looks at the difference of two, and there the variances of both add up."
+@task.steps
+def _(share):
+    lead = yield "the lead", lambda share: log(share / (1 - share)), share
+    exact = yield "the width before it is rounded", lambda lead: lead**2 / 2, lead
+    width = yield "the width", ceil, exact
+    return width
+
+
+for name, sentence, exact in (
+    ("one_score", "You take the variance of one score, D. Softmax looks at the difference of two, and there the variances of both add up.", lambda lead: lead**2),
+    ("variance_for_deviation", "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance.", lambda lead: lead / 2),
+    ("variance_of_one_score", "You compare the lead with the variance of one score, D. It is the standard deviation of the difference of two that should reach the lead.", left_out),
+    ("doubled", "You double where the width is half: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
+    ("deviations_added", "You add up two standard deviations. Of uncorrelated numbers the variances add up, and the root is taken after that.", lambda lead: (lead / 2) ** 2),
+):  # fmt: skip
+    task.changed(name, sentence, {"the width before it is rounded": exact})
+for name, sentence, width in (
+    ("rounded_down", "You round down, and at that width the share is not reached yet: the smallest width that reaches it is the next one.", lambda exact: max(1, int(exact))),
+    ("rounded_to_nearest", "You round to the nearest whole number. Where that is below, the share is not reached yet: round up.", lambda exact: max(1, round(exact))),
+    ("one_too_far", "You go one too far: that width reaches the share, but the one before it does, too.", lambda exact: ceil(exact) + 1),
+    ("not_rounded", "The width is a whole number, and this is not one yet. Round up: the smallest whole number that is large enough is asked for.", left_out),
+):  # fmt: skip
+    task.changed(name, sentence, {"the width": width})
+task.changed(
+    "logarithm_of_the_rest",
+    "You take the logarithm of the smaller part alone. The lead is the logarithm of the ratio of the two parts, share / (1 - share).",
+    {"the lead": lambda share: log(1 - share)},
 )
-def one_score(share):
-    return ceil(_lead(share) ** 2)
-
-
-@task.mistake(
-    "You round down, and at that width the share is not reached yet: the smallest width that reaches it is the next one."
+task.changed(
+    "share_for_lead",
+    "Your width is always 1. Is the share itself, or its logarithm, compared with the standard deviation? Find the lead first that gives this share in the softmax: e to the power of the lead is the ratio of the larger part to the smaller, share / (1 - share).",
+    {"the lead": left_out},
 )
-def rounded_down(share):
-    return max(1, int(_lead(share) ** 2 / 2))
-
-
-@task.mistake("You round to the nearest whole number. Where that is below, the share is not reached yet: round up.")
-def rounded_to_nearest(share):
-    return max(1, round(_lead(share) ** 2 / 2))
-
-
-@task.mistake("You go one too far: that width reaches the share, but the one before it does, too.")
-def one_too_far(share):
-    return ceil(_lead(share) ** 2 / 2) + 1
-
-
-@task.mistake(
-    "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance."
-)
-def variance_for_deviation(share):
-    return ceil(_lead(share) / 2)
-
-
-@task.mistake(
-    "You compare the lead with the variance of one score, D. It is the standard deviation of the difference of two that should reach the lead."
-)
-def variance_of_one_score(share):
-    return ceil(_lead(share))
-
-
-@task.mistake(
-    "You double where the width is half: the variance of the difference, 2D, has to reach the square of the lead."
-)
-def doubled(share):
-    return ceil(2 * _lead(share) ** 2)
-
-
-@task.mistake(
-    "You add up two standard deviations. Of uncorrelated numbers the variances add up, and the root is taken after that."
-)
-def deviations_added(share):
-    return ceil((_lead(share) / 2) ** 2)
-
-
-@task.mistake(
-    "You take the logarithm of the smaller part alone. The lead is the logarithm of the ratio of the two parts, share / (1 - share)."
-)
-def logarithm_of_the_rest(share):
-    return ceil(log(1 - share) ** 2 / 2)
-
-
-@task.mistake(
-    "Your width is always 1. Is the share itself, or its logarithm, compared with the standard deviation? Find the lead first that gives this share in the "
-    "softmax: e to the power of the lead is the ratio of the larger part to the smaller, share / (1 - share)."
-)
-def share_for_lead(share):
-    return max(1, ceil(share**2 / 2))
-
-
-@task.mistake(
-    "The width is a whole number, and this is not one yet. Round up: the smallest whole number that is large enough is asked for."
-)
-def not_rounded(share):
-    return _lead(share) ** 2 / 2

@@ -1,0 +1,19 @@
+"""What goes wrong where rows are multiplied by a weight and put through a sigmoid: the sentences, and the sigmoid that overflows."""
+
+SIGMOID_OVERFLOWS = (
+    "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, or 1 / (1 + exp(-z))."
+)
+
+
+def overflowing_sigmoid(z):
+    """Take the place of a sigmoid: by hand, as exp(z) / (1 + exp(z))."""
+    e = z.exp()
+    return e / (1 + e)
+
+
+def product_turned(rows, shape, written, where):
+    """Say that the factors are in the wrong order: `rows`, of this shape with D last, should come first; what is written runs only `where`."""
+    return (
+        "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. "
+        f"Here that is D, so `{rows}` ({shape}) comes first. `{written}` runs only {where}, and gives a wrong result there."
+    )
