@@ -5,8 +5,10 @@ from operator import add, truediv
 import pytest
 import torch
 
+from course_utils import tasks
+from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
+from course_utils.checks.way import left_out, walk
 
 task = Task(
     "98.shares",
@@ -75,3 +77,24 @@ def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
     plain = Task("98.sum", "a sum", ("numbers S",), "sum", ("", "", ""), difficulty=1, importance=1, minutes=1)
     plain.oracle(lambda numbers: numbers.sum())
     assert plain.way({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16
+
+
+WITH_STEPS = [each for asked in tasks.by_lesson().values() for each in asked if each.steps_function]
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
+def test_what_a_mistake_changes_is_on_the_way(declared):
+    """Else a step's words that are misspelt change nothing, and nobody is told."""
+    met = {"result", *declared.names}
+
+    def noting(*args):
+        done = {}
+        try:
+            return walk(declared.steps_function, args, {}, done=done)
+        finally:
+            met.update(done)
+
+    run(noting, declared.make_cases(), 60, declared.candidate, repeated=False)
+    for mistake in declared.mistakes:
+        unknown = set(getattr(mistake.function, "changes", ())) - met
+        assert not unknown, f"{mistake.name} changes {unknown}, and on the way are {sorted(met)}"

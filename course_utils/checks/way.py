@@ -58,6 +58,7 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
             return result
         return call(changes["result"], result if isinstance(result, tuple) else (result,))
 
+    way.changes = changes
     return way
 
 

@@ -39,7 +39,7 @@ def masked_softmax_mistakes(
         names: which mistakes, of those below.
         one, others: what asks and what is asked, as in "A query" and "keys".
         nothing: what is right for one that may attend to nothing, as a sentence: "Return zeros there."
-        masked, softmax, zeros: the words of the three steps.
+        masked, softmax, zeros: the words of the three steps; None for one that the task's way lacks.
         inverted: what else is said of a mask that is used the wrong way round.
     """
     wrong_way = f'The mask is used the wrong way round: True means "may attend", and those are the {others} that you hide. {inverted}'.strip()
@@ -93,4 +93,5 @@ def masked_softmax_mistakes(
         ),
     }
     for name in names:
-        task.changed(name, *of[name])
+        sentence, changes = of[name]
+        task.changed(name, sentence, {step: change for step, change in changes.items() if step})

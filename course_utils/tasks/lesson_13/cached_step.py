@@ -115,7 +115,7 @@ def _behind(kept, new):
 
 
 projection_mistakes(task, "query", "key", "value")
-masked_softmax_mistakes(task, "no_softmax", "equal_weights", "overflow", others="words")
+masked_softmax_mistakes(task, "no_softmax", "equal_weights", "overflow", others="words", masked=None, zeros=None)
 
 
 # What is kept, and what is seen
