@@ -1,10 +1,14 @@
 """Task 21.gpt: a decoder alone, put together from given layers, with learned positions and pre-norm as GPT-2 has them (Radford et al. 2019)."""
 
+import re
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.models.attention import causal_mask
 from course_utils.tasks.lesson_12._layers import attention, drawn, norm
 
@@ -119,296 +123,275 @@ def _(sizes, weights, ids):
     return F.linear(x, weights["embedding.weight"])
 
 
+IDS, PLACES, EMBEDDED, MASK = (
+    "the vectors of the ids",
+    "the vectors of the positions",
+    "the sum of both",
+    "the causal mask",
+)
+NORM1, SEEN, AFTER1 = "what norm1 gives", "what attention gives", "the sum after attention"
+NORM2, FOUND, AFTER2 = "what norm2 gives", "what the network gives", "the sum after the network"
+LAST, READ = "what the last norm gives", "the product with the embedding"
+
+
 @task.steps
 def _(sizes, weights, ids):
-    words = yield "the vectors of the ids", F.embedding, ids, weights["embedding.weight"]
-    places = yield (
-        "the vectors of the positions",
-        lambda table, ids: table[: ids.shape[1]],
-        weights["positions.weight"],
-        ids,
-    )
-    x = yield "the sum of both", torch.add, words, places
-    allowed = yield "the causal mask", torch.tril, torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool)
+    table = weights["embedding.weight"]
+    words = yield IDS, F.embedding, ids, table
+    places = yield PLACES, lambda table, ids: table[: ids.shape[1]], weights["positions.weight"], ids
+    x = yield EMBEDDED, torch.add, words, places
+    allowed = yield MASK, torch.tril, torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool)
     for n in range(sizes["layers"]):
         at = f"blocks.{n}."
-        y = yield "what norm1 gives", lambda x, at=at: norm(weights, f"{at}norm1", x), x
-        seen = yield (
-            "what attention gives",
-            lambda y, allowed, at=at: _attend(weights, at, y, sizes, allowed),
-            y,
-            allowed,
-        )
-        x = yield "the sum after attention", torch.add, x, seen
-        y = yield "what norm2 gives", lambda x, at=at: norm(weights, f"{at}norm2", x), x
-        found = yield "what the network gives", lambda y, at=at: _network(weights, at, y), y
-        x = yield "the sum after the network", torch.add, x, found
-    x = yield "what the last norm gives", lambda x: norm(weights, "norm", x), x
-    logits = yield "the product with the embedding", lambda x, table: x @ table.mT, x, weights["embedding.weight"]
+        attend, network = _attention(weights, at, sizes["heads"]), partial(_network, weights, at)
+        norm1 = yield "norm1", lambda name: partial(norm, weights, name), f"{at}norm1"
+        norm2 = yield "norm2", lambda name: partial(norm, weights, name), f"{at}norm2"
+        y = yield NORM1, norm1, x
+        seen = yield SEEN, attend, y, allowed
+        x = yield AFTER1, torch.add, x, seen
+        y = yield NORM2, norm2, x
+        found = yield FOUND, network, y
+        x = yield AFTER2, torch.add, x, found
+    x = yield LAST, partial(norm, weights, "norm"), x
+    logits = yield READ, lambda x, table: x @ table.mT, x, table
     return logits
 
 
-# A right GPT, of which mistakes change one part
+def _attention(weights, at, heads):
+    return lambda y, allowed: attention(weights, f"{at}attention", y, y, y, heads, allowed)
 
 
-def _attend(weights, at, y, sizes, allowed, raw=None):
-    return attention(weights, f"{at}attention", y, *((y, y) if raw is None else (raw, raw)), sizes["heads"], allowed)
-
-
-def _network(weights, at, y, between=F.gelu):
-    hidden = between(y @ weights[f"{at}network.0.weight"].T + weights[f"{at}network.0.bias"])
+def _network(weights, at, y):
+    hidden = F.gelu(y @ weights[f"{at}network.0.weight"].T + weights[f"{at}network.0.bias"])
     return hidden @ weights[f"{at}network.2.weight"].T + weights[f"{at}network.2.bias"]
 
 
-def _pre(x, attend, network, norm1, norm2):
-    x = x + attend(norm1(x))
-    return x + network(norm2(x))
+def exchanged(a, b):
+    """A change of the weights, after which `a` and `b` have each other's."""
+    other = {a: b, b: a}
+    return {
+        "weights": lambda weights: {name: weights[re.sub(f"{a}|{b}", lambda m: other[m[0]], name)] for name in weights}
+    }
 
 
-def _causal(T):
-    return causal_mask(T)[None]
+def taken(pattern, instead):
+    """A change of the weights, after which those whose names hold the pattern are others."""
+    return {"weights": lambda weights: {name: weights[re.sub(pattern, instead, name)] for name in weights}}
 
 
-def _gpt(
-    sizes,
-    weights,
-    ids,
-    words=lambda table, ids: table[ids],
-    places=lambda x, table, ids: x + table[: ids.shape[1]],
-    allowed=_causal,
-    order=lambda layers: range(layers),
-    block=_pre,
-    between_blocks=lambda x, last: x,
-    last=lambda x, last: last(x),
-    read=lambda x, weights: x @ weights["embedding.weight"].T,
-    ending=lambda logits: logits,
-):
-    normal = lambda name: lambda x: norm(weights, name, x)  # noqa: E731
-    x = places(words(weights["embedding.weight"], ids), weights["positions.weight"], ids)
-    for n in order(sizes["layers"]):
-        at = f"blocks.{n}."
-        attend = lambda y, at=at: _attend(weights, at, y, sizes, allowed(ids.shape[1]))  # noqa: E731
-        network = lambda y, at=at: _network(weights, at, y)  # noqa: E731
-        x = block(x, attend, network, normal(f"{at}norm1"), normal(f"{at}norm2"))
-        x = between_blocks(x, normal("norm"))
-    return ending(read(last(x, normal("norm")), weights))
+def alone(x, part):
+    """Take the place of a residual connection: what is added to x, without x."""
+    return part
 
 
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda sizes, weights, ids: _gpt(sizes, weights, ids, **parts))
+def _reversed(weights, *, sizes):
+    other = lambda m: f"blocks.{sizes['layers'] - 1 - int(m[1])}."  # noqa: E731
+    return {name: weights[re.sub(r"blocks\.(\d+)\.", other, name)] for name in weights}
 
 
 HIDDEN = (
     "In attn_mask True means hidden: it is True above the diagonal alone, torch.ones(T, T, dtype=torch.bool).triu(1)."
 )
 
-_mistake(
+task.changed(
     "no_mask",
     "Each position sees all later ones, and so the id that it should predict. Give attention a causal mask: attn_mask=….",
-    allowed=lambda T: torch.ones(1, T, T, dtype=torch.bool),
+    {MASK: left_out},
 )
-_mistake(
+task.changed(
     "mask_turned_round",
     f"The mask is turned round: each position sees the later ones alone, and the last one nothing, which gives NaN. {HIDDEN}",
-    allowed=lambda T: ~_causal(T),
+    {MASK: lambda ones: ones.triu(1)},
 )
-_mistake(
+task.changed(
     "itself_hidden",
     f"No position sees itself, and the first one sees nothing, which gives NaN. {HIDDEN}",
-    allowed=lambda T: _causal(T).tril(-1),
+    {MASK: lambda ones: ones.tril(-1)},
 )
-_mistake(
+task.changed(
     "one_ahead",
     f"Each position also sees the next one, which it should predict. {HIDDEN}",
-    allowed=lambda T: torch.ones(1, T, T, dtype=torch.bool).tril(1),
+    {MASK: lambda ones: ones.tril(1)},
 )
-_mistake(
+task.changed(
     "itself_and_later_ones",
     f"Each position sees itself and the later ones: the mask is transposed. {HIDDEN}",
-    allowed=lambda T: _causal(T).mT,
+    {MASK: torch.triu},
 )
-_mistake(
+task.changed(
     "itself_alone",
     f"Each position sees itself alone. {HIDDEN}",
-    allowed=lambda T: torch.eye(T, dtype=torch.bool)[None],
+    {MASK: lambda ones: ones.tril().triu()},
 )
-_mistake(
+task.changed(
     "no_positions",
     "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",
-    places=lambda x, table, ids: x,
+    {EMBEDDED: left_out},
 )
-_mistake(
+task.changed(
     "first_position_for_all",
     "All positions get the vector of position 0. Position t gets row t of self.positions.weight.",
-    places=lambda x, table, ids: x + table[0],
+    {PLACES: lambda table, ids: table[0]},
 )
-_mistake(
+task.changed(
     "positions_of_ids",
     "The ids are looked up in self.positions as well. It is their places, 0 to T-1, that are looked up there.",
-    places=lambda x, table, ids: x + table[ids],
+    {PLACES: lambda table, ids: table[ids]},
 )
-_mistake(
+task.changed(
     "positions_from_1",
     "The positions begin at 1: the first id gets row 1 of self.positions.weight. They begin at 0.",
-    places=lambda x, table, ids: x + table.roll(-1, 0)[: ids.shape[1]],
+    {PLACES: lambda table, ids: table.roll(-1, 0)[: ids.shape[1]]},
 )
-_mistake(
+task.changed(
     "positions_from_the_end",
     "The last rows of self.positions.weight are added. Take the first T rows: position t gets row t.",
-    places=lambda x, table, ids: x + table[-ids.shape[1] :],
+    {PLACES: lambda table, ids: table[-ids.shape[1] :]},
 )
-_mistake(
+task.changed(
     "positions_multiplied",
     "You multiply the vectors of the ids by those of the positions. Add them.",
-    places=lambda x, table, ids: x * table[: ids.shape[1]],
+    {EMBEDDED: torch.mul},
 )
-_mistake(
+task.changed(
     "embedding_scaled",
     "You multiply the vectors of the ids by √D, as the Transformer of 2017 did. Here they are added to the positions as they are.",
-    words=lambda table, ids: table[ids] * table.shape[1] ** 0.5,
+    {IDS: lambda ids, table: table[ids] * table.shape[1] ** 0.5},
 )
-_mistake(
+task.changed(
     "no_residual",
     "Both residual connections are missing: x is added to what attention gives, and again to what the network gives.",
-    block=lambda x, attend, network, norm1, norm2: network(norm2(attend(norm1(x)))),
+    {AFTER1: alone, AFTER2: alone},
 )
-_mistake(
+task.changed(
     "attention_not_added",
     "The residual connection around attention is missing: what attention gives takes the place of x. Add x to it.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, lambda y: attend(y) - x, network, norm1, norm2),
+    {AFTER1: alone},
 )
 
 
-@task.mistake(
-    "The residual connection around the network is missing: what the network gives takes the place of x. Add x to it."
+task.changed(
+    "network_not_added",
+    "The residual connection around the network is missing: what the network gives takes the place of x. Add x to it.",
+    {AFTER2: alone},
 )
-def network_not_added(sizes, weights, ids):
-    def block(x, attend, network, norm1, norm2):
-        return network(norm2(x + attend(norm1(x))))
-
-    return _gpt(sizes, weights, ids, block=block)
-
-
-_mistake(
+task.changed(
     "normalised_x_added",
     "What is added to attention's and the network's results is x after the norm. The residual connection passes by the norm: add x as it came.",
-    block=lambda x, attend, network, norm1, norm2: _added_to(norm2, network, _added_to(norm1, attend, x)),
+    {AFTER1: lambda x, seen, *, done: done[NORM1] + seen, AFTER2: lambda x, found, *, done: done[NORM2] + found},
 )
-
-
-def _added_to(norm, function, x):
-    y = norm(x)
-    return y + function(y)
-
-
-_mistake(
+task.changed(
     "post_norm",
     "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
-    block=lambda x, attend, network, norm1, norm2: norm2(norm1(x + attend(x)) + network(norm1(x + attend(x)))),
+    {
+        NORM1: left_out,
+        AFTER1: lambda x, seen, *, done: done["norm1"](x + seen),
+        NORM2: left_out,
+        AFTER2: lambda x, found, *, done: done["norm2"](x + found),
+    },
 )
-_mistake(
+task.changed(
     "norm_of_the_branch",
     "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
-    block=lambda x, attend, network, norm1, norm2: x + norm1(attend(x)) + norm2(network(x + norm1(attend(x)))),
+    {
+        NORM1: left_out,
+        SEEN: lambda y, allowed, *, step, done: done["norm1"](step(y, allowed)),
+        NORM2: left_out,
+        FOUND: lambda y, *, step, done: done["norm2"](step(y)),
+    },
 )
-_mistake(
+task.changed(
     "no_norms_in_the_blocks",
     "norm1 and norm2 are missing: attention and the network each read x after a norm.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, attend, network, lambda y: y, lambda y: y),
+    {NORM1: left_out, NORM2: left_out},
 )
-_mistake(
+task.changed(
     "norm1_missing",
     "norm1 is missing: attention reads x after a norm.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, attend, network, lambda y: y, norm2),
+    {NORM1: left_out},
 )
-_mistake(
+task.changed(
     "norm2_missing",
     "norm2 is missing: the network reads x after a norm.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, attend, network, norm1, lambda y: y),
+    {NORM2: left_out},
 )
-_mistake(
+task.changed(
     "norms_exchanged",
     "norm1 and norm2 are exchanged: norm1 belongs to attention, norm2 to the network.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, attend, network, norm2, norm1),
+    exchanged("norm1", "norm2"),
 )
-_mistake(
+task.changed(
     "norm1_twice",
     "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, attend, network, norm1, norm1),
+    taken("norm2", "norm1"),
 )
-_mistake(
+task.changed(
     "side_by_side",
     "Attention and the network both read the x that comes into the block. The network reads what attention has been added to.",
-    block=lambda x, attend, network, norm1, norm2: x + attend(norm1(x)) + network(norm2(x)),
+    {NORM2: lambda x, *, step, done: step(x - done[SEEN])},
 )
-_mistake(
-    "network_first",
-    "The network comes before attention. Attention comes first.",
-    block=lambda x, attend, network, norm1, norm2: _pre(x, network, attend, norm2, norm1),
-)
-_mistake(
+task.changed(
     "no_attention",
     "Attention is missing: positions never see one another.",
-    block=lambda x, attend, network, norm1, norm2: x + network(norm2(x)),
+    {AFTER1: left_out},
 )
-_mistake(
+task.changed(
     "no_network",
     "The networks are missing: each block has one after its attention.",
-    block=lambda x, attend, network, norm1, norm2: x + attend(norm1(x)),
+    {AFTER2: left_out},
 )
-_mistake(
+task.changed(
     "first_block_alone",
     "x goes through the first block alone. It goes through all of self.blocks.",
-    order=lambda layers: range(1),
+    {"sizes": lambda sizes: sizes | {"layers": 1}},
 )
-_mistake(
+task.changed(
     "first_block_again_and_again",
     "x goes through the first block as often as there are blocks. It goes through each of them once.",
-    order=lambda layers: [0] * layers,
+    taken(r"blocks\.\d+", "blocks.0"),
 )
-_mistake(
+task.changed(
     "blocks_in_reverse",
     "x goes through the blocks from the last to the first. Begin with self.blocks[0].",
-    order=lambda layers: reversed(range(layers)),
+    {"weights": _reversed},
 )
-_mistake(
+task.changed(
     "no_last_norm",
-    "The last norm is missing: self.norm stands between the last block and the readout.",
-    last=lambda x, last: x,
+    "The last norm is missing: self.norm is between the last block and the readout.",
+    {LAST: left_out},
 )
-_mistake(
+task.changed(
     "last_norm_after_each_block",
-    "self.norm is applied after each block. It stands after the last one alone.",
-    between_blocks=lambda x, last: last(x),
-    last=lambda x, last: x,
+    "self.norm is applied after each block. It comes after the last one alone.",
+    {AFTER2: lambda x, found, *, weights: norm(weights, "norm", x + found), LAST: left_out},
 )
-_mistake(
+task.changed(
     "no_readout",
     "You return vectors of width D. Logits are their products with the rows of self.embedding.weight, one for each id.",
-    read=lambda x, weights: x,
+    {READ: left_out},
 )
-_mistake(
+task.changed(
     "read_by_positions",
     "The readout is made with self.positions. It is the embedding of the ids: x @ its weight transposed.",
-    read=lambda x, weights: x @ weights["positions.weight"].T,
+    {READ: lambda x, table, *, weights: x @ weights["positions.weight"].T},
 )
-_mistake(
+task.changed(
     "probabilities",
     "You return probabilities. Return the logits as they are: the loss applies the softmax.",
-    ending=lambda logits: logits.softmax(-1),
+    {"result": lambda logits: logits.softmax(-1)},
 )
-_mistake(
+task.changed(
     "log_probabilities",
     "You return log probabilities. Return the logits as they are: the loss applies the softmax.",
-    ending=lambda logits: logits.log_softmax(-1),
+    {"result": lambda logits: logits.log_softmax(-1)},
 )
-_mistake(
+task.changed(
     "last_position_alone",
     "You return the logits of the last position alone, which is all that speaking needs. Training needs those of all positions: B×T×V.",
-    ending=lambda logits: logits[:, -1],
+    {"result": lambda logits: logits[:, -1]},
 )
-_mistake(
+task.changed(
     "positions_and_vocabulary_exchanged",
     "You return B×V×T, as F.cross_entropy takes it. Return B×T×V.",
-    ending=lambda logits: logits.mT,
+    {"result": lambda logits: logits.mT},
 )
