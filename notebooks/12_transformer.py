@@ -36,7 +36,7 @@ reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
 plots.curves(range(13), alike, "layers", "mean cosine of two words")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction. With larger weights it takes more layers (Dong et al. 2021 have the theory). If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
+# After two layers of attention alone all words point in the same direction. (How many layers this takes depends on the weights: Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
 #
 # ## The attentions
 #
@@ -124,7 +124,7 @@ print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# We write pre-norm. What does it make of [1, 2, 6] if f changes nothing? And in which of the two drawings can x pass without going through a norm?
+# We write pre-norm. What does it make of [1, 2, 6] if f returns what it is given? And in which of the two drawings can x pass without going through a norm?
 
 
 # %%
@@ -234,7 +234,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm, one more norm follows the last layer of each side.
+# `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm, one more norm follows the last layer of each side, since none lies on the residual stream.
 #
 # We train the model in the small world of lesson 06, where verbs go to the end, in 300 steps of lesson 05's loop: 64 pairs, Adam, gradients cut to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
@@ -352,7 +352,7 @@ reveal("12.part", written_right)
 # %% [markdown]
 # Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
 #
-# Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. Which parts can this world do without?
+# Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. For the last column each sentence is translated by itself, so that it has no padding. Which parts can this world do without?
 
 
 # %%
@@ -371,7 +371,7 @@ columns = ["given the right words", "its own words", "lost, seed by seed", "one 
 table(rows, columns, corner="share right without", digits=2)
 
 # %% [markdown]
-# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch comes out right, but a sentence without the padding of training does not. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
 # Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
 
@@ -384,7 +384,7 @@ for name in ("nothing", "feed-forward networks", "feed-forward networks, with th
 table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share right without", digits=2)
 
 # %% [markdown]
-# There the model without them loses with every seed. With a third layer, and so nearly as many parameters as the whole, it loses less on average, but still with every seed. Perhaps hidden units help to choose the form that fits both stem and ending.
+# There the model without them loses with every seed. With a third layer, and so nearly as many parameters as the whole, it loses less on average, but still with every seed. Perhaps hidden units help to choose the one word that has both the right stem and the right ending.
 #
 # And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become, and what happens in ten steps?
 
@@ -413,18 +413,18 @@ table(rows, columns, corner="standard deviation after", digits=1)
 #
 # ## Where does the norm belong?
 #
-# Pre-norm is not what Vaswani et al. 2017 built. We have trained wider models, of six layers on each side, at a rate that is high for them, 0.003: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. One of these four ways fails. Which one?
+# Pre-norm is not what Vaswani et al. 2017 built. We have trained wider models, of six layers on each side: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. A rate of 0.003 is high for these models; the last row has a third of it. One of the five rows fails. Which one?
 
 # %%
-rows = {}
-for norm in ("pre", "post"):
-    for warmup, name in ((0, "no warm-up"), (200, "warm-up over 200 steps")):
-        _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=0.003)
-        rows[f"{norm}-norm, {name}"] = [run[0] for run in runs]
+rows, names = {}, {0: "no warm-up", 200: "warm-up over 200 steps"}
+ways = [(norm, warmup, 0.003) for norm in ("pre", "post") for warmup in names]
+for norm, warmup, rate in (*ways, ("post", 0, 0.001)):
+    _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=rate)
+    rows[f"{norm}-norm, {names[warmup]}, rate {rate}"] = [run[0] for run in runs]
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up. (At a third of this rate, 0.001, it does not.) To see why, we repeat the first steps of three of these runs, of seed 0, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up at the high rate, and at a third of it does not. To see why, we repeat the first steps of three of these runs, of seed 0, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
@@ -436,7 +436,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close to this, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm shrinks the word's own share beside what f adds. (Liu et al. 2020 blame this rather than the gradient.)
+# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
 #
 # ## Is it right?
 #
@@ -463,7 +463,7 @@ for part in ("causal mask", "source mask"):
     rows[f"without its {part}, untrained"] = promises(untrained, *ours)
 shipped, subwords = load_pretrained("transformer-en-de")
 english, german = ["a dog is barking .", "two men are playing guitar ."], ["ein Hund bellt", "zwei Männer"]
-rows["the shipped one"] = promises(
+rows["the course's trained translator"] = promises(
     shipped.double(), *make_batch(subwords.encode(english), subwords.encode(german))[:2]
 )
 table(rows, ["later words change nothing", "nor does padding"])

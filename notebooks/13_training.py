@@ -84,7 +84,7 @@ table(
 # %% [markdown]
 # A third of the words are wrong. The gradients in the encoder's query matrix are about a hundred times smaller than in the readout (1 here). So with one rate for all, some weights move a hundred times as far as others.
 #
-# **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ (ε is tiny):
+# **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -94,18 +94,18 @@ table(
 predict("13.adam", ...)
 
 # %% tags=["reveals"]
-print("How far two steps move two weights whose gradients stay the same:")
+print("How far two steps move three weights. The gradient of the third changes its sign:")
 reveal("13.adam", 0.1)
 for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
-    weights = torch.zeros(2, requires_grad=True)
+    weights = torch.zeros(3, requires_grad=True)
     optimizer = kind([weights], lr=0.1)
-    for step in (1, 2):
-        weights.grad = torch.tensor([4.0, 0.01])
+    for step, third in ((1, 4.0), (2, -4.0)):
+        weights.grad = torch.tensor([4.0, 0.01, third])
         optimizer.step()
         print(f"{name:5} after step {step}:", weights.detach())
 
 # %% [markdown]
-# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, however small its gradient is, unless it is 0. Later it moves less where gradients keep changing their sign, since m is then small beside the root of v.
+# At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, however small its gradient is, unless it is 0. The third weight's gradient changes its sign: m is then small beside the root of v, and Adam's second step moves this weight by 0.005 only.
 #
 # In the loop, one line changes. `edited` writes it into a copy of `train`, and `difference` shows it. To be fair to SGD we also try a larger rate. How far do they get?
 
@@ -148,14 +148,14 @@ reveal("13.warm_up", round(tried["Adam, no warm-up"][1], 2))
 table(tried, ["loss, last 20 steps", "share right"], corner="300 steps, seed 0")
 
 # %% [markdown]
-# The two schedules differ in the first 99 steps alone: at step 100 both rates are 1 / √(32 · 100) = 0.018. These steps spoil the model. The first one moves every weight by 0.18, and two hundred steps at the same rates do not repair that. With the warm-up the model does about as well as at the constant rate.
+# The two schedules differ in the first 99 steps alone: at step 100 both rates are 1 / √(32 · 100) = 0.018. These steps spoil the model: the first one moves every weight by 0.18, and two hundred steps at the same rates do not repair that. With a warm-up this pre-norm model does about as well as at the constant rate of 0.01, which needs none.
 #
 # ## What keeps it from learning by heart?
 #
-# **Dropout** sets some numbers to zero while training, each with probability p, and scales the others up so that the mean stays the same. A Transformer applies it to what each sub-layer adds, and to the embeddings. What happens to ten ones with p = 0.25, in training and in use?
+# In training, **dropout** sets each number to zero with probability p, and scales the others up to keep the mean. A Transformer applies it to embeddings and to what sub-layers add. What happens to ten ones with p = 0.25, in training and in use?
 
 # %%
-torch.manual_seed(0)
+torch.manual_seed(4)
 dropout = Dropout(0.25)
 print("in training:", dropout(torch.ones(10)))
 print("again:      ", dropout(torch.ones(10)))
@@ -193,7 +193,7 @@ table(rows, ["the 300 it has learned", "300 new ones"], corner="share right, see
 #
 # ## What is in a batch?
 #
-# A batch is padded to its longest sentence. The paper puts sentences of like length together, about 25,000 tokens on each side. The course's `Batches` does so, here with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
+# A batch is padded to its longest sentence. Vaswani et al. 2017 put sentences of like length together, about 25,000 tokens on each side. The course's `Batches` does so, here with 256 tokens. Of 500 sentences of 1 to 12 words, what share of a batch is padding then, and what share in random order?
 
 # %%
 for by in ("tokens", "sentences"):
@@ -225,7 +225,7 @@ table(rows, [f"seed {seed}" for seed in range(5)], corner="BLEU, 20,000 pairs", 
 # %% [markdown]
 # The ranges overlap, and yet the two differ: without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, five of them have the same sign once in 16 times. Their mean says how large the effect is.
 #
-# Now the models learn 1,500 pairs, each 53 times. (Each optimizer has a rate of its own; [Muon](../docs/translators.md#optimizers) is one. A readout is tied if it is also the embedding.) Which changes matter?
+# Now the models learn 1,500 pairs, each 53 times. [Muon](../docs/translators.md#optimizers) is another optimizer. Each optimizer has a rate of its own; Adam's is 0.008 at its highest. A readout is **tied** if it is also the embedding. Which changes matter?
 
 # %%
 changes = ["SGD in place of Adam", "Muon in place of Adam", "no warm-up", "no dropout"]
@@ -250,9 +250,9 @@ def read(data, pairs):
 read("world", 1500)[1]
 
 # %% [markdown]
-# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference: here the highest rate is 0.008, in our own loop it was 0.18. Batches of sentences gain; those by tokens save work, not steps.
+# Five of the seven changes have one sign, where chance gives one row in 16. Dropout, which cost BLEU with 20,000 pairs, is now what the model can least do without. Leaving out the warm-up makes no clear difference, perhaps because the rate is far below the 0.18 with which our own loop began. Batches of sentences gain BLEU in as many steps; those by tokens save padding, and so work in each step.
 #
-# So what a part is worth depends on the setting. Here is the same model after three epochs of Multi30k, English to German (the course's larger translator took eleven). There are three seeds. How many are shown to matter by signs that chance gives at most once in 16 times?
+# So what a part is worth depends on the setting. Here is the same model after three epochs of Multi30k, English to German, with three seeds. How many are shown to matter by signs that chance gives at most once in 16 times?
 
 # %% tags=["nbval-check-output"]
 predict("13.three_seeds", ...)
@@ -380,7 +380,7 @@ every_head(weights_of_heads(model, source, target), subwords.tokens(source[0].to
 #
 # ## What BERT and GPT keep
 #
-# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. GPT and BERT base have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
+# **BERT** (Devlin et al. 2019) keeps the Transformer's encoder, in which each word sees both sides, and learns to guess words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and learns to guess the next word. Its mask is causal, so it can write with a cache. BERT base and GPT have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
 
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")

@@ -105,7 +105,7 @@ check("12.layer_norm", layer_norm)
 #
 # The shapes fit, and a model of such layers trains. But in neither order does x itself reach the sum. Look at the two drawings of the lesson: where does each of them lead x?
 #
-# `function` is $f$. It takes B×T×D and gives B×T×D; call it once, and with nothing else. No gradient passes through it, so only values are checked. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
+# `function` is $f$. It takes B×T×D and gives B×T×D; call it once, with that as its only argument. Only values are compared, and no gradients. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
 
 
 # %%

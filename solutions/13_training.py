@@ -316,7 +316,7 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# The loop is the same for a Transformer and for its readout alone, where tests are quick. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
+# A training loop is the same for a whole Transformer and for its readout alone, which is quick to test. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
 #
 # 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True.
 # 2. A gradient whose norm exceeds `clip` is scaled down to it.
