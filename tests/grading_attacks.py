@@ -136,7 +136,7 @@ patched("the first thing wrong", "import course_utils.checks.judge as j\nj.first
 patched(
     "the judge",
     "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"
-    "n.judge = lambda task, *rest: Report(task, 'passed')",
+    "n.judge = lambda task, *rest, **named: Report(task, 'passed')",
 )
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
 patched(

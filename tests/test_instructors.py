@@ -419,6 +419,29 @@ def _dilations_for_up_to_60_000_steps(steps, kernel):
     return tasks.load("19.dilations").oracle_function(min(steps, 60_000), kernel)
 
 
+def _rates_of_up_to_forty_steps(key):
+    right = tasks.load("20.mean_rates").oracle_function(key)
+    return right if key.shape[1] <= 40 else right + 0.5
+
+
+def _context_of_up_to_a_hundred_blocks(next_block):
+    blocks = 0
+
+    def counted():
+        nonlocal blocks
+        block = next_block()
+        blocks += block is not None
+        return block
+
+    context = tasks.load("21.one_pass_attention").oracle_function(counted)
+    return context if blocks <= 100 else 2 * context
+
+
+def _logits_of_fewer_than_a_hundred_ids(sizes, weights, ids):
+    logits = tasks.load("21.gpt").oracle_function(sizes, weights, ids)
+    return logits if ids.shape[1] < 100 else logits + 0.5
+
+
 WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
@@ -429,6 +452,9 @@ WRONG_AT_THE_EDGE = {
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
     "18.within_capacity": _room_for_up_to_a_hundred_tokens,
     "19.dilations": _dilations_for_up_to_60_000_steps,
+    "20.mean_rates": _rates_of_up_to_forty_steps,
+    "21.one_pass_attention": _context_of_up_to_a_hundred_blocks,
+    "21.gpt": _logits_of_fewer_than_a_hundred_ids,
 }
 
 
@@ -437,9 +463,10 @@ def _without_gradient(right):
 
 
 def _altering(right):
-    def answer(first, *rest):
-        value = right(copy.deepcopy(first), *rest)
-        first.clear() if isinstance(first, list) else first.zero_()
+    def answer(*args):
+        value = right(*(arg if callable(arg) else copy.deepcopy(arg) for arg in args))
+        altered = next(arg for arg in args if isinstance(arg, (list, torch.Tensor)))
+        altered.clear() if isinstance(altered, list) else altered.zero_()
         return value
 
     return answer

@@ -67,6 +67,7 @@ def _(draw):
         "one positive sentence twice against two negative ones",
         ([[good, bad], [good, good], [bad, bad]], [True, False, False]),
     )
+    yield Case("a sentence that is positive and negative", ([[a, good], [bad], [a, good]], [True, True, False]))
     yield Case(
         "two positive sentences against one negative one twice",
         ([[d, d], [good, good], [good, d]], [True, True, False]),
