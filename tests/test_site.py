@@ -171,9 +171,22 @@ def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
     page.close()
 
 
+READ = """([name, kind, texts]) => {
+  const { weights, config, subwords: saved } = window.COURSE_MODELS[name];
+  const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
+  const model = new Attention[kind](Attention.load(bytes.buffer), config), subwords = new Subwords(saved);
+  return texts.map((text) => {
+    const ids = subwords.encode(text), steps = [...model.translate([...ids, Attention.EOS])];
+    const tokens = steps.map((step) => step.id);
+    return { ids, tokens, logits: Array.from(steps[0].logits), text: subwords.decode(tokens) };
+  });
+}"""
+
+
 @torch.no_grad()
-def test_the_page_computes_what_pytorch_does(open_page):
-    model, subwords = load_pretrained("transformer-en-de")
+@pytest.mark.parametrize(("name", "kind"), [("transformer-en-de", "Transformer"), ("attention-en-fr", "Recurrent")])
+def test_the_page_computes_what_pytorch_does(open_page, name, kind):
+    model, subwords = load_pretrained(name)
     sentences = list(SENTENCES)
     if extent.NIGHT:
         from course_utils.data.multi30k import load_multi30k
@@ -181,24 +194,27 @@ def test_the_page_computes_what_pytorch_does(open_page):
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
     rows = subwords.encode([" ".join(text.split()) for text in sentences])
     page = translating(open_page)
-    page.evaluate(
-        "window.read = (() => { const { weights, config, subwords } = window.COURSE_TRANSLATOR;"
-        "const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));"
-        "return { model: new Attention.Transformer(Attention.load(bytes.buffer), config), subwords: new Subwords(subwords) }; })()"
-    )
-    found = page.evaluate(
-        "(texts) => texts.map((text) => { const ids = read.subwords.encode(text);"
-        "const steps = [...read.model.translate([...ids, Attention.EOS])];"
-        "return { ids, tokens: steps.map((step) => step.id), logits: Array.from(steps[0].logits),"
-        "text: read.subwords.decode(steps.map((step) => step.id)) }; })",
-        sentences,
-    )
+    page.wait_for_function(f"window.COURSE_MODELS['{name}']")
+    found = page.evaluate(READ, [name, kind, sentences])
     for row, greedy, came in zip(rows, translate_all(model, rows, width=1), found, strict=True):
         assert came["ids"] == row
         assert came["tokens"] == [*greedy.tokens, EOS]
         assert came["text"] == subwords.decode([greedy.tokens])[0]
         logits = model(torch.tensor([[*row, EOS]]), torch.tensor([[1]]))[0, 0]
         assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
+
+
+def test_the_french_translator_shows_the_same_sentence_and_where_it_looks(open_page):
+    page = translating(open_page)
+    model, subwords = load_pretrained("attention-en-fr")
+    page.get_by_role("textbox").fill(SENTENCES[3])
+    page.get_by_role("textbox").press("Enter")
+    rows = subwords.encode([SENTENCES[3]])
+    (greedy,) = translate_all(model, rows, width=1, weights=True)
+    playwright.expect(page.locator("[data-part=french]")).to_have_text(subwords.decode([greedy.tokens])[0])
+    shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
+    exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
+    assert shown[:-1] == exact  # the last row is that of EOS
 
 
 def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
@@ -233,8 +249,8 @@ def test_the_steps_of_a_head_add_up(open_page):
     [
         ("  ", "Type an English sentence"),
         ("dog " * 61, "That is 61 words."),
-        ("🙂", "hardly ever read"),
-        ("北京 在 下雨", "hardly ever read"),
+        ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
+        ("Un hombre limpiando una ventana de la cocina", "has hardly ever read: limpiando, ventana, cocina."),
     ],
 )  # fmt: skip
 def test_what_the_translator_can_not_read_gets_a_sentence(open_page, text, said):

@@ -13,6 +13,13 @@ from course_utils.base.places import number_of
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
+TRANSLATING = (
+    "models/transformer-en-de",
+    "subwords",
+    "transformer",
+    "recurrent",
+    "translator",
+)  # scripts, in this order
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
@@ -56,7 +63,8 @@ def _section(text, heading):
 def translator() -> str:
     """Return the page with the translator in it."""
     html = (PAGE / "translator.html").read_text(encoding="utf-8")
-    code = (PAGE / "transformer.js").read_text(encoding="utf-8")
+    code = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("transformer", "recurrent"))
+    scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     return (
         "# A Transformer that translates in this page\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
@@ -64,10 +72,9 @@ def translator() -> str:
         "badly. It writes the most probable subword at each step.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
-        "This is the whole forward pass, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
+        "This is the whole forward pass of both models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
         f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
-        '```{raw} html\n<script src="_static/weights.js"></script><script src="_static/subwords.js"></script>'
-        '<script src="_static/transformer.js"></script><script src="_static/translator.js"></script>\n```\n'
+        f'```{{raw}} html\n{scripts}<script src="_static/models/attention-en-fr.js" async></script>\n```\n'
     )
 
 
