@@ -5,6 +5,7 @@ Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 from course_utils import tasks
@@ -36,7 +37,7 @@ def first_page(root: Path, names: list[str]) -> str:
     facts = {number_of(name): tasks.lessons()[number_of(name)] for name in names}
     path = picture(facts, [f"notebooks/{name}.html" for name in names])
     lessons = "\n".join(
-        f"{int(number)}. [{one.title}](notebooks/{name}.ipynb): {one.question} "
+        f"- {number} [{one.title}](notebooks/{name}.ipynb): {one.question} "
         f'<span class="course-progress" data-lesson="{number}" data-of="{len(tasks.questions_of(number))}"></span>'
         for name, (number, one) in zip(names, facts.items(), strict=True)
     )
@@ -69,7 +70,8 @@ def translator() -> str:
         "# A Transformer that translates in this page\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
         "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other texts "
-        "badly. It writes the most probable subword at each step.\n\n"
+        "badly. It writes the most probable subword at each step. Further down, the translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
+        "puts the same sentence into French.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
         "This is the whole forward pass of both models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
@@ -79,31 +81,57 @@ def translator() -> str:
 
 
 def glossary(lessons: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the first sentence that does so. `lessons`: a lesson's page by its file."""
-    found = {}
-    for file, text in _texts(lessons):
-        for sentence in SENTENCE.split(text):
+    """Return the terms that lessons set in bold, each with the first sentence that does so, and have the lessons lead to them.
+
+    Args:
+        lessons: a lesson's page by its file. In these, each term becomes a link to its entry, which leads back to the first such link.
+    """
+    found, linked = {}, set()
+    for file, cell in _texts(lessons):
+        for sentence in SENTENCE.split(cell["source"]):
             for term in TERM.findall(sentence):
                 if not NO_TERM.match(term):
-                    found.setdefault(term.lower(), (term, " ".join(sentence.split()), []))[2].append(file)
-    entries = (f"{term}\n: {said} ({_links(files)})\n" for _, (term, said, files) in sorted(found.items()))
+                    found.setdefault(_anchor(term), (term, " ".join(sentence.split()), []))[2].append(file)
+
+    def link(match, file):
+        anchor = _anchor(match[1])
+        if anchor not in found:
+            return match[0]
+        place = "" if (file, anchor) in linked else f' id="{anchor}"'
+        linked.add((file, anchor))
+        return f'<a class="course-term" href="../glossary.html#{anchor}"{place}>{match[0]}</a>'
+
+    for file, cell in _texts(lessons):
+        cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
+    entries = (
+        f'<span id="{anchor}">{term}</span>\n: {said} ({", ".join(_back(file, anchor) for file in dict.fromkeys(files))})\n'
+        for anchor, (term, said, files) in sorted(found.items())
+    )
     return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
+
+
+def _anchor(term):
+    return f"term-{re.sub(r'[^a-z0-9]+', '-', term.lower())}"
+
+
+def _back(file, anchor):
+    return f'<a href="{file.removesuffix(".ipynb")}.html#{anchor}">lesson {number_of(file)}</a>'
 
 
 def papers(lessons: dict[str, dict]) -> str:
     """Return the papers that lessons name by authors and year, each with these lessons."""
     found = {}
-    for file, text in _texts(lessons):
-        for who, year in PAPER.findall(text):
+    for file, cell in _texts(lessons):
+        for who, year in PAPER.findall(cell["source"]):
             found.setdefault(f"{who} {year}", []).append(file)
     entries = (f"- {paper}: {_links(files)}\n" for paper, files in sorted(found.items()))
     return "# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n" + "".join(entries)
 
 
 def _texts(lessons):
-    """Yield each text of a lesson with the lesson's file; the header, which is the first cell, does not count."""
+    """Yield each lesson's file with each of its cells of text; the header, which is the first cell, does not count."""
     for file, page in lessons.items():
-        yield from ((file, cell["source"]) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
+        yield from ((file, cell) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
 
 
 def _links(files):

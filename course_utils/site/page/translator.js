@@ -4,7 +4,7 @@
 "use strict";
 
 (function () {
-  const LONGEST = 60; // words: captions of photos have 12 on average, and the model has read none above 50
+  const LONGEST = 100; // subwords: captions of photos have 14 on average
   const { EOS, softmax } = Attention;
   const KINDS = {
     source: "the decoder to the sentence",
@@ -27,10 +27,10 @@
   // Translating
 
   function problemOf(text) {
-    const words = text.split(/\s+/).filter(Boolean);
-    if (!words.length) return "Type an English sentence, such as: Two dogs play in the snow.";
-    if (words.length > LONGEST) {
-      return `That is ${words.length} words. The model has learned from captions of photos, and reads at most ${LONGEST} words: shorten the text.`;
+    const count = subwords.encode(text).length;
+    if (!count) return "Type an English sentence, such as: Two dogs play in the snow.";
+    if (count > LONGEST) {
+      return `That is ${count} subwords. The models have learned from captions of photos, and this page gives them at most ${LONGEST}: shorten the text.`;
     }
     return "";
   }
