@@ -188,8 +188,7 @@ def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
 
 READ = """([name, kind, texts]) => {
   const { weights, config, subwords: saved } = window.COURSE_MODELS[name];
-  const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
-  const model = new Attention[kind](Attention.load(bytes.buffer), config), subwords = new Subwords(saved);
+  const model = new Attention[kind](Attention.load(weights), config), subwords = new Subwords(saved);
   return texts.map((text) => {
     const ids = subwords.encode(text), steps = [...model.translate([...ids, Attention.EOS])];
     const tokens = steps.map((step) => step.id);
@@ -274,7 +273,10 @@ def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
 
 @pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))
 def test_the_translator_is_accessible(open_page, scheme):
-    assert not violations(translating(open_page, scheme))
+    page = translating(open_page, scheme)
+    page.get_by_role("textbox").fill("Two dogs play.")  # fewer words, the same kinds of things to look at
+    page.get_by_role("textbox").press("Enter")
+    assert not violations(page)
 
 
 def test_without_scripts_a_lesson_reads_on(browser, site):

@@ -206,8 +206,7 @@
 
   function loaded(name, Model) {
     const { weights, config, subwords } = window.COURSE_MODELS[name];
-    const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
-    return { model: new Model(Attention.load(bytes.buffer), config), subwords: new Subwords(subwords) };
+    return { model: new Model(Attention.load(weights), config), subwords: new Subwords(subwords) };
   }
 
   function start() {
