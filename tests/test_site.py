@@ -306,6 +306,11 @@ def test_links_without_a_page_lead_to_the_repository():
     assert found == text.replace("../benchmarks", "https://host/course/blob/main/benchmarks")
 
 
+def test_what_a_check_says_is_in_the_page(site):
+    page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
+    assert re.search("02.softmax softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL)
+
+
 @pytest.mark.parametrize("lesson", extent.usually(list(tasks.by_lesson()), 2))
 def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
     (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)

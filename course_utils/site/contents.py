@@ -24,7 +24,7 @@ TRANSLATING = (
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
-NO_TERM = re.compile(r"^(You |Time|GPU|Exercises|Next|.*[:.?]$)")
+NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 
 

@@ -69,9 +69,9 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
             cells.append(_markdown(_folded(task, answers.get(task.id) if solutions else None), cell))
             if task is first:
                 reports = _reports(task, "".join(shown[1]["source"]), answers[task.id])
-                cells.append(
-                    _code(cell | {"id": f"{cell['id']}-reports", "source": ""}, ["remove-input"], [_html(reports)])
-                )
+                # Sphinx leaves out a cell without a source.
+                made = cell | {"id": f"{cell['id']}-reports", "source": "# what a check says"}
+                cells.append(_code(made, ["remove-input"], [_html(reports)]))
         elif not asked:
             cells.append(_code(cell, ["hide-input"] if place == 1 else [], []))
     return notebook | {"cells": cells}
