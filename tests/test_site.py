@@ -6,6 +6,7 @@ Not here: what a lesson's notebook shows (nbval), and the look of all pages, whi
 import json
 import re
 import sys
+from html import escape
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands, tasks
 from course_utils.base.errors import CourseError
+from course_utils.base.places import names_in, number_of
+from course_utils.checks.report import with_code
 from course_utils.data.subwords import EOS
 from course_utils.models.files import load_pretrained
 from course_utils.translation.search import translate_all
@@ -51,35 +54,43 @@ def browser(chromium):  # noqa: F811
         browser.close()
 
 
-@pytest.fixture
-def open_page(browser, site):
-    """Open a page of the site from the disk; at the end it must have complained of nothing, and asked nobody else."""
-    wrong, contexts = [], []
+@pytest.fixture(scope="module")
+def tab(browser):
+    """A page of the browser for all tests, as a new one takes a second of computing, and what it complained of or asked others for."""
+    page, wrong = browser.new_page(), []
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+    return page, wrong
 
-    def opened(name, **options):
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+
+@pytest.fixture
+def open_page(tab, site):
+    """Open a page of the site from the disk; at the end it must have complained of nothing, and asked nobody else."""
+    page, wrong = tab
+    wrong.clear()
+
+    def opened(name, scheme="light", width=1280):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no colour is on its way to another one
+        page.set_viewport_size({"width": width, "height": 800})
         page.goto((site[0] / name).as_uri())
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    page.evaluate("localStorage.clear()")
     assert not wrong
 
 
-def translating(open_page, **options):
-    page = open_page("translator.html", **options)
+def translating(open_page, scheme="light"):
+    page = open_page("translator.html", scheme)
     page.locator("#translator[data-ready]").wait_for()
     return page
 
 
 def violations(page):
-    found = axe.Axe().run(page, options={"preload": False}).response["violations"]  # a page on a disk may fetch nothing
+    options = {"preload": False, "resultTypes": ["violations"]}  # a page on a disk may fetch nothing
+    found = axe.Axe().run(page, options=options).response["violations"]
     return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
@@ -89,24 +100,28 @@ def test_nothing_is_said_while_pages_are_written(site):
 
 def test_all_links_lead_to_a_page_or_to_the_repository(site):
     out, _ = site
-    for page in set(out.rglob("*.html")) - set((out / "_static").rglob("*.html")):  # those are the theme's
-        for link in re.findall(r'href="([^"#?]+)', page.read_text(encoding="utf-8")):
-            is_elsewhere = re.match(r"(https?|mailto):", link)
-            assert is_elsewhere or (page.parent / link).exists(), f"{page.relative_to(out)} leads to {link}"
+    ours = set(out.rglob("*.html")) - set((out / "_static").rglob("*.html"))  # those are the theme's
+    html = {page.resolve(): page.read_text(encoding="utf-8") for page in ours}
+    anchors = {page: set(re.findall(r' id="([^"]+)"', text)) for page, text in html.items()}
+    for page, text in html.items():
+        for link, anchor in re.findall(r'href="(?!https?:|mailto:)([^"#?]*)[^"#]*#?([^"]*)"', text):
+            target = (page.parent / link).resolve() if link else page
+            assert target.exists(), f"{page.name} leads to {link}"
+            assert not anchor or anchor in anchors[target], f"{page.name} leads to {anchor} in {link}"
 
 
-PAGES = ("index.html", "notebooks/02_weighted_sums.html", "exercises/02_weighted_sums_exercises.html", "glossary.html")
+PAGES = ("index.html", "notebooks/00_start_here.html", "exercises/02_weighted_sums_exercises.html", "glossary.html")
 
 
 @pytest.mark.parametrize(("name", "scheme"), extent.usually(list(product(PAGES, ("light", "dark"))), 3))
 def test_pages_are_accessible(open_page, name, scheme):
-    assert not violations(open_page(name, color_scheme=scheme))
+    assert not violations(open_page(name, scheme))
 
 
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("width", extent.usually([375, 1440], 1))
 def test_no_page_is_wider_than_the_screen(open_page, width):
-    for name in ("index.html", "notebooks/02_weighted_sums.html", "translator.html"):
-        page = open_page(name, viewport={"width": width, "height": 800})
+    for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
+        page = open_page(name, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
@@ -171,34 +186,49 @@ def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
     page.close()
 
 
+READ = """([name, kind, texts]) => {
+  const { weights, config, subwords: saved } = window.COURSE_MODELS[name];
+  const model = new Attention[kind](Attention.load(weights), config), subwords = new Subwords(saved);
+  return texts.map((text) => {
+    const ids = subwords.encode(text), steps = [...model.translate([...ids, Attention.EOS])];
+    const tokens = steps.map((step) => step.id);
+    return { ids, tokens, logits: Array.from(steps[0].logits), text: subwords.decode(tokens) };
+  });
+}"""
+
+
 @torch.no_grad()
 def test_the_page_computes_what_pytorch_does(open_page):
-    model, subwords = load_pretrained("transformer-en-de")
     sentences = list(SENTENCES)
     if extent.NIGHT:
         from course_utils.data.multi30k import load_multi30k
 
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
-    rows = subwords.encode([" ".join(text.split()) for text in sentences])
     page = translating(open_page)
-    page.evaluate(
-        "window.read = (() => { const { weights, config, subwords } = window.COURSE_TRANSLATOR;"
-        "const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));"
-        "return { model: new Attention.Transformer(Attention.load(bytes.buffer), config), subwords: new Subwords(subwords) }; })()"
-    )
-    found = page.evaluate(
-        "(texts) => texts.map((text) => { const ids = read.subwords.encode(text);"
-        "const steps = [...read.model.translate([...ids, Attention.EOS])];"
-        "return { ids, tokens: steps.map((step) => step.id), logits: Array.from(steps[0].logits),"
-        "text: read.subwords.decode(steps.map((step) => step.id)) }; })",
-        sentences,
-    )
-    for row, greedy, came in zip(rows, translate_all(model, rows, width=1), found, strict=True):
-        assert came["ids"] == row
-        assert came["tokens"] == [*greedy.tokens, EOS]
-        assert came["text"] == subwords.decode([greedy.tokens])[0]
-        logits = model(torch.tensor([[*row, EOS]]), torch.tensor([[1]]))[0, 0]
-        assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
+    for name, kind in (("transformer-en-de", "Transformer"), ("attention-en-fr", "Recurrent")):
+        model, subwords = load_pretrained(name)
+        rows = subwords.encode([" ".join(text.split()) for text in sentences])
+        page.wait_for_function(f"window.COURSE_MODELS['{name}']")
+        found = page.evaluate(READ, [name, kind, sentences])
+        for row, greedy, came in zip(rows, translate_all(model, rows, width=1), found, strict=True):
+            assert came["ids"] == row
+            assert came["tokens"] == [*greedy.tokens, EOS]
+            assert came["text"] == subwords.decode([greedy.tokens])[0]
+            logits = model(torch.tensor([[*row, EOS]]), torch.tensor([[1]]))[0, 0]
+            assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
+
+
+def test_the_french_translator_shows_the_same_sentence_and_where_it_looks(open_page):
+    page = translating(open_page)
+    model, subwords = load_pretrained("attention-en-fr")
+    page.get_by_role("textbox").fill(SENTENCES[3])
+    page.get_by_role("textbox").press("Enter")
+    rows = subwords.encode([SENTENCES[3]])
+    (greedy,) = translate_all(model, rows, width=1, weights=True)
+    playwright.expect(page.locator("[data-part=french]")).to_have_text(subwords.decode([greedy.tokens])[0])
+    shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
+    exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
+    assert shown[:-1] == exact  # the last row is that of EOS
 
 
 def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
@@ -228,25 +258,25 @@ def test_the_steps_of_a_head_add_up(open_page):
     assert page.locator("[data-part=steps] tr", has_text="masked").count() > 0
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("  ", "Type an English sentence"),
-        ("dog " * 61, "That is 61 words."),
-        ("🙂", "hardly ever read"),
-        ("北京 在 下雨", "hardly ever read"),
-    ],
-)  # fmt: skip
-def test_what_the_translator_can_not_read_gets_a_sentence(open_page, text, said):
+def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
     page = translating(open_page)
-    page.get_by_role("textbox").fill(text)
-    page.get_by_role("textbox").press("Enter")
-    playwright.expect(page.get_by_role("status")).to_contain_text(said)
+    for text, said in (
+        ("  ", "Type an English sentence"),
+        ("dog " * 101, "That is 101 subwords."),
+        ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
+        ("Un hombre limpiando una ventana de la cocina", "has hardly ever read: limpiando, ventana, cocina."),
+    ):
+        page.get_by_role("textbox").fill(text)
+        page.get_by_role("textbox").press("Enter")
+        playwright.expect(page.get_by_role("status")).to_contain_text(said)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))
 def test_the_translator_is_accessible(open_page, scheme):
-    assert not violations(translating(open_page, color_scheme=scheme))
+    page = translating(open_page, scheme)
+    page.get_by_role("textbox").fill("Two dogs play.")  # fewer words, the same kinds of things to look at
+    page.get_by_role("textbox").press("Enter")
+    assert not violations(page)
 
 
 def test_without_scripts_a_lesson_reads_on(browser, site):
@@ -276,18 +306,38 @@ def test_links_without_a_page_lead_to_the_repository():
     assert found == text.replace("../benchmarks", "https://host/course/blob/main/benchmarks")
 
 
+def test_what_a_check_says_is_in_the_page(site):
+    page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
+    assert re.search("02.softmax softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL)
+
+
+@pytest.mark.parametrize("lesson", extent.usually(list(tasks.by_lesson()), 2))
+def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
+    (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)
+    first = tasks.tasks_of(lesson)[0]
+    (cell,) = (cell for cell in pages.exercises(ROOT, name, False)["cells"] if cell["id"].endswith("-reports"))
+    wrong, right = cell["outputs"][0]["data"]["text/html"].split("It says of a right one:")
+    assert f"{first.id} {escape(first.title)}: failed" in wrong
+    assert any(with_code(mistake.sentence) in wrong for mistake in first.mistakes)
+    assert f"{first.id} {escape(first.title)}: passed" in right
+
+
 def page(text):
     return {"cells": [{"cell_type": "markdown", "source": one} for one in ("**You need** it.", text)]}
 
 
-def test_the_glossary_has_a_term_once_in_the_words_that_introduce_it():
-    first = page("Words ask.\nA **query** asks for $x$. **Next**: a **Query**.")
-    found = contents.glossary({"notebooks/02_a.ipynb": first, "notebooks/03_b.ipynb": page("One **query**.")})
-    _, entry = found.split("with which it does.\n\n")
-    assert (
-        entry
-        == "query\n: A **query** asks for $x$. ([lesson 02](notebooks/02_a.ipynb), [lesson 03](notebooks/03_b.ipynb))\n"
-    )
+def test_the_glossary_has_a_term_once_in_the_words_that_introduce_it_with_links_both_ways():
+    lessons = {
+        "notebooks/02_a.ipynb": page("Words ask.\nA **query** asks for $x$. **Next**: a **Query**."),
+        "notebooks/03_b.ipynb": page("One **query**."),
+    }
+    _, entry = contents.glossary(lessons).split("with which it does.\n\n")
+    back = '(<a href="notebooks/02_a.html#term-query">lesson 02</a>, <a href="notebooks/03_b.html#term-query">lesson 03</a>)'
+    assert entry == f'<span id="term-query">query</span>\n: A **query** asks for $x$. {back}\n'
+    link = '<a class="course-term" href="../glossary.html#term-query"'
+    header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
+    assert header == "**You need** it."
+    assert text == f'Words ask.\nA {link} id="term-query">**query**</a> asks for $x$. **Next**: a {link}>**Query**</a>.'
 
 
 def test_papers_are_found_by_authors_and_year():

@@ -1,6 +1,7 @@
 """Where every head of a Transformer looks, one word at a time: a table that answers to the keyboard, also in an export without a kernel.
 
-Here: the table for the first word, and the page's part, which `every_head.js` brings to life. Without scripts the first table stays.
+Here: the table for the first word, and its style. `every_head.js` brings it to life, with `attention_table.js`, which the web pages use, too.
+Without scripts the first table stays.
 Not here: how the weights are found (`models/heads.py`), pictures of one head (`plots.py`).
 
 Shape letters: B sentences, H heads, T words that ask, S words that are asked.
@@ -12,15 +13,23 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 
-SCRIPT = Path(__file__).with_suffix(".js")
+SCRIPT, SHARED = Path(__file__).with_suffix(".js"), Path(__file__).with_name("attention_table.js")
 STYLE = """
-.course-heads { max-width: 100%; overflow-x: auto }
+.course-heads { max-width: 100%; overflow-x: auto; container-type: inline-size }
 .course-heads fieldset { border: 0; padding: 0; margin: 0 0 .6em }
+.course-heads legend { float: left; font-size: 1em; margin: 0 .8em 0 0; width: auto }
 .course-heads label { display: inline-block; margin-right: .8em; white-space: nowrap }
-.course-heads table { border-collapse: collapse }
-.course-heads caption, .course-heads tbody th { text-align: left; white-space: nowrap }
-.course-heads th, .course-heads td { padding: .15em .4em }
-.course-heads tbody td { min-width: 2.2em; text-align: center; background: rgba(56, 139, 253, calc(var(--weight) * .6)) }
+.course-heads table { border-collapse: collapse; margin: .4em 0 }
+.course-heads caption { caption-side: top; text-align: left; color: inherit; position: sticky; left: 0; max-width: 100cqi }
+.course-heads th, .course-heads td { padding: .1em .4em; white-space: nowrap }
+.course-heads thead th { writing-mode: vertical-rl; font-weight: normal; text-align: right }
+.course-heads tbody th { text-align: left; font-weight: normal }
+.course-heads tbody td { min-width: 2.1em; text-align: center; background: rgba(56, 139, 253, calc(var(--weight) * .6)) }
+.course-heads tr.chosen th { font-weight: bold; text-decoration: underline }
+@container (max-width: 30em) {
+  .course-heads table { font-size: .8em }
+  .course-heads th, .course-heads tbody td { padding: .1em; min-width: 1.7em }
+}
 """
 
 
@@ -48,7 +57,9 @@ class EveryHead:
             f'<tr><th scope="row">{name}</th>{"".join(map(_cell, weights))}</tr>' for name, weights in rows.items()
         )
         data = json.dumps({"attentions": self.attentions, "asking": self.asking}, ensure_ascii=False)
-        script = SCRIPT.read_text(encoding="utf-8").replace("DATA", data.replace("<", "\\u003c"))
+        shared, script = (file.read_text(encoding="utf-8") for file in (SHARED, SCRIPT))
+        script = script.replace("DATA", data.replace("<", "\\u003c"))
+        script = f"(function () {{\nconst root = document.currentScript.parentElement;\n{shared}{script}}})();"
         return (
             f'<div class="course-heads"><style>{STYLE}</style><table><caption role="status">{escape(sentence)}</caption>'
             f"<thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table><script>{script}</script></div>"

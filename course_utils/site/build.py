@@ -17,10 +17,11 @@ from course_utils.authoring.build import build, repository_of
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.places import chosen, file_of, names_in
+from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 
-TRANSLATOR = "transformer-en-de"
+MODELS = ("transformer-en-de", "attention-en-fr")  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
@@ -81,9 +82,11 @@ def _write_source(root, source, names, solutions):
             if cell["cell_type"] == "markdown":
                 cell["source"] = contents.led_on(cell["source"], file, known, repository)
         _put(source / file, json.dumps(page))
-    for name in ("transformer.js", "subwords.js", "translator.js", "element.js", "asked.js", "moving.js", "site.css"):
-        _put(static / name, (contents.PAGE / name).read_text(encoding="utf-8"))
-    _put(static / "weights.js", _weights())
+    for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
+        _put(static / file.name, file.read_text(encoding="utf-8"))
+    _put(static / "site.css", (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE)
+    for name in MODELS:
+        _put(static / f"models/{name}.js", _model(name))
     _put(source / "conf.py", "")
 
 
@@ -105,15 +108,15 @@ def _put(file, text):
     file.write_text(text, encoding="utf-8")
 
 
-def _weights() -> str:
-    """Return the translator as a script: a page that is opened from a disk may load scripts, and nothing else."""
-    folder = PRETRAINED / TRANSLATOR
+def _model(name) -> str:
+    """Return a trained model as a script: a page that is opened from a disk may load scripts, and nothing else."""
+    folder = PRETRAINED / name
     found = {
         "weights": base64.b64encode((folder / "model.safetensors").read_bytes()).decode(),
         "config": json.loads((folder / "model.json").read_text(encoding="utf-8"))["config"],
         "subwords": json.loads((folder / "subwords.json").read_text(encoding="utf-8")),
     }
-    return f"window.COURSE_TRANSLATOR = {json.dumps(found, ensure_ascii=False)};\n"
+    return f"(window.COURSE_MODELS ??= {{}})[{name!r}] = {json.dumps(found, ensure_ascii=False)};\n"
 
 
 SETTINGS = {
@@ -130,7 +133,7 @@ SETTINGS = {
     "html_theme": "sphinx_book_theme",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["element.js", "asked.js", "moving.js"],
+    "html_js_files": ["attention_table.js", "asked.js", "moving.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
     "nb_code_prompt_show": "Show what is imported",

@@ -5,6 +5,7 @@ Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 from course_utils import tasks
@@ -13,10 +14,17 @@ from course_utils.base.places import number_of
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
+TRANSLATING = (
+    "models/transformer-en-de",
+    "subwords",
+    "transformer",
+    "recurrent",
+    "translator",
+)  # scripts, in this order
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
-NO_TERM = re.compile(r"^(You |Time|GPU|Exercises|Next|.*[:.?]$)")
+NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 
 
@@ -29,7 +37,7 @@ def first_page(root: Path, names: list[str]) -> str:
     facts = {number_of(name): tasks.lessons()[number_of(name)] for name in names}
     path = picture(facts, [f"notebooks/{name}.html" for name in names])
     lessons = "\n".join(
-        f"{int(number)}. [{one.title}](notebooks/{name}.ipynb): {one.question} "
+        f"- {number} [{one.title}](notebooks/{name}.ipynb): {one.question} "
         f'<span class="course-progress" data-lesson="{number}" data-of="{len(tasks.questions_of(number))}"></span>'
         for name, (number, one) in zip(names, facts.items(), strict=True)
     )
@@ -37,8 +45,8 @@ def first_page(root: Path, names: list[str]) -> str:
         f"{what}\n\n## Two minutes to begin with\n\n"
         "- [A Transformer translates in this page](translator.md): type a sentence, click on a word of its translation, and see where "
         "the model looked.\n"
-        "- [Can a word's weight depend on the other words?](notebooks/02_weighted_sums.ipynb) Move a slider in lesson 02 and see what a "
-        "temperature does.\n\n"
+        "- [How sharply should softmax choose?](notebooks/02_weighted_sums.ipynb#how-sharply-should-softmax-choose) Move a slider in "
+        "lesson 02 and see what a temperature does.\n\n"
         f"## The path\n\n```{{raw}} html\n<div class='course-path'>\n{path}</div>\n```\n\n"
         f"## The lessons\n\n{lessons}\n\n"
         "Predictions and questions are answered in the page, and this browser keeps your answers. To write code, open a lesson's "
@@ -56,47 +64,74 @@ def _section(text, heading):
 def translator() -> str:
     """Return the page with the translator in it."""
     html = (PAGE / "translator.html").read_text(encoding="utf-8")
-    code = (PAGE / "transformer.js").read_text(encoding="utf-8")
+    code = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("transformer", "recurrent"))
+    scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     return (
         "# A Transformer that translates in this page\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
         "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other texts "
-        "badly. It writes the most probable subword at each step.\n\n"
+        "badly. It writes the most probable subword at each step. Further down, the translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
+        "puts the same sentence into French.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
-        "This is the whole forward pass, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
+        "This is the whole forward pass of both models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
         f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
-        '```{raw} html\n<script src="_static/weights.js"></script><script src="_static/subwords.js"></script>'
-        '<script src="_static/transformer.js"></script><script src="_static/translator.js"></script>\n```\n'
+        f'```{{raw}} html\n{scripts}<script src="_static/models/attention-en-fr.js" async></script>\n```\n'
     )
 
 
 def glossary(lessons: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the first sentence that does so. `lessons`: a lesson's page by its file."""
-    found = {}
-    for file, text in _texts(lessons):
-        for sentence in SENTENCE.split(text):
+    """Return the terms that lessons set in bold, each with the first sentence that does so, and have the lessons lead to them.
+
+    Args:
+        lessons: a lesson's page by its file. In these, each term becomes a link to its entry, which leads back to the first such link.
+    """
+    found, linked = {}, set()
+    for file, cell in _texts(lessons):
+        for sentence in SENTENCE.split(cell["source"]):
             for term in TERM.findall(sentence):
                 if not NO_TERM.match(term):
-                    found.setdefault(term.lower(), (term, " ".join(sentence.split()), []))[2].append(file)
-    entries = (f"{term}\n: {said} ({_links(files)})\n" for _, (term, said, files) in sorted(found.items()))
+                    found.setdefault(_anchor(term), (term, " ".join(sentence.split()), []))[2].append(file)
+
+    def link(match, file):
+        anchor = _anchor(match[1])
+        if anchor not in found:
+            return match[0]
+        place = "" if (file, anchor) in linked else f' id="{anchor}"'
+        linked.add((file, anchor))
+        return f'<a class="course-term" href="../glossary.html#{anchor}"{place}>{match[0]}</a>'
+
+    for file, cell in _texts(lessons):
+        cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
+    entries = (
+        f'<span id="{anchor}">{term}</span>\n: {said} ({", ".join(_back(file, anchor) for file in dict.fromkeys(files))})\n'
+        for anchor, (term, said, files) in sorted(found.items())
+    )
     return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
+
+
+def _anchor(term):
+    return f"term-{re.sub(r'[^a-z0-9]+', '-', term.lower())}"
+
+
+def _back(file, anchor):
+    return f'<a href="{file.removesuffix(".ipynb")}.html#{anchor}">lesson {number_of(file)}</a>'
 
 
 def papers(lessons: dict[str, dict]) -> str:
     """Return the papers that lessons name by authors and year, each with these lessons."""
     found = {}
-    for file, text in _texts(lessons):
-        for who, year in PAPER.findall(text):
+    for file, cell in _texts(lessons):
+        for who, year in PAPER.findall(cell["source"]):
             found.setdefault(f"{who} {year}", []).append(file)
     entries = (f"- {paper}: {_links(files)}\n" for paper, files in sorted(found.items()))
     return "# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n" + "".join(entries)
 
 
 def _texts(lessons):
-    """Yield each text of a lesson with the lesson's file; the header, which is the first cell, does not count."""
+    """Yield each lesson's file with each of its cells of text; the header, which is the first cell, does not count."""
     for file, page in lessons.items():
-        yield from ((file, cell["source"]) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
+        yield from ((file, cell) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
 
 
 def _links(files):

@@ -13,12 +13,17 @@ from types import MappingProxyType
 
 from course_utils import tasks
 from course_utils.base.places import file_of, number_of
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.figures.words import image
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")
-TO_RUN = re.compile(r"Run a cell to see its question, then [^.]*\.")  # where questions are answered in a notebook
+# How to answer in a notebook, and in a page.
+ANSWERING = (
+    (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
+    (re.compile(r"Put your guess in place of the dots[^.]*\."), "Write your guess below."),
+)
 STILL = "In this page, the picture above stays as it is. To try other values, [open the notebook in Colab]({colab}) or download it."
 
 
@@ -32,7 +37,8 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
         if found := BADGE.search(text):
             colab = found[1]
         if cell["cell_type"] == "markdown":
-            text = TO_RUN.sub("They are answered here, in the page.", text)
+            for how, here in ANSWERING:
+                text = how.sub(here, text)
             cells.append(_markdown(_with_links(text, file_of("notebooks", name)), cell))
         elif (asked := ASKING.match(text)) and asked["id"] in known:
             cells.append(_code(cell, ["remove-input"], [_html(_asked(known[asked["id"]]))]))
@@ -51,14 +57,21 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
 def exercises(root: Path, name: str, solutions: bool) -> dict:
     """Return the page of a lesson's exercises, as a notebook; with one solution for each task, or without any."""
     notebook, facts = _read(root / file_of("exercises", name)), {t.id: t for t in tasks.tasks_of(number_of(name))}
-    answers, cells = tasks.answers(), []
-    for place, cell in enumerate(_shown(notebook["cells"])):
+    answers, cells, first = tasks.answers(), [], next(iter(facts.values()), None)
+    shown = _shown(notebook["cells"])
+    for place, cell in enumerate(shown):
         text = "".join(cell["source"])
         asked = ASKING.search(text) if cell["cell_type"] == "code" else None
         if cell["cell_type"] == "markdown":
             cells.append(_markdown(_with_links(text, file_of("exercises", name)), cell))
         elif asked and asked["id"] in facts and asked["what"] == "check":
-            cells.append(_markdown(_folded(facts[asked["id"]], answers.get(asked["id"]) if solutions else None), cell))
+            task = facts[asked["id"]]
+            cells.append(_markdown(_folded(task, answers.get(task.id) if solutions else None), cell))
+            if task is first:
+                reports = _reports(task, "".join(shown[1]["source"]), answers[task.id])
+                # Sphinx leaves out a cell without a source.
+                made = cell | {"id": f"{cell['id']}-reports", "source": "# what a check says"}
+                cells.append(_code(made, ["remove-input"], [_html(reports)]))
         elif not asked:
             cells.append(_code(cell, ["hide-input"] if place == 1 else [], []))
     return notebook | {"cells": cells}
@@ -139,3 +152,17 @@ def _folded(task, solution):
     parts = [(f"Hint {n}", hint) for n, hint in enumerate(task.hints, 1)]
     parts += [("One solution", f"```python\n{solution}\n```")] if solution else []
     return "\n\n".join(f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in parts)
+
+
+def _reports(task, imports, solution):
+    """Return what the check says of a mistake that it knows by name, and of a solution, as HTML. `imports`: what the solution needs."""
+    names = {}
+    exec(imports, names)
+    exec(solution, names)
+    of_mistakes = (judge_answer(task, mistake.function) for mistake in task.mistakes)
+    wrong = next(report for report in of_mistakes if report.state == "failed" and report.mistake)
+    right = judge_answer(task, names[task.answer_name])
+    return (
+        "<div class='course-reports'><p>In the notebook, a cell below your answer checks it. It says of one wrong answer:</p>"
+        f"{wrong._repr_html_()}<p>It says of a right one:</p>{right._repr_html_()}</div>"
+    )

@@ -47,4 +47,9 @@ class Subwords {
   token(id) {
     return id === 2 ? "EOS" : new TextDecoder().decode(new Uint8Array(this.pieces[id])).replaceAll(" ", "▁");
   }
+
+  // The same without the space before it, as one shows it.
+  word(id) {
+    return this.token(id).replace(/^▁/, "") || "▁";
+  }
 }

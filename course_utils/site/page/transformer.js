@@ -6,7 +6,7 @@
 "use strict";
 
 const Attention = (() => {
-  const PAD = 0, BOS = 1, EOS = 2;
+  const BOS = 1, EOS = 2; // ids of what begins and ends a text; 0 is padding, which one sentence needs none of
 
   // Arithmetic on vectors
 
@@ -45,17 +45,21 @@ const Attention = (() => {
     return powers.map((power) => power / sum);
   }
 
+  function weightedSum(weights, vectors) {
+    const sum = new Float32Array(vectors[0].length);
+    vectors.forEach((vector, s) => {
+      for (let i = 0; i < sum.length; i++) sum[i] += weights[s] * vector[i];
+    });
+    return sum;
+  }
+
   // Attention: one query looks at keys, and gets a weighted sum of values
 
   function attend(query, keys, values) {
     const scores = keys.map((key) => dot(query, key));
     const scaled = scores.map((score) => score / Math.sqrt(query.length)); // by √d
     const weights = softmax(scaled);
-    const context = new Float32Array(query.length);
-    values.forEach((value, s) => {
-      for (let i = 0; i < context.length; i++) context[i] += weights[s] * value[i];
-    });
-    return { scores, scaled, weights, context };
+    return { scores, scaled, weights, context: weightedSum(weights, values) };
   }
 
   // The same in H subspaces at once. A head that is switched off adds nothing.
@@ -84,15 +88,31 @@ const Attention = (() => {
   const empty = () => ({ keys: [], values: [] });
   const feedForward = (parts, x) => linear(parts[2], relu(linear(parts[0], x)));
 
-  // The model
+  // The models
 
-  class Transformer {
+  // What translators have in common. A class of them says how to `encode` a source and how to take a `step`.
+  class Translator {
     // tensors: {name: Float32Array}, as `load` returns them; config: that of model.json.
     constructor(tensors, config) {
       Object.assign(this, nested(tensors));
       this.config = config;
-      this.off = new Set(); // heads switched off, such as "source 1 head 2"
     }
+
+    // The most probable id at each step until EOS; `forced` begins the translation. At most `longest` ids.
+    *translate(ids, forced = [], longest = 2 * ids.length + 10) {
+      const state = this.encode(ids);
+      let id = BOS;
+      for (let t = 0; id !== EOS; t++) {
+        const { logits, seen } = this.step(id, state);
+        const best = t < longest ? argmax(logits, EOS) : EOS;
+        id = t < forced.length ? forced[t] : best;
+        yield { id, best, logits, seen, source: state.seen };
+      }
+    }
+  }
+
+  class Transformer extends Translator {
+    off = new Set(); // heads switched off, such as "source 1 head 2"
 
     // A word's vector times √D, plus the sines and cosines of its position.
     embed(id, position) {
@@ -150,18 +170,6 @@ const Attention = (() => {
       const logits = linear(this.embedding.words, layerNorm(this.decoder_norm, x)); // V
       return { logits, seen };
     }
-
-    // The most probable id at each step until EOS; `forced` begins the translation. At most `longest` ids.
-    *translate(ids, forced = [], longest = 2 * ids.length + 10) {
-      const state = this.encode(ids);
-      let id = BOS;
-      for (let t = 0; id !== EOS; t++) {
-        const { logits, seen } = this.step(id, state);
-        const best = t < longest ? argmax(logits, EOS) : EOS;
-        id = t < forced.length ? forced[t] : best;
-        yield { id, best, logits, seen, source: state.seen };
-      }
-    }
   }
 
   // The largest one's place, from `first` on: PAD and BOS, the ids before EOS, are never written.
@@ -184,8 +192,11 @@ const Attention = (() => {
     return tree;
   }
 
-  // Read a safetensors file of half-precision numbers (an ArrayBuffer): {name: Float32Array}.
-  function load(buffer) {
+  // Read a safetensors file of half-precision numbers, given in base64: {name: Float32Array}.
+  function load(base64) {
+    const text = atob(base64), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i); // Uint8Array.from takes 18 times as long
+    const buffer = bytes.buffer;
     const length = Number(new DataView(buffer).getBigUint64(0, true));
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
     const tensors = {};
@@ -210,5 +221,5 @@ const Attention = (() => {
     return numbers;
   }
 
-  return { Transformer, load, softmax, PAD, BOS, EOS };
+  return { Translator, Transformer, load, linear, add, dot, softmax, weightedSum, EOS };
 })();

@@ -1,63 +1,68 @@
 // The translator in the page: a sentence in, its translation word by word, and what the model looked at for each word.
 //
-// Here: what is shown and what a click does. Not here: the forward pass (`transformer.js`), text to ids (`subwords.js`).
+// Here: what is shown and what a click does. Not here: the forward passes (`transformer.js`, `recurrent.js`), text to ids (`subwords.js`).
 "use strict";
 
 (function () {
-  const LONGEST = 60; // words: captions of photos have 12 on average, and the model has read none above 50
-  const { BOS, EOS, softmax } = Attention;
+  const LONGEST = 100; // subwords: captions of photos have 14 on average
+  const { EOS, softmax } = Attention;
   const KINDS = {
-    encoder: "the encoder to the sentence",
-    decoder: "the decoder to its own words",
     source: "the decoder to the sentence",
+    decoder: "the decoder to its own words",
+    encoder: "the encoder to the sentence",
   };
   const root = document.querySelector("#translator");
   const status = root.querySelector("[role=status]");
-  let model, subwords; // loaded when the page is
-  let ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
+  let model, subwords; // of the Transformer, loaded when the page is
+  let beside; // { model, subwords } of the translator into French, loaded later
+  let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0 };
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
-  const shown = (id) => subwords.token(id).replace(/^▁/, "") || "▁";
+  const shown = (id) => subwords.word(id);
   const targets = () => steps.map((step) => step.id);
 
   // Translating
 
   function problemOf(text) {
-    const words = text.split(/\s+/).filter(Boolean);
-    if (!words.length) return "Type an English sentence, such as: Two dogs play in the snow.";
-    if (words.length > LONGEST) {
-      return `That is ${words.length} words. The model has learned from captions of photos, and reads at most ${LONGEST} words: shorten the text.`;
+    const count = subwords.encode(text).length;
+    if (!count) return "Type an English sentence, such as: Two dogs play in the snow.";
+    if (count > LONGEST) {
+      return `That is ${count} subwords. The models have learned from captions of photos, and this page gives them at most ${LONGEST}: shorten the text.`;
     }
     return "";
   }
 
+  // Words in four pieces or more are as good as unknown: emoji and other scripts, too, as each byte of them is a piece.
   function warningOf(text) {
-    const letters = text.match(/\p{L}/gu) ?? [];
-    const latin = text.match(/\p{Script=Latin}/gu) ?? [];
-    if (!letters.length || letters.length > latin.length || /\p{Extended_Pictographic}/u.test(text)) {
-      return "There are characters here that the model has hardly ever read. It knows English captions of photos, so that its translation will make little sense.";
-    }
-    return "";
+    const unknown = text.split(/[\s\p{P}]+/u).filter((word) => subwords.encode(word).length >= 4);
+    if (!unknown.length) return "";
+    const named = [...unknown.slice(0, 5), ...(unknown.length > 5 ? ["…"] : [])].join(", ");
+    return `The model knows English captions of photos, and has hardly ever read: ${named}. It may translate that badly.`;
   }
 
-  function translate() {
+  function read() {
     const text = part("text").value;
     const problem = problemOf(text);
     if (problem) {
       status.textContent = problem;
       return;
     }
-    ids = [...subwords.encode(text), EOS];
+    [sentence, ids, forced, chosen] = [text, [...subwords.encode(text), EOS], [], 0];
+    translate();
+    if (beside) showBeside();
+  }
+
+  function translate() {
     const began = performance.now();
     steps = [...model.translate(ids, forced)];
     const each = (performance.now() - began) / steps.length;
     chosen = Math.min(chosen, steps.length - 1);
     const words = `${steps.length} steps of the decoder, ${each.toFixed(0)} ms each.`;
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().join(", ")}.` : "";
-    status.textContent = [warningOf(text), words + off].filter(Boolean).join(" ");
+    status.textContent = [warningOf(sentence), words + off].filter(Boolean).join(" ");
     part("translation").textContent = subwords.decode(targets());
     root.dataset.ready = "true";
     show();
@@ -127,24 +132,13 @@
   function showHeads() {
     const { rows: words, columns, seen } = attention(look.kind, look.layer);
     const name = `${look.kind} ${look.layer} head ${look.head}`;
-    part("heads-caption").textContent =
+    const caption =
       `Layer ${look.layer + 1}, head ${look.head + 1}, ${KINDS[look.kind]}. ` +
       (look.kind === "encoder" ? "Each row is a subword that looks" : "Each row is the step that writes this subword") +
       ", each column a subword that it can look at; weights in hundredths." +
       (model.off.has(name) ? " This head is switched off: it looks, and adds nothing." : "");
-    const top = element("tr", [element("td"), ...columns.map((word) => element("th", word, { scope: "col" }))]);
-    const rows = words.map((word, row) => {
-      const weights = seen[row][look.head].weights;
-      const cells = columns.map((_, column) => {
-        const weight = weights[column] ?? 0; // a decoder's word sees none after itself
-        return element("td", weight >= 0.05 ? String(Math.round(100 * weight)) : "", { style: `--weight: ${weight.toFixed(3)}` });
-      });
-      const isChosen = look.kind !== "encoder" && row === chosen;
-      return element("tr", [element("th", word, { scope: "row" }), ...cells], { class: isChosen ? "chosen" : "" });
-    });
-    const table = part("heads");
-    table.tHead.replaceChildren(top);
-    table.tBodies[0].replaceChildren(...rows);
+    const rows = words.map((word, row) => [word, seen[row][look.head].weights]);
+    showWeights(part("heads"), caption, columns, rows, look.kind === "encoder" ? -1 : chosen);
     part("off").checked = model.off.has(name);
   }
 
@@ -169,30 +163,30 @@
       `The values times these weights, added up, are the head's context: ${d} numbers that begin with ${first}.`;
   }
 
+  function showBeside() {
+    const source = [...beside.subwords.encode(sentence), EOS];
+    const found = [...beside.model.translate(source)];
+    part("french").textContent = beside.subwords.decode(found.map((step) => step.id));
+    const caption = "Each row is the step that writes this French subword, each column a subword of the sentence; weights in hundredths.";
+    const rows = found.map((step) => [beside.subwords.word(step.id), step.seen]);
+    showWeights(part("alignment"), caption, source.map((id) => beside.subwords.word(id)), rows);
+  }
+
   // What a reader can do
-
-  function radios(name, texts, current, onChange) {
-    return texts.map(([value, text]) => {
-      const radio = element("input", "", { type: "radio", name, value: String(value), checked: value === current });
-      radio.addEventListener("change", () => onChange(value));
-      return element("label", [radio, ` ${text}`]);
-    });
-  }
-
-  function choose(key) {
-    return (value) => {
-      look[key] = value;
-      showHeads();
-      showSteps();
-    };
-  }
 
   function begin() {
     const { heads, decoder_layers: layers } = model.config;
-    const counted = (count) => Array.from({ length: count }, (_, i) => [i, String(i + 1)]);
-    part("kinds").append(...radios("kind", Object.entries(KINDS), look.kind, choose("kind")));
-    part("layers").append(...radios("layer", counted(layers), look.layer, choose("layer")));
-    part("which").append(...radios("head", counted(heads), look.head, choose("head")));
+    const counted = (count) => Array.from({ length: count }, (_, i) => i + 1);
+    const looking = (key, values) => (place) => {
+      look[key] = values ? values[place] : place;
+      showHeads();
+      showSteps();
+    };
+    part("choices").append(
+      choice("Which attention?", Object.values(KINDS), 0, looking("kind", Object.keys(KINDS))),
+      choice("Which layer?", counted(layers), look.layer, looking("layer")),
+      choice("Which head?", counted(heads), look.head, looking("head")),
+    );
     part("off").addEventListener("change", () => {
       const name = `${look.kind} ${look.layer} head ${look.head}`;
       part("off").checked ? model.off.add(name) : model.off.delete(name);
@@ -205,26 +199,41 @@
     part("temperature").addEventListener("input", showNext);
     part("form").addEventListener("submit", (event) => {
       event.preventDefault();
-      [forced, chosen] = [[], 0];
-      translate();
+      read();
     });
-    translate();
+    read();
+  }
+
+  function loaded(name, Model) {
+    const { weights, config, subwords } = window.COURSE_MODELS[name];
+    return { model: new Model(Attention.load(weights), config), subwords: new Subwords(subwords) };
   }
 
   function start() {
     try {
-      const { weights, config, subwords: saved } = window.COURSE_TRANSLATOR;
-      model = new Attention.Transformer(Attention.load(Uint8Array.from(atob(weights), (c) => c.charCodeAt(0)).buffer), config);
-      subwords = new Subwords(saved);
+      ({ model, subwords } = loaded("transformer-en-de", Attention.Transformer));
     } catch (error) {
       status.textContent = `This browser could not read the model (${error.message}). The text of this page and the lessons need no model.`;
       return;
     }
     part("main").hidden = false;
     begin();
+    window.addEventListener("load", startBeside);
+    if (document.readyState === "complete") startBeside();
+  }
+
+  // Below the rest, and so read after it: its script is loaded beside the others.
+  function startBeside() {
+    try {
+      beside = loaded("attention-en-fr", Attention.Recurrent);
+    } catch (error) {
+      part("french").textContent = `This browser could not read the model (${error.message}).`;
+      return;
+    }
+    showBeside();
   }
 
   // This sentence appears before the browser is busy.
   status.textContent = "The model is being read: 1.9 million numbers.";
-  window.addEventListener("load", () => setTimeout(start, 0));
+  document.addEventListener("DOMContentLoaded", () => setTimeout(start, 0));
 })();
