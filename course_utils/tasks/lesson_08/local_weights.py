@@ -228,7 +228,7 @@ task.changed(
 for name, sentence, rounding in (
     ("centre_rounded", "You round the centre to a whole place.", torch.round),
     ("centre_cut_off", "You cut off the decimals of the centre, as `int` and `long` do.", torch.floor),
-):  # fmt: skip
+):
     task.changed(
         name,
         f"{sentence} Then no gradient reaches it, and the Gaussian lies around the wrong place: use the centre as it is given.",

@@ -219,6 +219,6 @@ task.changed(
 for name, sentence, axis in (
     ("softmax_over_queries", "the places that ask, and so they compete for each key", 1),
     ("softmax_over_batch", "the batch, so sentences compete with one another", 0),
-):  # fmt: skip
+):
     said = f"Your softmax runs over {sentence}. Each place spreads its weight over the keys, the last axis."
     task.changed(name, said, {"the weights": lambda masked, axis=axis: masked.softmax(axis).nan_to_num()})

@@ -181,7 +181,7 @@ for name, which, it, weights in (
     ("weight_k_transposed", "weight_k", "it fits", ["weight_k"]),
     ("weight_v_transposed", "weight_v", "it fits", ["weight_v"]),
     ("matrices_transposed", "the matrices", "they fit", ["weight_q", "weight_k", "weight_v"]),
-):  # fmt: skip
+):
     said = f"You transpose {which}. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, {it} only where the widths happen to be equal, and the result is wrong there."
     task.changed(name, said, dict.fromkeys(weights, torch.t))
 
