@@ -34,7 +34,7 @@ task = Task(
 
 @task.property
 def first_is_zeros(case, value):
-    """Nothing stands before the first state."""
+    """Nothing comes before the first state."""
     most = value[:, 0].abs().max()
     return "The first state has no past, so its context is zeros; yours is not." if not most <= 1e-6 else None
 
@@ -128,11 +128,7 @@ for name, sentence, root in (
 
 masked_softmax_mistakes(
     task,
-    "masked_after",
-    "masked_with_zeros",
-    "no_softmax",
-    "equal_weights",
-    "overflow",
+    *("masked_after", "masked_with_zeros", "no_softmax", "equal_weights", "overflow"),
     others="earlier states",
     zeros="the weights",
 )

@@ -50,7 +50,7 @@ def a_probability_is_at_most_one(case, value):
 
 @task.property
 def picked_is_one_of_the_values(case, value):
-    """What is picked stands among the values of its row, as it is."""
+    """What is picked is among the values of its row, as it is."""
     apart = (case.args[1].double() - value[0].double()[:, None]).abs().amax(-1).amin(-1)
     return (
         "What you pick is none of the values of its row. One of them should come back as it is, neither mixed with the others nor multiplied by its weight."
@@ -61,7 +61,7 @@ def picked_is_one_of_the_values(case, value):
 
 @task.property
 def picked_at_the_right_place(case, value):
-    """It stands where the uniform number says."""
+    """It is where the uniform number says."""
     weights, values, uniform = case.args
     same = ((values - value[0][:, None]).abs() <= 1e-5).all(-1)  # B S
     if not same.any(1).all():
@@ -166,7 +166,7 @@ def _(weights, values, uniform):
 
 
 def _at(numbers, place):
-    """What stands at a place of each row."""
+    """What is at a place of each row."""
     return numbers[torch.arange(len(numbers)), place]
 
 
@@ -265,7 +265,7 @@ for name, sentence, changes in (
     ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
     ("probability", "You return the probability of the place. Return its natural logarithm.", {LOGARITHM: left_out}),
     ("axis_kept", "The axis of places is still there, with size 1: B×1×E and B×1. Remove it, to return B×E and B.", {"result": lambda picked, log_p: (picked[:, None], log_p[:, None])}),
-    ("place_returned", "You return the place. Return the vector that stands there, and the logarithm of the weight there.", {VALUE: lambda values, place: place}),
+    ("place_returned", "You return the place. Return the vector that is there, and the logarithm of the weight there.", {VALUE: lambda values, place: place}),
     ("order_swapped", "You return the log probability first. Return the picked value first, then its log probability.", {"result": lambda picked, log_p: (log_p, picked)}),
     ("value_alone", "You return only the picked value. Return its log probability too, after it.", {"result": lambda picked, log_p: picked}),
 ):  # fmt: skip

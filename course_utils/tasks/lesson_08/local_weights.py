@@ -35,7 +35,7 @@ task = Task(
     | {
         "empty_row_nan": (0.5, "right where some place is in reach."),
         "empty_row_uniform": (0.5, "right where some place is in reach."),
-        "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
+        "garbage_times_zero": (0.5, "right where padding holds ordinary numbers."),
     },
 )
 task.property(no_weight_is_negative)
@@ -199,7 +199,7 @@ for name, sentence, near in (
         "Your window reaches only half as far as it should: places up to `window` from the centre are in reach, on both sides. It is σ that is half of it.",
         lambda far, window, *, mask: mask & (far <= window / 2),
     ),
-    ("window_turned_round", "The window is turned round: you keep the places that are out of reach, and hide those in reach.", lambda far, window, *, mask: mask & (far > window)),
+    ("window_turned_round", "The window is inverted: you keep the places that are out of reach, and hide those in reach.", lambda far, window, *, mask: mask & (far > window)),
     ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", lambda far, window: far <= window),
     ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the places you hide.', lambda far, window, *, mask: ~mask & (far <= window)),
     ("either_is_enough", "You keep a place that is real or in reach. It has to be both: `&` in place of `|`.", lambda far, window, *, mask: mask | (far <= window)),
@@ -269,7 +269,7 @@ task.changed(
 )
 task.changed(
     "garbage_times_zero",
-    "What stands at a False place of the mask may be NaN or infinite, and NaN times 0, or NaN minus infinity, is NaN. Put -inf in place of such scores with masked_fill or torch.where, which do not look at what was there.",
+    "What is at a False place of the mask may be NaN or infinite, and NaN times 0, or NaN minus infinity, is NaN. Put -inf in place of such scores with masked_fill or torch.where, which do not look at what was there.",
     {"the masked scores": lambda scores, near: scores + torch.zeros_like(scores).masked_fill(~near, -torch.inf)},
 )
 task.changed(

@@ -87,7 +87,7 @@ def _(log_probability, reward, baseline):
     advantage = yield "the advantage", torch.detach, difference
     products = yield "the products with the log probability", mul, advantage, log_probability
     mean = yield "the mean of the products", torch.mean, products
-    loss = yield "the mean with its sign turned round", torch.neg, mean
+    loss = yield "minus the mean", torch.neg, mean
     return loss
 
 
@@ -165,7 +165,7 @@ task.changed(
 task.changed(
     "no_minus",
     "The minus sign is missing. A step against the gradient of this number makes good picks less probable and bad ones more probable: a loss should fall where good picks become more probable.",
-    {"the mean with its sign turned round": left_out},
+    {"minus the mean": left_out},
 )
 task.changed(
     "summed",

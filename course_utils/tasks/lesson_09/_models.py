@@ -64,7 +64,7 @@ def running_mean(x):
 
 
 def next_rows(x):
-    """Each row's next one; zeros behind the last."""
+    """Each row's next one; zeros after the last."""
     return torch.cat([x[1:], torch.zeros(1, WIDTH)])
 
 

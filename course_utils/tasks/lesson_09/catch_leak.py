@@ -107,7 +107,7 @@ def _first_row_sees_all(x):
 
 
 def _first_difference(x):
-    """The difference from the row before; for the first one, that from the row behind."""
+    """The difference from the row before; for the first one, that from the next row."""
     before = torch.cat([2 * x[:1] - x[1:2], x[:-1]]) if len(x) > 1 else x
     return x - before
 

@@ -64,7 +64,7 @@ def nothing_to_attend_gives_zeros(case, value):
     mask = case.args[4]
     empty = None if mask is None else value[~mask.any(2)]
     return (
-        f"A word that may attend to nothing should have a context of zeros; in one of yours stands {empty.flatten()[empty.abs().argmax()]:.4g}."
+        f"A word that may attend to nothing should have a context of zeros; one of yours holds {empty.flatten()[empty.abs().argmax()]:.4g}."
         if empty is not None and empty.numel() and empty.abs().max() > 1e-6
         else None
     )
@@ -263,7 +263,7 @@ for name, sentence, changes in (
     ("mask_transposed", "The mask is transposed. Its rows belong to the words that attend, and its columns to those they attend to.", {"mask": lambda mask: mask.mT}),
     ("one_mask_for_all_words", "You use the mask of each sentence's first word for all its words. Each word has its own row in the mask, B×T×T.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each has its own, B×T×T.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
-    ("causal_without_mask", "Where `mask` is None, no word attends to a later one in your answer. None allows everything: no causal mask is asked for.", {"the scores": _causal}),
+    ("causal_without_mask", "Where `mask` is None, no word attends to a later one in your answer. None allows everything: add no causal mask.", {"the scores": _causal}),
     (
         "always_causal",
         "No word attends to a later one in your answer, with a mask and without. The mask alone says who may attend to whom, and None allows everything.",

@@ -23,7 +23,7 @@ def _pooled(x, values=None):
 
 
 def _with_class(x, layers=1, attend=rows_of.attention):
-    """A class token stands behind all rows; what comes out for it is returned."""
+    """A class token comes after all rows; what comes out for it is returned."""
     rows = torch.cat([x, CLASS])
     for _ in range(layers):
         rows = rows + attend(rows)

@@ -48,7 +48,7 @@ def position_0_is_not_turned(case, value):
     x, start = case.args
     if start or torch.allclose(value[:, 0].double(), x[:, 0].double(), atol=1e-3):
         return None
-    return "With start = 0 the first word stands at position 0, where every angle is 0: it should stay as it is, and yours changes."
+    return "With start = 0 the first word is at position 0, where every angle is 0: it should stay as it is, and yours changes."
 
 
 @task.property
@@ -64,7 +64,7 @@ def angles_of_pairs(case, value):
     if not off.any():
         return None
     b, t, i = off.nonzero()[0].tolist()
-    return f"Word {t} of sentence {b} stands at position {start + t}, so its pair {i} should be turned by {start + t} · 10000 to the power of −{2 * i}/{x.shape[2]}, which is {angles[t, i]:.4g}. Yours is turned by {turned[b, t, i].angle():.4g} (or by full turns more or less)."
+    return f"Word {t} of sentence {b} is at position {start + t}, so its pair {i} should be turned by {start + t} · 10000 to the power of −{2 * i}/{x.shape[2]}, which is {angles[t, i]:.4g}. Yours is turned by {turned[b, t, i].angle():.4g} (or by full turns more or less)."
 
 
 @task.cases

@@ -143,7 +143,7 @@ for name, sentence, changes in (
     ("by_one_place_too_many", "Your matrix shifts by offset + 1 places. With an offset of 0 nothing moves: the angle of a block is offset times the frequency.", {"offset": lambda offset: offset + 1}),
     (
         "block_for_each_place",
-        "Your matrix is twice as wide as asked for: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
+        "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
         {"width": lambda width: 2 * width},
     ),
     (

@@ -196,6 +196,6 @@ task.changed(
 )
 task.changed(
     "two_for_each_column",
-    "Your table has twice as many columns as asked for: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",
+    "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",
     {"the frequencies": OWN_ANGLES["the frequencies"]},
 )
